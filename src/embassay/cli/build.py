@@ -13,7 +13,7 @@ from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.core.errors import say
 from embassay.core.formatting import counted
 from embassay.core.store.paths import output_path, source_path
-from embassay.testsets.options import Auxiliary, BuildOptions, Grammar, Proposed, Shared
+from embassay.testsets.options import Auxiliary, BuildOptions, Grammar, Shared
 
 if TYPE_CHECKING:
     from embassay.testsets.rating import Rated
@@ -122,7 +122,6 @@ def build_minimal_pairs(
     *,
     source: From,
     out: Out,
-    propose: Proposed | None = None,
     options: Annotated[MinimalPairsOptions, Flat] = MinimalPairsOptions(),
     overwrite: Flag = False,
 ) -> int:
@@ -131,24 +130,13 @@ def build_minimal_pairs(
     Parameters
     ----------
     source
-        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file; or a sheet of originals.
+        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file.
     out
-        File to write; its data card and sheets are written next to it. With --propose, the sheet (CSV).
-    propose
-        Write a sheet instead: originals to strike, or words with WordNet's synonyms and antonyms to choose from.
+        File to write; its data card and sheets are written next to it.
     overwrite
         Replace existing files.
     """
-    if propose is None:
-        return run_build("minimal-pairs", source, out, overwrite, given_options(options))
-    from embassay.testsets.proposals import propose_for_minimal_pairs
-
-    source, out = source_path(source), output_path(out)
-    grammar = options.grammar or "harper"
-    rows = propose_for_minimal_pairs(source, out, propose, grammar, column=options.column, overwrite=overwrite)
-    passed_as = "--from" if propose == "originals" else "--replacements"
-    say(f"{counted(rows, 'row')} proposed: {out}: correct it and strike rows, then pass it as {passed_as}")
-    return FINE
+    return run_build("minimal-pairs", source, out, overwrite, given_options(options))
 
 
 @build.command(name="negated-antonyms")

@@ -19,7 +19,7 @@ Cutting = Literal["words", "treebank"]
 CutWords = Callable[[str], list[str]]
 
 
-def cutter(tokens: Cutting, what: str) -> CutWords:
+def cutter(tokens: Cutting, what: str, *, lower: bool = False) -> CutWords:
     """Return the function that cuts a text into its words.
 
     Parameters
@@ -29,16 +29,21 @@ def cutter(tokens: Cutting, what: str) -> CutWords:
         ``TreebankWordTokenizer``.
     what
         What the tokens are for, for the message, for example ``"encoder 'words'"``.
+    lower
+        Lower-case the text first.
 
     Raises
     ------
     MissingExtraError
         If nltk is wanted and not installed.
     """
-    if tokens == "words":
-        return words_and_marks
-    need_nltk(f"{what}, tokens=treebank,")
-    return _treebank
+    cut = words_and_marks
+    if tokens == "treebank":
+        need_nltk(f"{what}, tokens=treebank,")
+        cut = _treebank
+    if lower:
+        return lambda text: cut(text.lower())
+    return cut
 
 
 def need_nltk(what: str) -> None:

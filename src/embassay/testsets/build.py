@@ -20,11 +20,10 @@ from embassay.corpora.io.documents import documents_in
 from embassay.stats.lexical.language import may_be_english, refuse_other
 from embassay.testsets.base import Advance, Built, Reading, Reasons, Resource, silent
 from embassay.testsets.card import card_of
-from embassay.testsets.files import SetFiles, content_of, json_lines, name_of, write_files
+from embassay.testsets.files import SetFiles, content_of, lines_of, name_of, write_files
 from embassay.testsets.generator.base import Reply, Request
 from embassay.testsets.options import ANY, ENGLISH, Order
-from embassay.testsets.review import review_of, reviewed
-from embassay.testsets.sheets import rows_of, sheet_of
+from embassay.testsets.sheets import rating_sheet, review_of, reviewed
 from embassay.testsets.sources import (
     SourcePair,
     SourceSentence,
@@ -133,11 +132,12 @@ def put(out: Path, built: Built, order: Order) -> None:
         If a file cannot be written.
     """
     places = SetFiles(out)
-    content = content_of(json_lines(built))
+    lines = lines_of(built)
+    content = content_of(lines)
     corpus = name_of(out.name, content)
     contents = {
-        places.sheet: sheet_of(corpus, rows_of(built.samples, order.options.seed, built.documents)),
-        places.card: card_of(corpus, order, built, _sources_hash(order)).encode(),
+        places.sheet: rating_sheet(corpus, lines, order.options.seed),
+        places.card: card_of(corpus, lines, order, built, _sources_hash(order)).encode(),
         # The corpus is written last, so that if it exists, the other files exist too.
         out: content,
     }

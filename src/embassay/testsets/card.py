@@ -10,53 +10,55 @@ from typing import Any
 
 from embassay._version import __version__
 from embassay.core.formatting import counted
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.retrieval import Question
 from embassay.testsets.base import Built
-from embassay.testsets.files import SetFiles
+from embassay.testsets.files import Line, SetFiles
 from embassay.testsets.options import Order
-from embassay.testsets.sheets import GUIDELINES, RIGHT, SCALE
+from embassay.testsets.sheets import GUIDELINES
 
 READ = "## Read by people"
 """The heading of the last section, which ``embassay rate`` replaces."""
+RIGHT = {
+    "composition": "the target is what the edit's name says of A and B, and good English",
+    "retrieval": "the passage answers the question, and the question is clear without the passage",
+}
+"""The meaning of the highest rating for shapes without edits."""
+SCALE = "3 right, with a small flaw; 2 in doubt; 1 wrong; 0 not understandable"
 
 
-def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
+def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built, sha256: str) -> str:
     """Return the card as Markdown.
 
     Parameters
     ----------
-    corpus
-        The file of the corpus with the hash of its content: ``set.jsonl@0123456789abcdef``.
+    corpus, lines
+        The file of the corpus with the hash of its content (``set.jsonl@0123456789abcdef``), and its lines.
     sha256
         The hash of the sources.
     """
     file = corpus.partition("@")[0]
     sheet = SetFiles(Path(file)).sheet.name
+    counts = counts_of(lines)
+    materials = [(each.name, each.version, each.licence, each.purpose) for each in built.materials]
+    right = RIGHT.get(built.shape, "the edit is what its name says, and good English")
     parts = [
         f"# Data card: {file}",
         table(("", ""), _facts(corpus, order, built, sha256)),
         "\n".join(f"- {note}" for note in built.notes),
         "## Built",
-        table(("what", "how many"), _counts(counts_of(built))),
+        table(("what", "how many"), _counts(counts)),
         "## Left out",
         table(("reason", "how many"), _counts(built.rejected)) if built.rejected else "Nothing.",
         "## Made with",
-        table(("what", "version", "licence", "for"), _materials(built)),
+        table(("what", "version", "licence", "for"), materials or [("embassay", __version__, "Apache-2.0", "all")]),
     ]
     if built.prompt:
         # In lines indented by four spaces, no character of the prompt is read as Markdown.
         prompt = "\n".join(f"    {line}" for line in built.prompt.splitlines())
         parts += ["## Prompt of the generator", prompt]
-    scale = "; ".join((RIGHT.get(built.shape, SCALE[0]), *SCALE[1:]))
-    guidelines = [f"- {name}: {GUIDELINES[name]}" for name in counts_of(built) if name in GUIDELINES]
     parts += [
         READ,
-        f"Not yet. Rate each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: {scale}.",
-        "\n".join(guidelines),
+        f"Not yet. Rate each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: 4 right: {right}; {SCALE}.",
+        "\n".join(f"- {name}: {GUIDELINES[name]}" for name in counts if name in GUIDELINES),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -70,27 +72,20 @@ def with_reading(card: str, section: str, corpus: str = "") -> str:
     return f"{head}\n\n{READ}\n\n{section}\n"
 
 
-def counts_of(built: Built) -> Counter[str]:
+def counts_of(lines: Sequence[Line]) -> Counter[str]:
     """Count what was built: samples, and edits, parts of speech with their negation, operators, groups, splits."""
-    counts = Counter[str](documents=len(built.documents))
-    groups = set[str]()
-    for sample in built.samples:
-        if isinstance(sample, MinimalPairs):
-            counts["originals"] += 1
-            counts.update(name for name, _ in sample.edits)
-        elif isinstance(sample, Choice):
-            counts["entries"] += 1
-            counts[f"{sample.part_of_speech}, {sample.negation or 'negated'}"] += 1
-        elif isinstance(sample, Grouped):
-            counts["sentences"] += 1
-            groups.add(sample.group)
-        elif isinstance(sample, Composition):
-            counts[sample.operator] += 1
-        elif isinstance(sample, Question):
-            counts["questions"] += 1
-            counts["questions without an answer"] += not sample.right
-            counts[f"questions to {built.splits.get(sample.id, 'test')} with"] += 1
-    counts["groups"] = len(groups)
+    counts = Counter[str]()
+    for line in lines:
+        if "edits" in line:
+            counts.update(["originals", *line["edits"]])
+        elif "sentences" in line:
+            counts.update(["entries", f"{line['part_of_speech']}, {line['negation'] or 'negated'}"])
+        elif "question" in line:
+            counts.update(["questions", f"questions to {line.get('split', 'test')} with"])
+            counts["questions without an answer"] += not line["right"]
+        else:
+            counts[line.get("operator") or ("documents" if "document" in line else "sentences")] += 1
+    counts["groups"] = len({line["group"] for line in lines if "sentence" in line})
     return +counts
 
 
@@ -114,36 +109,25 @@ def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Cells:
 
 def _options(order: Order) -> str:
     """Return the options that were given, and the language."""
-    values = {**vars(order.options), **order.kind_options}
     parts = list[str]()
-    for name, value in sorted(values.items()):
+    for name, value in sorted({**vars(order.options), **order.kind_options}.items()):
+        values = value if isinstance(value, (tuple, list)) else [value]
+        texts = " ".join(map(_shown, values))
         # The card shows these three elsewhere.
-        if name not in ("seed", "licence", "prompt") and _shown(value):
-            parts.append(f"{name}={_shown(value)}")
+        if texts and name not in ("seed", "licence", "prompt"):
+            parts.append(f"{name}={texts}")
     return ", ".join(parts) or "none"
 
 
 def _shown(value: Any) -> str:
     """Return an option's value as text: specs for encoders, the name for a generator or a model."""
-    if value is None:
-        return ""
-    if isinstance(value, (tuple, list)):
-        return " ".join(map(_shown, value))
-    if isinstance(value, Path):
-        return str(value)
-    if hasattr(value, "card"):
-        return str(value.card.spec)
-    return str(getattr(value, "name", value))
+    if value is None or isinstance(value, Path):
+        return str(value or "")
+    return str(value.card.spec if hasattr(value, "card") else getattr(value, "name", value))
 
 
 def _counts(counts: Counter[str]) -> Cells:
     return ((name, f"{count:,}") for name, count in counts.most_common())
-
-
-def _materials(built: Built) -> list[tuple[str, ...]]:
-    if not built.materials:
-        return [("embassay", __version__, "Apache-2.0", "all of it")]
-    return [(material.name, material.version, material.licence, material.purpose) for material in built.materials]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -27,16 +27,24 @@ PARAPHRASE = 2
 """The position of the paraphrase among the candidates of a line, as in SemAntoNeg (Vahtola et al. 2022)."""
 
 
-def json_lines(built: Built) -> tuple[str, ...]:
-    """Return a line of JSON for each document, then for each sample, in the format of the loader of its shape."""
-    rows = [{"document": document.id, "passages": list(document.passages)} for document in built.documents]
-    rows += [_row(sample, built) for sample in built.samples]
-    return tuple(json.dumps(row, ensure_ascii=False) for row in rows)
+Line = dict[str, Any]
+"""A line of a corpus: a sample, or a document to search."""
 
 
-def content_of(lines: Iterable[str]) -> bytes:
-    """Return the content of a file of such lines."""
-    return "".join(f"{line}\n" for line in lines).encode()
+def lines_of(built: Built) -> list[Line]:
+    """Return a line for each document, then for each sample, in the format of the loader of its shape."""
+    lines: list[Line] = [{"document": each.id, "passages": list(each.passages)} for each in built.documents]
+    return lines + [_row(sample, built) for sample in built.samples]
+
+
+def id_of(line: Line) -> str:
+    """Return the id of the sample of a line; empty for a document."""
+    return str(line.get("id", line.get("idx", "")))
+
+
+def content_of(lines: Iterable[Line]) -> bytes:
+    """Return the content of a file of such lines, as JSON."""
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
 
 
 def name_of(file: str, content: bytes) -> str:
@@ -44,7 +52,7 @@ def name_of(file: str, content: bytes) -> str:
     return f"{file}@{hashlib.sha256(content).hexdigest()[:16]}"
 
 
-def _row(sample: Sample, built: Built) -> dict[str, Any]:
+def _row(sample: Sample, built: Built) -> Line:
     """Return a sample's fields; optional ones that are empty are left out."""
     if isinstance(sample, MinimalPairs):
         ways = {name: built.ways[sample.id, name] for name, _ in sample.edits if (sample.id, name) in built.ways}

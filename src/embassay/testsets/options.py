@@ -14,7 +14,6 @@ from embassay.core.errors import SpecError
 Language = Literal["en", "any"]
 ENGLISH, ANY = "en", "any"
 Grammar = Literal["harper", "off"]
-Proposed = Literal["originals", "replacements"]
 Auxiliary = Literal["keep", "drop"]
 """Whether ``does not know`` becomes ``does know``, as in HEROS and SemAntoNeg, or ``knows``."""
 

@@ -1,4 +1,4 @@
-"""What is proposed to people on a sheet before a test set is built: groups, originals, replacements."""
+"""Groups of sentences that are proposed to people on a sheet, from which a test set is built."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from embassay.corpora.io.folders import Listing
 from embassay.run.resolve import load_encoder
 from embassay.testsets.base import Advance, Reasons, silent
 from embassay.testsets.files import check_free, write_files
-from embassay.testsets.kinds import minimal_pairs
-from embassay.testsets.kinds.groups import ProposedSentence, propose, sheet_of
-from embassay.testsets.options import Grammar, Proposed
+from embassay.testsets.kinds.groups import ProposedSentence, proposal_sheet, propose
 from embassay.testsets.sources import SourceSentence, lines_of, read_sentences, usable
 
 TOPIC = ".txt.data"
@@ -72,29 +70,9 @@ def propose_groups(
     if not candidates and not by_hand:
         problem = f"no three of its {len(sentences):,} sentences have pairwise cosines above {threshold:g}"
         raise InputError(f"{source}: {problem}; use a lower --threshold")
-    write_files({out: sheet_of([*candidates, *rest] if by_hand else candidates)})
+    write_files({out: proposal_sheet([*candidates, *rest] if by_hand else candidates)})
     groups = {candidate.group for candidate in candidates}
     return Proposal(len(groups), len(candidates), len(sentences), rejected)
-
-
-def propose_for_minimal_pairs(
-    source: Path, out: Path, what: Proposed, grammar: Grammar, *, column: str = "", overwrite: bool = False
-) -> int:
-    """Write the sheet of originals or of replacements, and return the number of its rows.
-
-    Raises
-    ------
-    InputError
-        If the sentences cannot be used, or nothing is proposed.
-    """
-    check_free((out,), overwrite)
-    sentences, _ = usable(read_sentences(source, column))
-    sheet = minimal_pairs.propose(sentences, what, grammar)
-    rows = sheet.count(b"\r\n") - 1
-    if not rows:
-        raise InputError(f"{source}: no {what} to propose from its {len(sentences):,} sentences")
-    write_files({out: sheet})
-    return rows
 
 
 def topics(folder: Path) -> tuple[SourceSentence, ...]:

@@ -1,7 +1,9 @@
-"""The sheet on which people rate a test set, and reading the filled sheet.
+"""Sheets: tables of items with a column for people's decisions, written for a spreadsheet and read back.
 
-A row is an original and an edit of it, in a random order: the first hundred rows are a random sample.
-Ratings are 0 to 4, as for the composed sentences of Bansal et al. (2025).
+The authors of HEROS and of SemAntoNeg checked their test sets by hand (Chiang et al. 2023, section 2.2; Vahtola et al.
+2022, section 3). On the review sheet a row is a quadruple, or an original with its edits; people strike, correct and
+add rows. On the sheet for rating a row is one edit, in random order, and the decision a number from 0 to 4, as for the
+composed sentences of Bansal et al. (2025).
 """
 
 from __future__ import annotations
@@ -10,27 +12,83 @@ import csv
 import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import quote, unquote
+from typing import Any
+
+from pydantic import create_model, model_validator
 
 from embassay.core.errors import SourceError
 from embassay.core.randomness import generator
 from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import OPERATORS, Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.retrieval import Document, Question
-from embassay.core.tables.jsonl import listed
-from embassay.core.tables.records import FileTable
-from embassay.core.tables.rows import FileRow, is_blank
+from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
+from embassay.core.tables.rows import R, Row, YesNo
+from embassay.testsets.base import Built
+from embassay.testsets.files import Line, id_of
 from embassay.testsets.sources import open_table
 
-COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")
-GUIDELINE = "guideline"
-"""A further column, where there are guidelines: what the rating is about."""
+# --- Writing and reading a sheet ---
+
+_FORMULA = ("=", "+", "-", "@", "\t")
+"""Characters at the start of a cell that make a spreadsheet evaluate it."""
+
+
+def sheet_of(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes:
+    """Return a sheet as CSV in UTF-8 with a byte-order mark, so that spreadsheets recognise the encoding.
+
+    No cell is evaluated: what looks like a formula gets an apostrophe before it. A missing cell is empty.
+    """
+    text = io.StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(columns)
+    for row in rows:
+        cells = [row.get(name, "") for name in columns]
+        table.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells])
+    return text.getvalue().encode("utf-8-sig")
+
+
+class SheetRow(Row):
+    """A row that people filled: its cells stripped, and as they were before :func:`sheet_of`."""
+
+    unique = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_meant(cls, cells: dict[str, Any]) -> dict[str, Any]:
+        return {name: _meant(str(cell).strip()) for name, cell in cells.items()}
+
+
+class ConfirmedRow(SheetRow):
+    """A row to which a person may have said yes or no; an empty cell is no answer."""
+
+    confirm: YesNo | None = None
+
+
+def _meant(cell: str) -> str:
+    is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
+    return cell[1:] if is_escaped else cell
+
+
+def sheet_rows(path: Path, model: type[R]) -> Iterator[R]:
+    """Yield the rows of a sheet.
+
+    Raises
+    ------
+    SourceError
+        If it is not a table, lacks a column, or has no rows.
+    """
+    selection = open_table(path).select(model)
+    for use in model.model_fields:
+        if use not in selection.names:
+            raise selection.missing(use)
+    yield from selection
+
+
+# --- The sheet for rating ---
+
+COLUMNS = ("corpus", "item", "edit", "original", "text", "guideline", "rating", "remark")
 GUIDELINES = {
     "overlap": "The text says what A and B both say, and nothing that only one of them says.",
     "difference": "The text says what A says and B does not, and nothing that B says.",
@@ -41,248 +99,207 @@ AGREEMENT = "0 strongly disagree, 2 neutral, 4 strongly agree: "
 """The scale of Bansal et al. (2025, section 5.1)."""
 LOW, HIGH = 0, 4
 """The range of a rating."""
-RIGHT = {
-    "composition": "4 right: the target is what the edit's name says of A and B, and good English",
-    "retrieval": "4 right: the passage answers the question, and the question is clear without the passage",
-}
-"""The meaning of the highest rating for shapes without edits."""
-SCALE = (
-    "4 right: the edit is what its name says, and good English",
-    "3 right, with a small flaw",
-    "2 in doubt",
-    "1 wrong",
-    "0 not understandable",
-)
 PER_OPERATOR = 400
 """The maximum number of rated compositions of an operator, as in Bansal et al. (2025, section 5)."""
 UNANSWERED = "(no document should answer it)"
-_FORMULA = ("=", "+", "-", "@", "\t")
-"""Characters at the start of a cell that make a spreadsheet evaluate it."""
-_ROW = re.compile(r"(\d{1,9}) of (\d{1,9})")
-_INSIDE = re.compile(r"[\s%]")
-"""Characters inside an id that are escaped."""
+CANDIDATES = ("antonym", "polarity", "paraphrase")
 _RATING = re.compile(r"\d(?:[.,]\d{1,6})?")
 
+Key = tuple[str, str]
+"""What is rated: the id of the first sample that contains it, and the name of the edit."""
 
-@dataclass(frozen=True)
-class RatedRow:
-    """An original and an edit of it, which is rated.
 
-    Attributes
-    ----------
-    items
-        Ids of the samples that contain it; for choices, of all samples with these two sentences.
-    rating
-        0 to 4; None if nobody has rated it.
-    """
+@dataclass
+class Rateable:
+    """What is rated: a text beside its original, and the ids of the samples that contain both."""
 
-    items: tuple[str, ...]
-    edit: str
     original: str
     text: str
-    rating: float | None = None
+    items: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """The sheet of one annotator: the corpus (file@content), and the rows in the order of their numbers."""
+def rating_sheet(corpus: str, lines: Sequence[Line], seed: int) -> bytes:
+    """Return the sheet for rating, with empty ratings.
 
-    path: Path
-    corpus: str
-    rows: tuple[RatedRow, ...]
-
-    @property
-    def edits(self) -> list[tuple[tuple[str, ...], str]]:
-        """What is rated, without the ratings."""
-        return [(row.items, row.edit) for row in self.rows]
-
-
-# --- Writing ---
-
-
-def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] = ()) -> tuple[RatedRow, ...]:
-    """Return the rows to rate, in an order that depends on the seed.
-
-    They are
-
-    - for minimal pairs, each edit;
-    - for choices, each pair of sentences once, whichever of them is the input;
-    - for groups, each sentence, next to the others of its group;
-    - for compositions, at most 400 of each operator, the target next to a and b;
-    - for questions, each one, next to the first passage that answers it.
-    """
-    rows = list[RatedRow]()
-    passages = {document.id: " ".join(document.passages) for document in documents}
-    for sample in samples:
-        items = (sample.id,)
-        if isinstance(sample, MinimalPairs):
-            rows += [RatedRow(items, name, sample.original, text) for name, text in sample.edits]
-        elif isinstance(sample, Composition):
-            rows.append(RatedRow(items, sample.operator, f"A: {sample.a} / B: {sample.b}", sample.target))
-        elif isinstance(sample, Question):
-            passage = passages.get(sample.right[0], UNANSWERED) if sample.right else UNANSWERED
-            rows.append(RatedRow(items, "question", passage, sample.question))
-    rows += _rows_of_choices([sample for sample in samples if isinstance(sample, Choice)])
-    rows += _rows_of_groups([sample for sample in samples if isinstance(sample, Grouped)])
-    # In random order, so that a rater who stops early has still rated a sample of all kinds.
-    order = generator(seed, "builders", "sheet").permutation(len(rows))
-    chosen, counts = list[RatedRow](), Counter[str]()
-    for place in order:
-        row = rows[place]
-        counts[row.edit] += 1
-        if row.edit not in OPERATORS or counts[row.edit] <= PER_OPERATOR:
-            chosen.append(row)
-    return tuple(chosen)
-
-
-def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
-    """Return each pair of an input and a candidate once, with the ids of all choices that contain it."""
-    rows = dict[tuple[str, frozenset[str]], RatedRow]()
-    for sample in samples:
-        for edit in ("antonym", "polarity", "paraphrase"):
-            text = getattr(sample, edit)
-            # The sentences of a quadruple are inputs and candidates in turn, so a pair occurs in both directions.
-            key = (edit, frozenset({sample.input, text}))
-            row = rows.get(key, RatedRow((), edit, sample.input, text))
-            rows[key] = replace(row, items=(*row.items, sample.id))
-    return list(rows.values())
-
-
-def _rows_of_groups(samples: Sequence[Grouped]) -> list[RatedRow]:
-    """Return each sentence of a group, next to the others."""
-    groups = defaultdict[str, list[Grouped]](list)
-    for sample in samples:
-        groups[sample.group].append(sample)
-    rows = list[RatedRow]()
-    for members in groups.values():
-        for sample in members:
-            others = " / ".join(other.text for other in members if other.id != sample.id)
-            rows.append(RatedRow((sample.id,), "group", others, sample.text))
-    return rows
-
-
-def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
-    """Return the sheet as CSV, with empty ratings.
+    Its rows are in an order that depends on the seed, so that who stops early has still rated a sample of all kinds.
 
     Parameters
     ----------
-    corpus
-        The corpus as :func:`~embassay.testsets.files.name_of` names it.
+    corpus, lines
+        The corpus as :func:`~embassay.testsets.files.name_of` names it, and its lines.
     """
-    lines = list[Sequence[str]]()
-    for number, row in enumerate(rows, 1):
-        items = shown(" ".join(map(_escaped_id, row.items)))
-        cells = (corpus, f"{number} of {len(rows)}", items, row.edit, shown(row.original), shown(row.text))
-        guideline = [f"{AGREEMENT}{GUIDELINES[row.edit]}"] if row.edit in GUIDELINES else []
-        # The annotator fills the last two: rating and remark.
-        lines.append((*cells, *guideline, "", ""))
-    # All rows of a sheet are of one shape, so they all have a guideline or none has.
-    guidelines = [GUIDELINE] if rows and rows[0].edit in GUIDELINES else []
-    return table_of((*COLUMNS[:-2], *guidelines, *COLUMNS[-2:]), lines)
+    rows = list(rateable(lines).items())
+    chosen, counts = list[Mapping[str, str]](), Counter[str]()
+    for place in generator(seed, "builders", "sheet").permutation(len(rows)):
+        (item, edit), row = rows[place]
+        counts[edit] += 1
+        guideline = f"{AGREEMENT}{GUIDELINES[edit]}" if edit in GUIDELINES else ""
+        if not guideline or counts[edit] <= PER_OPERATOR:
+            cells = {"original": row.original, "text": row.text, "guideline": guideline}
+            chosen.append({"corpus": corpus, "item": item, "edit": edit, **cells})
+    return sheet_of(COLUMNS, chosen)
 
 
-def _escaped_id(item: str) -> str:
-    """Return an id without spaces, which separate the ids in a cell; they are escaped as in URLs."""
-    return _INSIDE.sub(lambda match: quote(match[0]), item)
+def rateable(lines: Sequence[Line]) -> dict[Key, Rateable]:
+    """Return what is rated of a corpus.
+
+    That is, for minimal pairs, each edit; for choices, each pair of sentences once, whichever of them is the input; for
+    groups, each sentence, beside the others of its group; for compositions, the target, beside a and b; for questions,
+    each one, beside the first passage that answers it.
+    """
+    passages = {line["document"]: " ".join(line["passages"]) for line in lines if "document" in line}
+    members = defaultdict[str, list[str]](list)
+    for line in lines:
+        if "sentence" in line:
+            members[line["group"]].append(line["sentence"])
+    rows, pairs = dict[Key, Rateable](), dict[object, Rateable]()
+    for line in lines:
+        for edit, original, text in _edits(line, passages, members):
+            # The sentences of a quadruple are inputs and candidates in turn, so a pair occurs in both directions.
+            pair = (edit, frozenset({original, text}) if "sentences" in line else id_of(line))
+            if pair not in pairs:
+                pairs[pair] = rows[id_of(line), edit] = Rateable(original, text)
+            pairs[pair].items.append(id_of(line))
+    return rows
 
 
-def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """Return CSV in UTF-8 with a byte-order mark, so that spreadsheets recognise the encoding."""
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows([head, *rows])
-    return text.getvalue().encode("utf-8-sig")
+def _edits(
+    line: Line, passages: Mapping[str, str], members: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield edit, original and text of what is rated of a line."""
+    if "edits" in line:
+        for edit, text in line["edits"].items():
+            yield edit, line["original"], text
+    elif "sentences" in line:
+        for edit, text in zip(CANDIDATES, line["sentences"], strict=True):
+            yield edit, line["input"], text
+    elif "operator" in line:
+        yield line["operator"], f"A: {line['a']} / B: {line['b']}", line["target"]
+    elif "question" in line:
+        yield "question", passages.get((*line["right"], "")[0], UNANSWERED), line["question"]
+    elif "sentence" in line:
+        others = [text for text in members[line["group"]] if text != line["sentence"]]
+        yield "group", " / ".join(others), line["sentence"]
 
 
-def shown(text: str) -> str:
-    """Return a text as a cell that no spreadsheet evaluates: a formula gets an apostrophe before it."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+class RatingRow(SheetRow):
+    """A row of the sheet for rating, as an annotator has filled it."""
+
+    corpus: str
+    item: str
+    edit: str
+    rating: str
 
 
-def meant(cell: str) -> str:
-    """Return the text of a cell that :func:`shown` made."""
-    is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
-    return cell[1:] if is_escaped else cell
-
-
-# --- Reading ---
-
-
-def read_sheet(path: Path) -> Sheet:
-    """Read a sheet that an annotator has filled, completely or in part.
+def read_ratings(path: Path) -> tuple[str, dict[Key, float | None]]:
+    """Return the corpus of a sheet that an annotator has filled, completely or in part, and the ratings.
 
     Raises
     ------
     SourceError
-        With file, line and column, for a file that is no such sheet, rows of two corpora, missing or repeated rows, and
-        ratings that are not from 0 to 4.
+        With file, line and column, for a file that is no such sheet, rows of two corpora, repeated rows, ratings that
+        are not from 0 to 4, and a sheet without any rating.
     """
-    table = open_sheet(path, COLUMNS[:-1], "sheet")
-    corpus, size = "", 0
-    rows = dict[int, RatedRow]()
-    for row in table.read(COLUMNS):
-        cells = row.values
-        number, total = _row_number(row)
-        # The first row says which corpus the sheet is for, and how many rows it has.
-        if not rows:
-            corpus, size = cells["corpus"], total
-        if (cells["corpus"], total) != (corpus, size):
-            problem = f"is {cells['corpus']!r}, but {corpus!r} in the rows before; a sheet must be for one corpus"
-            raise row.error(problem, "corpus")
-        if number in rows:
-            raise row.error(f"row {number} appears twice", "row")
-        escaped_ids = meant(cells["item"]).split()
-        rows[number] = RatedRow(
-            items=tuple(map(unquote, escaped_ids)),
-            edit=cells["edit"],
-            original=meant(cells["original"]),
-            text=meant(cells["text"]),
-            rating=_rating(row),
-        )
-    # Rows may be sorted, but not deleted: the ratings of several annotators are compared row by row.
-    missing = [number for number in range(1, size + 1) if number not in rows]
-    if missing:
-        problem = f"{len(missing):,} of its {size:,} rows are missing (the first: row {missing[0]})"
-        raise SourceError(f"{problem}; a rating may be empty, but do not delete its row", path, None, "row")
-    return Sheet(path, corpus, tuple(rows[number] for number in sorted(rows)))
+    corpus, ratings = "", dict[Key, float | None]()
+    for row in sheet_rows(path, RatingRow):
+        corpus = corpus or row.corpus
+        if row.corpus != corpus:
+            raise row.error(f"is {row.corpus!r}, but {corpus!r} above; a sheet must be for one corpus", "corpus")
+        key = (row.item, row.edit)
+        if key in ratings:
+            raise row.error(f"{' '.join(key)!r} appears twice", "item")
+        ratings[key] = _rating(row)
+    if all(rating is None for rating in ratings.values()):
+        raise SourceError("no row is rated; write numbers from 0 to 4", path, None, "rating")
+    return corpus, ratings
 
 
-def open_sheet(path: Path, columns: Sequence[str], what: str) -> FileTable:
-    """Open a sheet that this package wrote and people filled.
-
-    Raises
-    ------
-    SourceError
-        If it is not a table or lacks a column.
-    """
-    table = open_table(path)
-    for name in columns:
-        if name not in table.names:
-            raise SourceError(f"no such column; found {listed(table.names)}; is it a {what}?", path, 1, name)
-    return table
-
-
-def confirmation(row: FileRow) -> bool | None:
-    """Return what a person wrote into the column ``confirm``; None for an empty cell, which is no answer."""
-    return None if is_blank(row.values.get("confirm")) else row.is_yes("confirm")
-
-
-def _row_number(row: FileRow) -> tuple[int, int]:
-    """Return the number of a row and the number of all rows."""
-    cell = str(row.values["row"])
-    match = _ROW.fullmatch(cell.strip())
-    if not match or not 1 <= int(match[1]) <= int(match[2]):
-        raise row.error(f"must not be changed (for example '1 of 9'), is {cell[:100]!r}", "row")
-    return int(match[1]), int(match[2])
-
-
-def _rating(row: FileRow) -> float | None:
+def _rating(row: RatingRow) -> float | None:
     """Return the rating of a row; None for an empty cell."""
-    cell = row.values["rating"].strip()
+    cell = row.rating
     if not cell:
         return None
-    if _RATING.fullmatch(cell):
-        # Spreadsheets of many countries write a decimal comma.
-        rating = float(cell.replace(",", "."))
-        if LOW <= rating <= HIGH:
-            return rating
-    raise row.error(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", "rating")
+    # Spreadsheets of many countries write a decimal comma.
+    if not _RATING.fullmatch(cell) or float(cell.replace(",", ".")) > HIGH:
+        raise row.error(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", "rating")
+    return float(cell.replace(",", "."))
+
+
+# --- The review sheet ---
+
+TEXTS = ("input", *CANDIDATES)
+QUADRUPLES = ("pair", "part_of_speech", "negation", *TEXTS, "confirm")
+ORIGINALS = ("id", "unit", "original", *ALL_EDITS, "confirm")
+"""The columns of the two kinds of review sheet."""
+OF_QUADRUPLE, OF_ORIGINAL = (
+    create_model("ReviewRow", __base__=ConfirmedRow, **dict.fromkeys(columns[:-1], (str, ...)))  # type: ignore[call-overload]
+    for columns in (QUADRUPLES, ORIGINALS)
+)
+INPUTS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
+"""For each of the four sentences as the input: the positions of the input, antonym, polarity and paraphrase."""
+BY_HAND = "by hand"
+
+
+def review_of(built: Built) -> bytes:
+    """Return the review sheet: what is in the test set with yes, then doubtful quadruples with an empty cell.
+
+    Empty for other shapes than choices and minimal pairs.
+    """
+    rows = list[Mapping[str, str]]()
+    for sample in built.samples:
+        if isinstance(sample, MinimalPairs):
+            rows.append({"id": sample.id, "unit": sample.unit, **sample.fields(), "confirm": "yes"})
+    if rows:
+        return sheet_of(ORIGINALS, rows)
+    # The four choices of a quadruple follow each other.
+    quadruples = [sample for sample in built.samples if isinstance(sample, Choice)][::4]
+    for choices, answer in ((quadruples, "yes"), (built.doubtful, "")):
+        rows += [vars(choice) | {"confirm": answer} for choice in sorted(choices, key=lambda choice: choice.pair)]
+    return sheet_of(QUADRUPLES, rows) if rows else b""
+
+
+def reviewed(built: Built, path: Path) -> Built:
+    """Return a test set of the rows of a review sheet that people confirmed with yes, as they wrote them.
+
+    Raises
+    ------
+    SourceError
+        With file, line and column, for a file that is not such a sheet, empty texts, and cells other than yes, no or
+        empty.
+    """
+    of_originals = built.shape == "minimal_pairs"
+    samples, ways = list[Sample](), dict(built.ways)
+    made = {sample.id: sample.fields() for sample in built.samples if isinstance(sample, MinimalPairs)}
+    for row in sheet_rows(path, OF_ORIGINAL if of_originals else OF_QUADRUPLE):
+        if not row.confirm:
+            continue
+        cells, name = row.model_dump(exclude={"confirm"}), f"review-{row.line}"
+        for column in ("original",) if of_originals else cells:
+            if not cells[column] and column != "negation":
+                raise row.error("must not be empty", column)
+        if not of_originals:
+            samples += turned(Choice(id="", **cells), name, first=0)
+            continue
+        name = cells["id"] or name
+        edits = tuple((edit, cells[edit]) for edit in ALL_EDITS if cells[edit])
+        if not edits:
+            raise row.error("has no edit; write no to strike the original", "confirm")
+        if any(sample.id == name for sample in samples):
+            raise row.error(f"{name!r} appears twice; leave the id of a new row empty", "id")
+        samples.append(MinimalPairs(name, cells["original"], edits, cells["unit"]))
+        ways |= {(name, edit): BY_HAND for edit, text in edits if made.get(name, {}).get(edit) != text}
+    return replace(built, samples=tuple(samples), ways=ways, doubtful=())
+
+
+def turned(choice: Choice, name: str, first: int = 1) -> Iterator[Choice]:
+    """Yield the four choices of a quadruple, each of its sentences the input in turn.
+
+    Parameters
+    ----------
+    name, first
+        Their ids are the name and a number, which starts at ``first``.
+    """
+    texts = [getattr(choice, role) for role in TEXTS]
+    for number, places in enumerate(INPUTS, first):
+        sentences = {role: texts[place] for role, place in zip(TEXTS, places, strict=True)}
+        yield replace(choice, id=f"{name}-{number}", **sentences)

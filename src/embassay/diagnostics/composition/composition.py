@@ -41,8 +41,7 @@ from embassay.core.layout import (
 )
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import Estimate, Finding, Row, Series
-from embassay.core.samples.checks import LIKERT
-from embassay.core.samples.composition import OPERATORS
+from embassay.core.samples.composition import LIKERT, OPERATORS
 from embassay.core.samples.composition import Composition as Sample
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
@@ -111,6 +110,7 @@ COMBINE = Template(
     "the interval of the excess of one criterion or more lies above 0; each criterion has its own interval",
     INTERVAL,
     title="Sentences combine like sets{in_part}",
+    kind="headline",
     question="Like sets?",
 )
 NOT_SHOWN_TO_COMBINE = Template(
@@ -119,6 +119,7 @@ NOT_SHOWN_TO_COMBINE = Template(
     INTERVAL,
     "not shown",
     title="Sentences are not shown to combine like sets",
+    kind="headline",
     question="Like sets?",
     severity="medium",
     consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",

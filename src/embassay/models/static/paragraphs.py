@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -21,9 +22,9 @@ from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import Route, UnknownWords, spec_of
+from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.static.trained_folder import TrainedFolder
+from embassay.models.static.trained_folder import ParagraphSettings, TrainedRecord, read_array, read_record
 from embassay.models.tokens import TOKENS_VERSION, CutWords, count_unknown, cutter
 
 if TYPE_CHECKING:
@@ -62,9 +63,13 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
     """
     if seed < 0:
         raise SpecError(f"encoder 'paragraphs:{target}', option 'seed': must be 0 or more, is {seed}")
-    folder = TrainedFolder.of(source_path(target), "paragraphs")
-    cut = cutter(folder.settings.tokens, f"encoder 'paragraphs:{target}'")
-    return ParagraphsEncoder(target, folder, runtime, cut, seed)
+    folder = source_path(target)
+    record = read_record(folder, "paragraphs", ParagraphSettings)
+    # As the training text was cut, so that words are found in the vocabulary.
+    settings = record.settings
+    cut = cutter(settings.tokens, f"encoder 'paragraphs:{target}'", lower=settings.lower)
+    card = Card(spec_of(f"paragraphs:{target}", {"seed": seed}))
+    return ParagraphsEncoder(target, card, folder, record, runtime, cut, seed)
 
 
 def build(kind: ParagraphKind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
@@ -92,113 +97,32 @@ def build(kind: ParagraphKind, dim: int, window: int, counts: Mapping[str, int],
 
 
 @dataclass(frozen=True, eq=False)
-class ParagraphModel:
-    """A trained model.
-
-    Attributes
-    ----------
-    counts
-        The number of occurrences of each word in the training text, in the order of the rows.
-    gensim
-        gensim's model, with the trained arrays.
-    """
-
-    kind: ParagraphKind
-    counts: Mapping[str, int]
-    gensim: Doc2Vec
-
-    @classmethod
-    def of(cls, folder: TrainedFolder) -> ParagraphModel:
-        """Read a folder: ``words.npy`` (PV-DM only), ``hidden.npy``, and the record's ``vocabulary`` and ``counts``.
-
-        Raises
-        ------
-        SourceError
-            If an array has another shape than the settings say.
-        """
-        settings, words = folder.settings, folder.record.vocabulary
-        kind: ParagraphKind = "dm" if settings.model == "dm" else "dbow"
-        dim, window = settings.dim, settings.window
-        count_of = dict(zip(words, folder.record.counts, strict=True))
-        model = build(kind, dim, window, count_of)
-        if kind == "dm":
-            rows = len(words) + 1  # the null word
-            model.syn1 = folder.array("hidden.npy", (rows, dim * (1 + 2 * window)))
-            model.wv.vectors = folder.array("words.npy", (rows, dim))
-        else:
-            model.syn1 = folder.array("hidden.npy", (len(words), dim))
-        return cls(kind, count_of, model)
-
-    def infer(self, words: Sequence[str], text: str, seed: int) -> tuple[DenseVectors, bool]:
-        """Return the (dim,) vector of a text, and whether it had converged when inference stopped.
-
-        The initial vector is random; the text selects the random stream. Words and softmax stay fixed. Inference stops
-        when an epoch changes the vector by less than :data:`MOVED` times its length, or after :data:`EPOCHS`. A text
-        without a known word has the zero vector. gensim reads at most the first 10,000 words of a text.
-        """
-        from gensim.models.doc2vec_inner import train_document_dbow, train_document_dm_concat
-
-        model = self.gensim
-        dim = model.vector_size
-        if not any(word in self.counts for word in words):
-            return np.zeros(dim, dtype=np.float32), True
-        uniform = generator(seed, "paragraph", text).random((1, dim), np.float32)
-        vector = (uniform - np.float32(0.5)) / np.float32(dim)
-        # gensim stores only addresses, so all these arrays must exist as long as the calls.
-        factors = np.ones(1, dtype=np.float32)
-        fixed = {"doctag_vectors": vector, "doctags_lockf": factors, "learn_words": False, "learn_hidden": False}
-        work = np.zeros(model.layer1_size, dtype=np.float32)
-        errors = np.zeros(model.layer1_size, dtype=np.float32)
-        for epoch in range(EPOCHS):
-            before = vector.copy()
-            rate = RATE - (RATE - LAST_RATE) * epoch / (EPOCHS - 1)
-            if self.kind == "dbow":
-                train_document_dbow(model, words, [0], rate, work, **fixed)
-            else:
-                train_document_dm_concat(model, words, [0], rate, work, errors, **fixed)
-            if np.linalg.norm(vector - before) < MOVED * np.linalg.norm(vector):
-                return vector[0], True
-        return vector[0], False
-
-
-@dataclass(frozen=True, eq=False)
-class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
-    """An encoder that infers a vector for each text.
-
-    Attributes
-    ----------
-    converged
-        For each text so far, whether its inference converged.
-    """
+class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
+    """An encoder that infers a vector for each text."""
 
     name: str
-    folder: TrainedFolder
+    card: Card = field(repr=False)
+    folder: Path
+    record: TrainedRecord[ParagraphSettings] = field(repr=False)
     runtime: Runtime = field(repr=False)
     cut: CutWords = field(repr=False)
     seed: int
-    converged: dict[str, bool] = field(default_factory=dict, repr=False)
 
-    def load(self) -> ParagraphModel:
-        """Read the folder."""
-        return ParagraphModel.of(self.folder)
-
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that the folder's record contains."""
-        return Card(spec_of(f"paragraphs:{self.name}", {"seed": self.seed}))
+    def load(self) -> Doc2Vec:
+        """Read the folder: ``words.npy`` (PV-DM only), ``hidden.npy``, and the record."""
+        record, settings = self.record, self.record.settings
+        counts = dict(zip(record.vocabulary, record.counts, strict=False))
+        model = build(settings.model, settings.dim, settings.window, counts)
+        model.syn1 = read_array(self.folder / "hidden.npy", *model.syn1.shape)
+        if settings.model == "dm":
+            model.wv.vectors = read_array(self.folder / "words.npy", *model.wv.vectors.shape)
+        return model
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files, of the constants of inference, and of the seed."""
-        return content_hash(["paragraphs", self.folder.hashes(self.runtime), EPOCHS, MOVED, self.seed, TOKENS_VERSION])
-
-    def route(self) -> Route:
-        """Return facts about inference, for ``run.json``: the number of texts, and the share that did not converge."""
-        if not self.converged:
-            return {}
-        texts = len(self.converged)
-        converged = sum(self.converged.values())
-        return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - converged / texts}
+        files = self.runtime.hashes(self.folder, ("paragraphs.json", *self.record.files))
+        return content_hash(["paragraphs", files, EPOCHS, MOVED, self.seed, TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; a text without a known word is a zero row.
@@ -208,21 +132,39 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
         EncoderError
             If a file of the folder is damaged.
         """
-        model = self.model
-        matrix = np.zeros((len(texts), model.gensim.vector_size), dtype=np.float32)
+        matrix = np.zeros((len(texts), self.record.settings.dim), dtype=np.float32)
+        known = self.model.wv
         for place, text in enumerate(texts):
-            vector, converged = model.infer(self._words(text), text, self.seed)
-            matrix[place] = vector
-            self.converged[text] = converged
+            words = self.cut(text)
+            if any(word in known for word in words):
+                matrix[place] = self.infer(words, text)
         return matrix
+
+    def infer(self, words: Sequence[str], text: str) -> DenseVectors:
+        """Return the (dim,) vector of a text.
+
+        The initial vector is random; the text selects the random stream. Words and softmax stay fixed. Inference stops
+        when an epoch changes the vector by less than :data:`MOVED` times its length, or after :data:`EPOCHS`. gensim
+        reads at most the first 10,000 words of a text.
+        """
+        from gensim.models.doc2vec_inner import train_document_dbow, train_document_dm_concat
+
+        model = self.model
+        uniform = generator(self.seed, "paragraph", text).random((1, model.vector_size), np.float32)
+        vector = (uniform - np.float32(0.5)) / np.float32(model.vector_size)
+        train = train_document_dm_concat if model.dm_concat else train_document_dbow
+        # gensim stores only the addresses of these arrays, so they must exist as long as the calls.
+        factors = np.ones(1, dtype=np.float32)
+        fixed = {"doctag_vectors": vector, "doctags_lockf": factors, "learn_words": False, "learn_hidden": False}
+        for rate in np.linspace(RATE, LAST_RATE, EPOCHS):
+            before = vector.copy()
+            train(model, words, [0], rate, **fixed)
+            if np.linalg.norm(vector - before) < MOVED * np.linalg.norm(vector):
+                break
+        inferred: DenseVectors = vector[0]
+        return inferred
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
-        counts = self.model.counts
-        return count_unknown(map(self._words, texts), lambda word: word in counts)
-
-    def _words(self, text: str) -> list[str]:
-        # As the training text was, so that words are found in the vocabulary.
-        if self.folder.settings.lower:
-            text = text.lower()
-        return self.cut(text)
+        known = self.model.wv
+        return count_unknown(map(self.cut, texts), lambda word: word in known)

@@ -1,128 +1,181 @@
-"""Binary trees over the words of a text.
+"""Binary trees over the words of a text: from bracketed parses, or from the number of words alone.
 
-Nodes are numbered within a text: its n words from 0, left to right, then the n − 1 inner nodes, each after its
-children; the last one is the root. A text of one word is a leaf; one of none has no node.
+Bracketed parses are those of the Penn Treebank, ``(S (NP (DT the) (NN shop)) (VP (VBZ is) (ADJP (JJ open))))``.
+Source: Marcus, Santorini, Marcinkiewicz (1993), "Building a large annotated corpus of English: the Penn Treebank".
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
+from embassay.core.errors import SourceError, UnknownNameError
+from embassay.core.tables.texts import read_text
+from embassay.core.types import sha256_of
+from embassay.stats.lexical.words import tokens
 
-from embassay.core.vectors import Indices
+Tree: TypeAlias = tuple[str | None, ...]
+"""The lower-cased words of a text, left to right. None merges the two parts before it: (a (b c)) is a b c None None."""
+Merges: TypeAlias = list[tuple[int, int]]
+"""The two nodes of each merge. Words are the nodes 0, 1 …; merges are −1, −2 …, each after the merges of its parts."""
+TRACE = "-NONE-"
+"""The label of traces, which are not words."""
+ESCAPED = {
+    "-lrb-": "(",
+    "-rrb-": ")",
+    "-lsb-": "[",
+    "-rsb-": "]",
+    "-lcb-": "{",
+    "-rcb-": "}",
+    "``": '"',
+    "''": '"',
+}
+"""The characters for brackets and quotation marks in treebanks, by their lower-cased escapes."""
 
-Nested: TypeAlias = "Sequence[Nested | str]"
-"""Nested lists of words; an ``nltk.Tree`` is one."""
-SHAPES = 256
-"""Number of cached shapes; texts of the same length have the same one."""
+
+def right(words: Tree) -> Tree:
+    """Return the right-branching tree: (a (b (c d)))."""
+    return (*words, *[None] * (len(words) - 1))
 
 
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """The form of one tree, without its words.
+def balanced(words: Tree) -> Tree:
+    """Return the tree that is split in the middle, with the longer half on the left: ((a b) c)."""
+    if len(words) < 2:
+        return words
+    middle = (len(words) + 1) // 2
+    return (*balanced(words[:middle]), *balanced(words[middle:]), None)
 
-    Attributes
+
+def words_of(tree: Tree) -> list[str]:
+    """Return the words of a tree."""
+    return [word for word in tree if word is not None]
+
+
+def joined(trees: Sequence[Tree]) -> tuple[Merges, list[int]]:
+    """Return the merges of several trees, with the words of all numbered from 0, and the roots of those with words."""
+    merges: Merges = []
+    nodes: list[int] = []
+    word = 0
+    for part in chain.from_iterable(trees):
+        if part is None:
+            second, first = nodes.pop(), nodes.pop()
+            merges.append((first, second))
+            nodes.append(-len(merges))
+        else:
+            nodes.append(word)
+            word += 1
+    # The nodes without a parent are left.
+    return merges, nodes
+
+
+SHAPES = {"right": right, "balanced": balanced}
+"""The sources of trees that need the words only."""
+
+
+def check_source(name: str) -> str:
+    """Return a source of trees after checking that it can be used.
+
+    Parameters
     ----------
-    leaves
-        The number of words, n.
-    children
-        (max(n − 1, 0), 2) the left and the right child of each inner node.
-    heights
-        (max(n − 1, 0),) the height of each inner node: the edges on its longest path down to a word, 1 or more.
-    """
-
-    leaves: int
-    children: Indices
-    heights: Indices
-
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """A tree and its words, left to right."""
-
-    words: tuple[str, ...]
-    shape: Shape
-
-
-def shape_of(leaves: int, merges: Sequence[tuple[int, int]]) -> Shape:
-    """Return the shape of n words and the n − 1 merges of two nodes, each after the merges of its children."""
-    # Words have height 0. The children of a merge come before it, so their heights are known.
-    heights = [0] * leaves
-    for first, second in merges:
-        height_of_children = max(heights[first], heights[second])
-        heights.append(height_of_children + 1)
-    inner_heights = np.array(heights[leaves:], dtype=np.int64)
-    # Reshaped, because an empty list of merges would have one dimension only.
-    children = np.array(merges, dtype=np.int64).reshape(-1, 2)
-    return Shape(leaves, children, inner_heights)
-
-
-@lru_cache(SHAPES)
-def right(leaves: int) -> Shape:
-    """Return the right-branching shape: (a (b (c d)))."""
-    merges = []
-    last = leaves - 1
-    for word in range(leaves - 2, -1, -1):
-        merges.append((word, last))
-        last = leaves + len(merges) - 1
-    return shape_of(leaves, merges)
-
-
-@lru_cache(SHAPES)
-def balanced(leaves: int) -> Shape:
-    """Return the shape that is always split in the middle, with the longer half on the left: ((a b) c)."""
-    merges: list[tuple[int, int]] = []
-
-    def node(start: int, stop: int) -> int:
-        """Add the merges of the words from start to stop − 1; return the number of their root."""
-        if stop - start == 1:
-            return start
-        middle = (start + stop + 1) // 2
-        merges.append((node(start, middle), node(middle, stop)))
-        return leaves + len(merges) - 1
-
-    if leaves:
-        node(0, leaves)
-    return shape_of(leaves, merges)
-
-
-def binarised(nested: Nested) -> Tree:
-    """Return the binary tree of nested lists of words.
-
-    A list of more than two parts branches to the right: [a, b, c] becomes (a (b c)). A list of one part is replaced by
-    that part, and an empty list is left out.
+    name
+        ``right``, ``balanced``, ``brackets`` (texts are bracketed parses), or a file of bracketed parses.
 
     Raises
     ------
-    RecursionError
-        If it is nested too deeply for Python.
+    UnknownNameError
+        If there is no such source.
     """
-    words: list[str] = []
-    merges: list[tuple[int, int]] = []
+    if name not in SHAPES and name != "brackets" and not Path(name).is_file():
+        raise UnknownNameError("source of trees", name, (*SHAPES, "brackets", "FILE"))
+    return name
 
-    def node_of(part: Nested | str) -> int | None:
-        """Return the node of a part; inner nodes are −1, −2 … because the number of words is not known yet."""
-        if isinstance(part, str):
-            words.append(part)
-            return len(words) - 1
-        nodes = [node for node in map(node_of, part) if node is not None]
-        if not nodes:
-            return None
-        merged = nodes.pop()
-        while nodes:
-            merges.append((nodes.pop(), merged))
-            merged = -len(merges)
-        return merged
 
-    node_of(nested)
-    leaves = len(words)
-    numbered = []
-    for pair in merges:
-        # The inner node −1 gets the number after the last word, −2 the next one, and so on.
-        first, second = (node if node >= 0 else leaves - 1 - node for node in pair)
-        numbered.append((first, second))
-    return Tree(tuple(words), shape_of(leaves, numbered))
+def identity(source: str) -> str:
+    """Return what trees of this source depend on besides the text: its name, and the content of a file."""
+    return source if source in SHAPES or source == "brackets" else f"{source} {sha256_of(Path(source))}"
+
+
+def parse(text: str, source: str) -> Tree:
+    """Return the tree of a text.
+
+    Raises
+    ------
+    ValueError
+        If the text should be a bracketed parse and is none, or a file has no parse of it.
+    SourceError
+        If the file is not one of bracketed parses.
+    """
+    if source in SHAPES:
+        return SHAPES[source](tuple(tokens(text.lower())))
+    if source == "brackets":
+        trees = read_brackets(text)
+        if len(trees) > 1:
+            raise ValueError("not a bracketed parse: more than one")
+        return trees[0] if trees else ()
+    tree = _trees_in(source, sha256_of(Path(source))).get(_letters(text))
+    if tree is None:
+        raise ValueError(f"{source} has no parse of a text")
+    return tree
+
+
+def read_brackets(text: str) -> list[Tree]:
+    """Return the trees of bracketed parses, with lower-cased words and without traces.
+
+    A bracket of more than two parts branches to the right: (a b c) becomes (a (b c)). A bracket of one part is replaced
+    by that part.
+
+    Raises
+    ------
+    ValueError
+        If the text is something else than bracketed parses.
+    """
+    trees: list[Tree] = []
+    tree: list[str | None] = []
+    # The number of parts of each bracket that is open.
+    parts: list[int] = []
+    previous = label = ""
+    for sign in re.findall(r"[()]|[^\s()]+", text):
+        if sign == "(":
+            parts.append(0)
+            label = ""
+        elif not parts:
+            raise ValueError(f"not a bracketed parse: {sign!r} is outside the brackets")
+        elif sign == ")":
+            if not parts[-1] and previous != ")" and label != TRACE:
+                raise ValueError(f"not a bracketed parse: the bracket ({label}) contains no word; write (LABEL word)")
+            number = parts.pop()
+            tree += [None] * (number - 1)
+            label = ""
+            if parts:
+                parts[-1] += min(number, 1)
+            else:
+                trees.append(tuple(tree))
+                tree = []
+        elif previous == "(":
+            label = sign
+        elif label != TRACE:
+            tree.append(ESCAPED.get(sign.lower(), sign.lower()))
+            parts[-1] += 1
+        previous = sign
+    if parts:
+        raise ValueError("not a bracketed parse: a bracket is not closed")
+    return trees
+
+
+@lru_cache(maxsize=1)
+def _trees_in(path: str, sha256: str) -> dict[str, Tree]:
+    """Return the trees of a file of bracketed parses, which may have several lines each, by the letters of the text."""
+    try:
+        trees = read_brackets(read_text(Path(path)))
+    except ValueError as error:
+        raise SourceError(str(error), path) from None
+    return {_letters("".join(words_of(tree))): tree for tree in [(), *trees]}
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text in lower case: parsers write marks and spaces in their own way."""
+    return re.sub(r"\W|_", "", text).lower()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,13 +21,11 @@ from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import Route, UnknownWords, spec_of
+from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.static.parses import check_source, identity, parse
-from embassay.models.static.trained_folder import TrainedFolder
-from embassay.models.static.tree_plans import TreePlan
-from embassay.models.static.trees import Tree
-from embassay.models.static.unfolding import Matrices, roots
+from embassay.models.static.autoencoder import Matrices, encode
+from embassay.models.static.trained_folder import TrainedRecord, UraeSettings, read_array, read_record
+from embassay.models.static.trees import Tree, check_source, identity, joined, parse, words_of
 from embassay.models.tokens import TOKENS_VERSION, count_unknown
 
 if TYPE_CHECKING:
@@ -57,19 +56,20 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     ------
     SourceError
         If there is no such folder, or no finished model in it.
-    SpecError, MissingExtraError, UnknownNameError
-        If nltk for brackets is not installed, or there is no such source of trees; also where it was trained on
-        brackets and ``trees`` is not given.
+    SpecError, UnknownNameError
+        If there is no such source of trees; also where it was trained on brackets and ``trees`` is not given.
     """
     place = f"encoder 'urae:{target}'"
-    folder = TrainedFolder.of(source_path(target), "urae")
-    trained = folder.settings.trees
+    folder = source_path(target)
+    record = read_record(folder, "urae", UraeSettings)
+    trained = record.settings.trees
     if not trees and trained == "brackets":
         raise SpecError(
             f"{place}: it was trained on bracketed parses, which plain texts are not: set trees=FILE, a file of the "
             "parses of the texts, or another source of trees"
         )
-    return UraeEncoder(target, folder, runtime, check_source(trees or trained, f"{place}, option 'trees'"), trees)
+    card = Card(spec_of(f"urae:{target}", {"trees": trees}))
+    return UraeEncoder(target, card, folder, record, runtime, check_source(trees or trained))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,54 +81,12 @@ class UraeModel:
     row
         The row of each learnt word, from 1.
     words
-        (V + 1, d) float32 word vectors; row 0 is the vector of unknown words.
+        (V + 1, d) word vectors; row 0 is the vector of unknown words.
     """
 
     row: Mapping[str, int]
-    words: DenseVectors
+    words: Tensor
     matrices: Matrices
-
-    @classmethod
-    def of(cls, folder: TrainedFolder) -> UraeModel:
-        """Read the folder's arrays.
-
-        Raises
-        ------
-        SourceError
-            If an array is damaged, or its shape does not match the others.
-        """
-        import torch
-
-        vocabulary = folder.record.vocabulary
-        dim = folder.settings.dim
-        row = {word: place for place, word in enumerate(vocabulary, start=1)}
-
-        def tensor(name: str, *shape: int) -> Tensor:
-            return torch.from_numpy(folder.array(name, shape))
-
-        matrices = Matrices(
-            fold=tensor("fold.npy", dim, 2 * dim),
-            fold_bias=tensor("fold_bias.npy", dim),
-            unfold=tensor("unfold.npy", 2 * dim, dim),
-            unfold_bias=tensor("unfold_bias.npy", 2 * dim),
-            normalize=folder.settings.normalize,
-        )
-        words = folder.array("words.npy", (len(vocabulary) + 1, dim))
-        return cls(row, words, matrices)
-
-    def encode(self, trees: Sequence[Tree]) -> DenseVectors:
-        """Return the (n, d) roots of the trees."""
-        import torch
-
-        plan = TreePlan.of([tree.shape for tree in trees], unfold=False)
-        rows = []
-        for tree in trees:
-            rows += [self.row.get(word, UNKNOWN) for word in tree.words]
-        ordered_rows = np.array(rows, dtype=np.int64)[plan.order]
-        leaves = torch.from_numpy(self.words[ordered_rows])
-        with torch.inference_mode():
-            vectors: DenseVectors = roots(plan, leaves, self.matrices).numpy()
-        return vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,33 +97,39 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     ----------
     trees
         The source of the trees.
-    requested
-        The source that the option names; empty if it is not set.
     """
 
     name: str
-    folder: TrainedFolder
+    card: Card = field(repr=False)
+    folder: Path
+    record: TrainedRecord[UraeSettings] = field(repr=False)
     runtime: Runtime = field(repr=False)
     trees: str
-    requested: str
 
     def load(self) -> UraeModel:
         """Read the folder's arrays."""
-        return UraeModel.of(self.folder)
+        import torch
 
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that the folder's record contains."""
-        return Card(spec_of(f"urae:{self.name}", {"trees": self.requested}))
+        def tensor(name: str, *shape: int) -> Tensor:
+            return torch.from_numpy(read_array(self.folder / f"{name}.npy", *shape))
+
+        vocabulary, settings = self.record.vocabulary, self.record.settings
+        dim = settings.dim
+        matrices = Matrices(
+            tensor("fold", dim, 2 * dim),
+            tensor("fold_bias", dim),
+            tensor("unfold", 2 * dim, dim),
+            tensor("unfold_bias", 2 * dim),
+            settings.normalize,
+        )
+        row = {word: place for place, word in enumerate(vocabulary, start=1)}
+        return UraeModel(row, tensor("words", len(vocabulary) + 1, dim), matrices)
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files and of the source of trees."""
-        return content_hash(["urae", self.folder.hashes(self.runtime), identity(self.trees), TOKENS_VERSION])
-
-    def route(self) -> Route:
-        """Return the source of trees, for ``run.json``."""
-        return {"trees": identity(self.trees), "device": "cpu"}
+        files = self.runtime.hashes(self.folder, ("urae.json", *self.record.files))
+        return content_hash(["urae", files, identity(self.trees), TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; an empty text is a zero row.
@@ -175,23 +139,30 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         EncoderError
             If a file of the folder is damaged, or a text has no parse.
         """
+        import torch
+
         model = self.model
         matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
         # In blocks, because all inner nodes of a block's trees are in memory at once.
         for start in range(0, len(texts), BLOCK):
-            block = slice(start, start + BLOCK)
-            matrix[block] = model.encode(self._trees_of(texts[block]))
+            trees = [self._tree_of(text) for text in texts[start : start + BLOCK]]
+            rows = [model.row.get(word, UNKNOWN) for tree in trees for word in words_of(tree)]
+            merges, roots = joined(trees)
+            with torch.inference_mode():
+                vectors = encode(model.words[rows], merges, model.matrices)
+            places = [place for place, tree in enumerate(trees, start) if tree]
+            for place, root in zip(places, roots, strict=True):
+                matrix[place] = vectors[root]
         return matrix
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
         row = self.model.row
-        words = [tree.words for tree in self._trees_of(texts)]
+        words = [words_of(self._tree_of(text)) for text in texts]
         return count_unknown(words, lambda word: word in row)
 
-    def _trees_of(self, texts: Sequence[str]) -> list[Tree]:
+    def _tree_of(self, text: str) -> Tree:
         try:
-            return parse(texts, self.trees)
+            return parse(text, self.trees)
         except ValueError as error:
-            problem, place = error.args
-            raise EncoderError(f"{problem} (text {texts[place][:60]!r}); trees=right needs no parse") from None
+            raise EncoderError(f"{error} (text {text[:60]!r}); trees=right needs no parse") from None

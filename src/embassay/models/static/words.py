@@ -17,15 +17,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import EncoderError, SpecError
+from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import BaseEncoder, Route, UnknownWords, spec_of
+from embassay.models.checks import check_whole
 from embassay.models.loaded import LazyModel
-from embassay.models.static.trained_folder import TrainedFolder
-from embassay.models.static.word_files import WordFormat, WordVectors, read, recognise
+from embassay.models.static.trained_folder import WordSettings, read_record
+from embassay.models.static.word_files import WordVectors, read, recognise
 from embassay.models.tokens import TOKENS_VERSION, Cutting, CutWords, count_unknown, cutter
 
 TARGET = "FILE"
@@ -72,21 +73,20 @@ def create(
     MissingExtraError
         If nltk is wanted and not installed.
     """
-    if limit < 0:
-        raise SpecError(f"encoder 'words:{target}', option 'limit': must be 1 or more, or 0 for all; is {limit}")
+    place = f"encoder 'words:{target}'"
+    check_whole(place, limit=limit or None)
     path = source_path(target)
-    spec = spec_of(
-        f"words:{target}",
-        {"pool": "" if pool == "mean" else pool, "lower": lower, "tokens": tokens, "limit": limit},
-    )
+    options = {"pool": "" if pool == "mean" else pool, "lower": lower, "tokens": tokens, "limit": limit}
+    spec = spec_of(f"words:{target}", options)
     if path.is_dir():
-        folder = TrainedFolder.of(path, "words")
+        trained = read_record(path, "words", WordSettings).settings
         path = path / "words.bin"
-        tokens = tokens or folder.settings.tokens
-        lower = folder.settings.lower if lower is None else lower
+        tokens = tokens or trained.tokens
+        lower = trained.lower if lower is None else lower
     tokens = tokens or "words"
-    file = WordFile(path, limit, recognise(path))
-    cut = cutter(tokens, f"encoder 'words:{target}'")
+    recognise(path)
+    file = WordFile(path, limit)
+    cut = cutter(tokens, place, lower=bool(lower))
     return WordsEncoder(target, file, runtime, cut, tokens, pool, lower, spec)
 
 
@@ -104,7 +104,6 @@ class WordFile(LazyModel[WordVectors]):
 
     path: Path
     limit: int
-    format: WordFormat
     notes: list[str] = field(default_factory=list, compare=False)
 
     def load(self) -> WordVectors:
@@ -128,28 +127,25 @@ class WordsEncoder(BaseEncoder):
     file: WordFile
     runtime: Runtime = field(repr=False)
     cut: CutWords = field(repr=False)
-    tokens: Cutting = "words"
-    pool: WordPooling = "mean"
-    lower: bool | None = None
-    spec: str = ""
+    tokens: Cutting
+    pool: WordPooling
+    lower: bool | None
+    spec: str
     learnt: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
     def card(self) -> Card:
-        """The properties of the encoder; after the file has been read, also its irregularities as warnings."""
+        """The properties of the encoder."""
         is_fitted = self.pool == "sif"
-        return Card(self.spec, fitted=is_fitted, cached=not is_fitted, warnings=tuple(self.file.notes))
+        return Card(self.spec, fitted=is_fitted, cached=not is_fitted)
+
+    def route(self) -> Route:
+        """Return the irregularities of the file, for ``run.json``; none before it is read."""
+        return {"notes": list(self.file.notes)}
 
     def prepare(self) -> None:
         """Read the file."""
         _ = self.file.model
-
-    def route(self) -> Route:
-        """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
-        if not self.file.is_loaded:
-            return {}
-        rows, dim = self.file.model.matrix.shape
-        return {"form": self.file.format.kind, "words": rows, "dim": dim, "notes": list(self.file.notes)}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -175,87 +171,52 @@ class WordsEncoder(BaseEncoder):
         EncoderError
             If the file cannot be read to its end, or SIF has not learnt from texts yet.
         """
-        if self.pool != "sif":
-            return self._pooled(texts, None).astype(np.float32)
-        sif = self._sif
-        pooled = self._pooled(texts, sif.weights)
+        weights, direction = self._sif if self.pool == "sif" else ({}, np.zeros(self.file.model.matrix.shape[1]))
+        pooled = self._pooled(texts, weights)
         # Remove the component along the common direction.
-        components = pooled @ sif.direction
-        return (pooled - np.outer(components, sif.direction)).astype(np.float32)
+        return (pooled - np.outer(pooled @ direction, direction)).astype(np.float32)
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
-        return count_unknown(map(self._words, texts), lambda word: self._row(word) is not None)
+        return count_unknown(map(self.cut, texts), lambda word: bool(self._rows([word])))
 
     def release(self) -> None:
         """Release the words; they are read again for the next text."""
         self.file.release()
 
-    def _words(self, text: str) -> list[str]:
-        if self.lower:
-            text = text.lower()
-        return self.cut(text)
-
-    def _row(self, word: str) -> int | None:
-        """Return the row of a word; None if it has no vector."""
-        # With ``lower=None``, a word is lower-cased only if it has no vector as it is.
-        rows = self.file.model.row
-        row = rows.get(word)
-        if row is None and self.lower is None:
-            row = rows.get(word.lower())
-        return row
-
     def _rows(self, words: Sequence[str]) -> list[int]:
         """Return the rows of the words that have one, in their order."""
-        rows = map(self._row, words)
-        return [row for row in rows if row is not None]
+        row = self.file.model.row
+        if self.lower is None:
+            # A word is lower-cased only if it has no vector as it is.
+            words = [word if word in row else word.lower() for word in words]
+        return [row[word] for word in words if word in row]
 
-    def _pooled(self, texts: Sequence[str], weights: Mapping[int, float] | None) -> NDArray[np.float64]:
-        """Return the (n, d) sums or means of the texts' word vectors; ``weights`` has the weight of each row."""
+    def _pooled(self, texts: Sequence[str], weights: Mapping[int, float]) -> NDArray[np.float64]:
+        """Return the (n, d) sums or means of the texts' word vectors; a row without a weight has the weight 1."""
         matrix = self.file.model.matrix
         pooled = np.zeros((len(texts), matrix.shape[1]))
         for place, text in enumerate(texts):
-            rows = self._rows(self._words(text))
-            if not rows:
-                continue
-            if weights is None:
-                pooled[place] = matrix[rows].sum(axis=0, dtype=np.float64)
-            else:
-                # A word that does not occur in the learnt texts has p(w) = 0, so its weight is 1.
-                row_weights = np.array([weights.get(row, 1.0) for row in rows])
-                pooled[place] = row_weights @ matrix[rows].astype(np.float64)
+            rows = self._rows(self.cut(text))
+            weights_of_rows = np.array([weights.get(row, 1.0) for row in rows])
+            pooled[place] = weights_of_rows @ matrix[rows]
             if self.pool != "sum":
-                pooled[place] /= len(rows)
+                pooled[place] /= max(len(rows), 1)
         return pooled
 
     @cached_property
-    def _sif(self) -> Sif:
-        """The weights and the common direction of SIF.
+    def _sif(self) -> tuple[Mapping[int, float], NDArray[np.float64]]:
+        """The weight of each row that occurs in the learnt texts, and the (d,) common direction to remove.
 
-        p(w) is the share of w among all tokens of the learnt texts. The direction is the first right singular vector of
-        the (n, d) weighted means of these texts, which are not centred.
+        p(w) is the share of w among all tokens of the learnt texts; a word that does not occur has p(w) = 0. The
+        direction is the first right singular vector of the (n, d) weighted means of these texts, which are not centred.
         """
         if self.learnt is None:
             raise EncoderError("words with pool=sif learns word frequencies from a corpus; call fit(texts) first")
-        total = 0
-        counts: Counter[int] = Counter()
-        for text in self.learnt:
-            words = self._words(text)
-            total += len(words)
-            counts.update(self._rows(words))
-        weights = {row: A / (A + count / total) for row, count in counts.items()}
+        words = [word for text in self.learnt for word in self.cut(text)]
+        counts = Counter(self._rows(words))
+        weights = {row: A / (A + count / len(words)) for row, count in counts.items()}
         means = self._pooled(self.learnt, weights)
-        eigenvalues, eigenvectors = np.linalg.eigh(means.T @ means)
-        direction = eigenvectors[:, -1]
-        if eigenvalues[-1] <= 0:
-            # All means are zero, so there is no direction.
-            direction = np.zeros_like(direction)
-        return Sif(weights, direction)
-
-
-@dataclass(frozen=True)
-class Sif:
-    """The weight of each row that occurs in the learnt texts, and the (d,) common direction to remove."""
-
-    weights: Mapping[int, float]
-    direction: NDArray[np.float64]
+        eigenvectors = np.linalg.eigh(means.T @ means).eigenvectors
+        # If all means are zero, there is no direction.
+        return weights, eigenvectors[:, -1] * means.any()

@@ -3,12 +3,13 @@
 Builders use these names only; the other modules of the package are for each other.
 """
 
-from embassay.testsets.english.candidates import CANDIDATES, candidates
-from embassay.testsets.english.capitals import lowered, ready
+from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
 from embassay.testsets.english.fusion import fuse
+from embassay.testsets.english.parser import pipeline_facts, ready
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
+from embassay.testsets.english.random_words import Vocabulary
 from embassay.testsets.english.replacements import word_lists
 from embassay.testsets.english.selection import named, sentences, unfit
 from embassay.testsets.english.spelling_and_grammar import grammar_checker
@@ -19,13 +20,12 @@ from embassay.testsets.english.words import Tagged, tag
 
 __all__ = [
     "ABBREVIATIONS",
-    "CANDIDATES",
     "Left",
     "Original",
     "Tagged",
     "Tools",
+    "Vocabulary",
     "Ways",
-    "candidates",
     "common_misspellings",
     "fuse",
     "grammar_checker",
@@ -34,6 +34,7 @@ __all__ = [
     "negated_side",
     "open_wordnet",
     "original",
+    "pipeline_facts",
     "published_quadruples",
     "quadruple",
     "read_misspellings",

@@ -6,25 +6,23 @@ An original without all six edits is :class:`Left` out, with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from numpy.random import Generator
 
 from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.testsets.english.clauses import main_group
-from embassay.testsets.english.frames import has_subject
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.numbers import number
-from embassay.testsets.english.random_words import Gap, Guess, Vocabulary, random_words
+from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
 from embassay.testsets.english.replacements import LISTED, Replacement, WordLists, replacements
-from embassay.testsets.english.spelling_and_grammar import Harper, Unchecked, grammar_checker
+from embassay.testsets.english.spelling_and_grammar import Checker
+from embassay.testsets.english.syntax import main_group
 from embassay.testsets.english.typos import Misspellings, misspelt
-from embassay.testsets.english.wordnet import WordNet, open_wordnet
+from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, cased, substituted
-from embassay.testsets.options import Auxiliary, Grammar
+from embassay.testsets.options import Auxiliary
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
@@ -55,36 +53,11 @@ class Tools:
     """
 
     lexicon: WordNet
-    checker: Harper | Unchecked
+    is_clean: Checker
     misspellings: Misspellings
     vocabulary: Vocabulary
     guess: Guess | None
     seed: int
-    guesses: dict[Gap, Iterable[str]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        sentences: Sequence[Tagged],
-        misspellings: Misspellings,
-        guess: Guess | None,
-        seed: int,
-        grammar: Grammar,
-    ) -> Tools:
-        """Load the tools, and collect the words of the sentences of a corpus."""
-        lexicon = open_wordnet()
-        checker = grammar_checker(grammar)
-        return cls(lexicon, checker, misspellings, Vocabulary(sentences, lexicon), guess, seed)
-
-    def check_ahead(self, originals: Sequence[Original]) -> None:
-        """Check some originals on all cores, then the first edits of those that are grammatical."""
-        self.checker.look_ahead(each.tagged.text for each in originals)
-        clean = [each for each in originals if self.checker.is_clean(each.tagged.text)]
-        self.checker.look_ahead(text for each in clean for text in (each.main, *each.tries[0].texts))
-        if self.guess:
-            # The model fills all gaps of the block together.
-            gaps = [each.gap(attempt) for each in clean for attempt in each.tries]
-            self.guesses.update(zip(gaps, self.guess(gaps), strict=True))
 
 
 @dataclass(frozen=True)
@@ -112,11 +85,6 @@ class Original:
     tagged: Tagged
     main: str
     tries: tuple[Try, ...]
-
-    def gap(self, attempt: Try) -> Gap:
-        """Return the texts before and after a word that may be replaced."""
-        word = self.tagged.words[attempt.choice.index]
-        return self.tagged.text[: word.start], self.tagged.text[word.end :]
 
 
 def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: Auxiliary) -> Original:
@@ -147,7 +115,7 @@ def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: A
     if group is None:
         raise Left(NO_MAIN_VERB)
     main = unnegated(tagged, group, auxiliary) or negated(tagged, group)
-    if main is None or not has_subject(tagged, group.last) or falls_elsewhere(tagged, main):
+    if main is None or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
     return Original(key, unit, tagged, main, tuple(tries))
 
@@ -169,9 +137,9 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
     Left
         If an edit cannot be made, or the original or an edit is not grammatical.
     """
-    if not tools.checker.is_clean(original.tagged.text):
+    if not tools.is_clean(original.tagged.text):
         raise Left(UNGRAMMATICAL)
-    if not tools.checker.is_clean(original.main):
+    if not tools.is_clean(original.main):
         raise Left(UNGRAMMATICAL_EDIT)
 
     def lemma(attempt: Try) -> str:
@@ -197,7 +165,7 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
 def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, str], dict[str, str]]:
     """Return the edits around one word, and how each was made."""
     tagged, word = original.tagged, original.tagged.words[attempt.choice.index]
-    if not all(tools.checker.is_clean(text) for text in attempt.texts):
+    if not all(tools.is_clean(text) for text in attempt.texts):
         raise Left(UNGRAMMATICAL_EDIT)
     stream = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
     misspelling = misspelt(word.lowercase, tools.misspellings, stream)
@@ -219,7 +187,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
         edits["negation_antonym"] = negation
     # HEROS does not have this edit.
     other_number = number(tagged, stream)
-    if other_number and tools.checker.is_clean(other_number):
+    if other_number and tools.is_clean(other_number):
         edits["number"] = other_number
     ways = dict.fromkeys(edits, "rule")
     ways["synonym"] = ways["antonym"] = LISTED
@@ -231,11 +199,12 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
 def _random(original: Original, attempt: Try, tools: Tools, stream: Generator) -> str:
     """Return the sentence with another word that means something else, and fits unless a model predicts it."""
     tagged, choice = original.tagged, attempt.choice
-    words = tools.guesses.get(original.gap(attempt))
-    predicted = words is not None
-    if words is None:
+    word = tagged.words[choice.index]
+    if tools.guess:
+        (words,) = tools.guess([(tagged.text[: word.start], tagged.text[word.end :])])
+    else:
         words = tools.vocabulary.like(tagged, choice.index, stream)
-    for text in random_words(tagged, choice, words, tools.lexicon, any_frame=predicted):
-        if predicted or tools.checker.is_clean(text):
+    for text in random_words(tagged, choice, words, tools.lexicon, any_frame=tools.guess is not None):
+        if tools.guess or tools.is_clean(text):
             return text
     raise Left("no random word that fits")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from embassay.stats.lexical.language import may_be_english
 from embassay.testsets.english.capitals import lowered
-from embassay.testsets.english.clauses import groups
+from embassay.testsets.english.syntax import groups
 from embassay.testsets.english.word_classes import ABBREVIATIONS, SUBORDINATORS, wordset
 from embassay.testsets.english.words import Tagged, tag, word_at
 
@@ -32,7 +32,7 @@ _REPORTING = wordset(
 )
 _OPENING_CLAUSES = SUBORDINATORS - wordset("which who whose whom as after before once since")
 """Words that start a subordinate clause other than a relative one."""
-_OPEN = frozenset({";", "–", "—", "-", "--"})
+_OPEN = re.compile(r";|, so\b|[–—]|--| - ")
 """Marks after which it is not certain to what a joined sentence would belong."""
 _INTRODUCED = ("IN", "TO", "RB", "VBG", "VBN", "WRB", "WP")
 """Tags of the first word of an introduction before the subject: ``In 1923, …``."""
@@ -51,16 +51,17 @@ def fuse(first: str, second: str) -> Fusion:
 
     Raises
     ------
-    MissingExtraError
-        If textblob or lemminflect is not installed.
+    InputError
+        If spaCy, its pipeline for English or lemminflect is not installed.
     """
     if problem := _unfit(first, second):
         return Fusion(problem=problem)
     a, b = tag(first), tag(second)
-    if _is_two(a) or _is_two(b):
+    # The roots of a text that was not divided well: "It was a part of plan B. They left.".
+    if any(sum(word.relation == "ROOT" for word in each.words) > 1 for each in (a, b)):
         return Fusion(problem="a sentence that may be two")
     if not groups(a) or not groups(b):
-        return Fusion(problem="a sentence without a finite verb that the rules see")
+        return Fusion(problem="a sentence without a finite verb")
     # The second sentence loses the capital of its first word, which must not be a name.
     second_in_lower_case = lowered(second, first)
     if second_in_lower_case is None:
@@ -85,15 +86,6 @@ def _unfit(first: str, second: str) -> str:
     return ""
 
 
-def _is_two(tagged: Tagged) -> bool:
-    """Return whether a text may be two sentences that were not divided: "It was a part of plan B. They left."."""
-    verb_groups = groups(tagged)
-    if not verb_groups:
-        return False
-    between_verbs = tagged.words[verb_groups[0].last : verb_groups[-1].first]
-    return any(word.text == "." for word in between_verbs)
-
-
 def _without_stop(text: str) -> str:
     """Return a sentence without its full stop, unless the full stop belongs to an abbreviation."""
     last = text.rsplit(maxsplit=1)[-1].removesuffix(".")
@@ -106,9 +98,9 @@ def _without_stop(text: str) -> str:
 def _extends_to_second(a: Tagged, b: Tagged) -> bool:
     """Return whether an "and" would extend a date, a condition or reported speech of ``a`` to ``b``."""
     for word in a.words:
-        if word.text in _OPEN or word.lemma in _REPORTING or word.lowercase in _OPENING_CLAUSES:
+        if word.lemma in _REPORTING or word.lowercase in _OPENING_CLAUSES:
             return True
-    if re.search(r", so\b", a.text):
+    if _OPEN.search(a.text):
         return True
     # In "In 1923, the dam broke; the village lies lower now.", an "and" would make 1923 the time of both clauses.
     # If the second sentence has an introduction too, the scope of the first one ends there.

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from embassay.testsets.english.clauses import VerbGroup, groups
 from embassay.testsets.english.negators import FOCUS, POLAR
-from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.syntax import VerbGroup
 from embassay.testsets.english.word_classes import AUXILIARIES, DO, wordset
-from embassay.testsets.english.words import Splice, Tagged, Words, inflected, spliced, word_at
+from embassay.testsets.english.words import Splice, Tagged, Words, inflected, spliced
 from embassay.testsets.options import Auxiliary
 
 IDIOMS = wordset("help stand wait care imagine afford seem dare need bear bothered agree")
@@ -37,9 +36,7 @@ def unnegated(tagged: Tagged, group: VerbGroup, auxiliary: Auxiliary) -> str | N
         return spliced(tagged.text, [(words[negator].start, words[negator + 1].end, "")])
     if _needs_negation(words, negator):
         return None
-    # In "does not exists" both verbs have the same negator; it belongs to the first.
-    first = next(other.first for other in groups(tagged) if other.negator == negator)
-    splices = _removal(words, first, negator, auxiliary)
+    splices = _removal(words, group, auxiliary)
     if splices is None:
         return None
     return spliced(tagged.text, splices)
@@ -59,34 +56,22 @@ def _needs_negation(words: Words, negator: int) -> bool:
     return bool(polar) or ("at", "all") in pairs
 
 
-def _removal(words: Words, first: int, negator: int, kept: Auxiliary) -> list[Splice] | None:
-    """Return the changes that remove a negator, and the ``do`` that it needed; None in doubtful cases.
-
-    Parameters
-    ----------
-    first
-        The index of the first verb of the negated group.
-    """
-    auxiliary = words[first]
-    deletion = (words[negator].start, words[negator].end, "")
-    if auxiliary.lowercase in ("ca", "can", "could"):
-        after = {word.lowercase for word in words[negator + 1 : negator + 3]}
-        if after & IDIOMS:
-            return None
+def _removal(words: Words, group: VerbGroup, kept: Auxiliary) -> list[Splice] | None:
+    """Return the changes that remove the negator of a group, and the ``do`` that it needed; None in doubtful cases."""
+    auxiliary, negator = words[group.first], words[group.negator or 0]
+    deletion = (negator.start, negator.end, "")
+    is_idiom = auxiliary.lowercase in ("ca", "can", "could") and words[group.last].lemma in IDIOMS
+    # "Ain't" is "is not", "are not" or "have not".
+    if is_idiom or auxiliary.lowercase == "ai":
+        return None
     if auxiliary.lowercase in FULL:
         return [(auxiliary.start, auxiliary.end, FULL[auxiliary.lowercase]), deletion]
     if auxiliary.lowercase not in DO or kept == "keep":
         return [deletion]
 
     # "Does not know" becomes "knows": the verb is inflected like "do".
-    place = negator + 1
-    while word_at(words, place).tag.startswith("RB"):
-        place += 1
-    verb = word_at(words, place)
-    if "VB" not in possible(verb.lowercase):
+    verb = words[group.last]
+    form = inflected(verb.lemma, {"does": "VBZ", "did": "VBD"}.get(auxiliary.lowercase, "VB"))
+    if form is None or group.last == group.first:
         return None
-    tag = {"does": "VBZ", "did": "VBD"}.get(auxiliary.lowercase, "VB")
-    form = inflected(verb.lowercase, tag)
-    if form is None:
-        return None
-    return [(auxiliary.start, words[negator].end, ""), (verb.start, verb.end, form)]
+    return [(auxiliary.start, negator.end, ""), (verb.start, verb.end, form)]

@@ -26,7 +26,6 @@ SENTENCE_ADVERBS = wordset(
     "perhaps maybe possibly currently undoubtedly evidently sadly unfortunately"
 )
 """Adverbs of the whole sentence, after which ``not`` is inserted."""
-DEGREES = wordset("very so too really quite rather pretty extremely totally absolutely completely fairly more most")
 _CONTRACTED = frozenset({"VBZ", "VBP", "VBD", "MD", "PRP"})
 """Tags of what is contracted after an apostrophe: a verb, or the *us* of ``let's``."""
 _NO_NEGATION = frozenset({"", ",", "!", ".", "doubt", "matter"})

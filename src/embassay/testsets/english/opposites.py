@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from embassay.testsets.english.brill import lexicon as known_words
+from embassay.testsets.english.parser import possible
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Words
@@ -36,7 +36,7 @@ SURE = {
     ),
     "v": _pairs(
         "agree/disagree like/dislike trust/distrust approve/disapprove obey/disobey succeed/fail "
-        "accept/reject accept/refuse remember/forget include/exclude pass/fail win/lose permit/forbid allow/forbid "
+        "accept/reject accept/refuse include/exclude pass/fail win/lose permit/forbid allow/forbid "
         "allow/prohibit"
     ),
     "r": _pairs("well/badly carefully/carelessly often/rarely often/seldom indoors/outdoors correctly/wrongly"),
@@ -130,9 +130,9 @@ def judged(lexicon: WordNet, lemma: str, part: str) -> Judged | None:
     for word in antonyms:
         if frozenset({lemma, word}) in SURE[part]:
             return Judged(word, "sure")
-    negating = [word for word in antonyms if _negates(lemma, word, part)]
-    if negating:
-        return Judged(max(negating, key=lambda word: lexicon.count(word, part)), "sure")
+    for word in antonyms:
+        if _negates(lemma, word, part):
+            return Judged(word, "sure")
     for word in antonyms:
         if _may_be(lemma, word, part):
             return Judged(word, "doubtful")
@@ -142,7 +142,7 @@ def judged(lexicon: WordNet, lemma: str, part: str) -> Judged | None:
 def _may_be(first: str, second: str, part: str) -> bool:
     """Return whether a pair that is not sure is doubtful, so that people should decide."""
     if part == "a":
-        return second in known_words() and not first.startswith("non") and not second.startswith("non")
+        return bool(possible(second)) and not first.startswith("non") and not second.startswith("non")
     return frozenset({first, second}) in DOUBTFUL[part]
 
 
@@ -151,7 +151,7 @@ def _negates(first: str, second: str, part: str) -> bool:
     short, long = sorted((first, second), key=len)
     if part == "v" or frozenset({first, second}) in DOUBTFUL[part]:
         return False
-    if short not in known_words() or long not in known_words():
+    if not possible(short) or not possible(long):
         return False
     if any(long == prefix + short for prefix in PREFIXES):
         return True
@@ -191,7 +191,15 @@ BARRED = wordset(
     "anybody something someone very really few several always like"
 )
 FIXED = frozenset(
-    {("good", "for"), ("bad", "for"), ("happy", "for"), ("unhappy", "for"), ("good", "with"), ("bad", "with")}
+    {
+        ("good", "for"),
+        ("bad", "for"),
+        ("happy", "for"),
+        ("unhappy", "for"),
+        ("good", "with"),
+        ("bad", "with"),
+        ("absent", "from"),
+    }
 )
 """Adjectives and words after them that change their meaning: ``feel bad for``."""
 SUBJECTIVE = frozenset({"i", "he", "she", "we", "they"})
@@ -221,29 +229,22 @@ def unfit_after_adjective(rest: Words, adjective: str) -> str:
     """Return why the opposite of an adjective does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
-    if set(lows) <= TIMES:
-        # "Right" belongs to a time only in "right now".
-        is_other_right = lows[:1] == ["right"] and lows[1:2] != ["now"]
-        return "other words after it" if is_other_right else ""
-    if len(rest) > LONGEST:
-        return "too much after it"
+    # "Right" belongs to a time only in "right now".
+    is_time = set(lows) <= TIMES and (lows[:1] != ["right"] or lows[1:2] == ["now"])
+    if is_time:
+        return ""
     if rest[0].tag in ("CC", ","):
         return "several adjectives or clauses"
     has_other_clause = any(word.tag in (",", ":", "VBZ", "VBD", "VBP", "MD") for word in rest[2:])
-    if BARRED & set(lows) or has_other_clause:
+    if len(rest) > LONGEST or BARRED & set(lows) or has_other_clause:
         return "another clause, a comparison or a quantifier after it"
     if lows[0] == "to":
-        has_infinitive = len(rest) > 1 and rest[1].tag in ("VB", "VBP") and lows[1] not in IDIOMATIC_INFINITIVES
-        if has_infinitive and adjective in INFINITIVE:
-            return ""
-        return "an infinitive that its opposite does not take"
-    if adjective in BARE or (adjective, lows[0]) in FIXED:
-        return "other words after it"
-    if lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION:
-        return ""
-    if lows[0] == "of" and adjective in OF:
-        return ""
-    return "other words after it"
+        is_infinitive = rest[-1] != rest[0] and rest[1].tag == "VB" and lows[1] not in IDIOMATIC_INFINITIVES
+        return "" if is_infinitive and adjective in INFINITIVE else "an infinitive that its opposite does not take"
+    is_idiom = adjective in BARE or (adjective, lows[0]) in FIXED
+    takes_preposition = lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION
+    takes_of = lows[0] == "of" and adjective in OF
+    return "" if (takes_preposition or takes_of) and not is_idiom else "other words after it"
 
 
 def unfit_after_adverb(rest: Words) -> str:
@@ -257,28 +258,19 @@ def unfit_after_verb(rest: Words, verb: str) -> str:
     """Return why the opposite of a verb does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
-    first, first_tag = "", ""
-    if rest:
-        first, first_tag = lows[0], rest[0].tag
-    barred = BARRED
-    if verb in ("agree", "disagree"):
-        barred = BARRED - {"that"}
+    first, first_tag = (lows[0], rest[0].tag) if rest else ("", "")
     has_clause = any(word.tag in (",", ":", "CC") for word in rest)
+    barred = BARRED - {"that"} if verb in FIRST_WORDS else BARRED
     if len(rest) > LONGEST or barred & set(lows) or has_clause:
         return "another clause, a comparison or a quantifier after it"
     if verb in FIRST_WORDS:
-        fits = first in FIRST_WORDS[verb]
-    elif verb in ("remember", "forget"):
-        fits = first_tag in (*OBJECT_FIRST, "TO")
-    elif verb in OBJECTS:
+        return "" if first in FIRST_WORDS[verb] else "other words after it"
+    if verb in OBJECTS:
         # "They win" has an opposite; "they pass" does not.
-        if not rest and verb != "pass":
-            return ""
-        has_listed_object = len(rest) in (1, 2) and lows[-1] in OBJECTS[verb]
-        return "" if has_listed_object else "an object that its opposite does not take"
-    else:
-        # "I like he …" continues with a clause; in "let me like" the object is not that of "like".
-        fits = verb in TRANSITIVE and first_tag in OBJECT_FIRST and first not in SUBJECTIVE | {"me"}
+        fits = len(rest) in (1, 2) and lows[-1] in OBJECTS[verb]
+        return "" if fits or (not rest and verb != "pass") else "an object that its opposite does not take"
+    # "I like he …" continues with a clause; in "let me like" the object is not that of "like".
+    fits = verb in TRANSITIVE and first_tag in OBJECT_FIRST and first not in SUBJECTIVE | {"me"}
     return "" if fits else "other words after it"
 
 

@@ -7,23 +7,13 @@ true*). Module ``opposites`` decides which antonyms are opposites, and which wor
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from itertools import pairwise
 
-from embassay.testsets.english.clauses import (
-    VerbGroup,
-    VerbGroups,
-    before_adverbs,
-    groups,
-    is_after_subject,
-    main_group,
-)
 from embassay.testsets.english.negators import (
     AFTER_NOT,
-    DEGREES,
     FOCUS,
     POLAR,
-    QUANTIFIED,
     SENTENCE_ADVERBS,
     first_negation,
     negations,
@@ -35,7 +25,17 @@ from embassay.testsets.english.opposites import (
     unfit_after_adverb,
     unfit_after_verb,
 )
-from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS, STOPS, SUBJECTS, wordset
+from embassay.testsets.english.syntax import (
+    SUBJECT_RELATIONS,
+    VerbGroup,
+    VerbGroups,
+    dependents,
+    groups,
+    main_group,
+    phrase,
+    subject_of,
+)
+from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, Words, word_at
 
@@ -50,13 +50,26 @@ QUANTIFIERS = wordset(
     "all every everyone everybody everything everywhere each both most many some someone somebody something somewhere "
     "few fewer several half only least less one nobody nothing anyone anything either neither"
 )
-HYPOTHETICAL = wordset("if unless whether wish wished wishes as though lest suppose supposing imagine")
+UNFIT = {
+    r"\?": "a question",
+    r"\b(?:always|sometimes|all the time)\b": "a frequency",
+    r"(?:\b(?:am|is|are|was|were)|['’](?:m|s|re)) so\b": "so … that",
+    r"\bhow \w+ly\b": "a degree or focus word at the negation",
+    r"\b(?:dis)?like[sd]?\b.* to \w": "like with an infinitive, which dislike does not take",
+    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine)\b|\beither\b.*\bor\b": (
+        "a condition or a wish"
+    ),
+    r"^(?:yes|no|yeah|yep|nope|nah)\b": "an answer",
+}
+"""Expressions that rule a sentence out, and why."""
 COMPARING = wordset("than before until till")
 NAMING = wordset("what whatever whichever whoever")
 NEARLY = wordset("almost nearly practically virtually sort kind of pretty simply always")
 """Words before a verb group whose meaning changes if the group is negated."""
 FREQUENCY = wordset("often usually frequently generally")
 COPULAS = wordset("be seem look feel sound appear taste smell")
+BARRED = (POLAR | ADVERBS_OF_DEGREE | FOCUS | (AFTER_NOT - FREQUENCY)) - {"that"}
+"""Words at a verb group that change what its negation denies."""
 OPINIONS = wordset("think believe suppose")
 """Verbs whose negation means the negation of the clause after them: ``I don't think it is fair``."""
 OF_PERSONS = wordset("safe dangerous open closed shut clear unclear good hard easy expensive cheap simple dead")
@@ -146,101 +159,46 @@ def _unfit_sentence(tagged: Tagged) -> str:
     words = tagged.words
     if not SHORTEST <= len(words) <= LONGEST:
         return f"not {SHORTEST} to {LONGEST} words and marks"
-    if "?" in tagged.text:
-        return "a question"
-    if any(word.text in STOPS for word in words[:-1]):
+    if any(word.text in STOPS for word in words[:-1]) and "?" not in tagged.text:
         return "several sentences"
-    lows = {word.lowercase for word in words}
-    if lows & {"always", "sometimes"} or "all the time" in tagged.text.lower():
-        return "a frequency"
-    reason = _unfit_words(words)
-    if reason:
-        return reason
-    if lows & HYPOTHETICAL or {"either", "or"} <= lows:
-        return "a condition or a wish"
-    if words[0].tag in ("WRB", "WP") and words[1].lowercase in AUXILIARIES:
-        return "a question"
-    if words[0].lowercase.rstrip(".") in ("yes", "no", "yeah", "yep", "nope", "nah"):
-        return "an answer"
-    if any(word.tag == "EX" for word in words):
-        return "there is, there are"
-    return ""
-
-
-def _unfit_words(words: Words) -> str:
-    """Return why two or more adjacent words rule a sentence out; empty if none do."""
-    for word, after in pairwise(words):
-        if word.lowercase in BE and after.lowercase == "so":
-            return "so … that"
-        if word.lowercase == "how" and after.tag == "RB":
-            return "a degree or focus word at the negation"
-    for index, word in enumerate(words):
-        if word.lemma in ("like", "dislike") and word.tag.startswith("VB") and _has_infinitive(words[index + 1 :]):
-            return "like with an infinitive, which dislike does not take"
-    return ""
-
-
-def _has_infinitive(words: Words) -> bool:
-    return any(word.lowercase == "to" and after.tag == "VB" for word, after in pairwise(words))
+    for pattern, reason in UNFIT.items():
+        if re.search(pattern, tagged.text, re.IGNORECASE):
+            return reason
+    return "there is, there are" if any(word.tag == "EX" for word in words) else ""
 
 
 def _unfit_group(words: Words, group: VerbGroup, pattern: str) -> str:
     """Return why the negation of a verb group does not mean the opposite of its clause; empty if it does."""
-    start = group.first
-    while start and words[start - 1].text not in STOPS | {","} and words[start - 1].tag != "CC":
-        start -= 1
-    # "He came and left": the group shares its subject with the verb before the conjunction.
-    before_clause, conjunction = word_at(words, start - 2), word_at(words, start - 1)
-    if conjunction.tag == "CC" and before_clause.tag.startswith(("VB", "MD")):
+    verb = words[group.last]
+    if verb.relation == "conj" and not dependents(words, group.last, SUBJECT_RELATIONS):
         return "several adjectives or clauses"
-    reason = _unfit_subject(words[start : group.first])
-    if reason:
-        return reason
+    subject = subject_of(words, group.last)
+    if subject is None:
+        return "a command"
+    # The subject, and the conjunctions and adverbs before the verb.
+    places = [*phrase(words, subject), *dependents(words, group.last)]
+    before = [words[place] for place in places if place < group.first]
+    lows = {word.lowercase for word in before}
+    if COMPARING & lows:
+        return "a comparison, or a clause of time that cannot be negated"
+    if NAMING & lows:
+        return "a clause that names its subject or object"
+    if QUANTIFIERS & lows or any(word.tag == "CD" for word in before):
+        return "a quantified subject"
     verbs = {word.lowercase for word in words[group.first : group.last + 1]}
     if verbs & ((MODALS | {"need", "dare"}) - SELF_DUAL):
         return "a modal verb"
-    for word in words[max(0, group.first - 1) : group.last + 2]:
-        is_modifier = word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase != "that"
-        if is_modifier and word.lowercase in POLAR | DEGREES | FOCUS | (AFTER_NOT - FREQUENCY):
-            return "a degree or focus word at the negation"
-    if _is_imperative(words, group):
-        return "a command"
+    near = words[max(0, group.first - 1) : group.last + 2]
+    has_degree = any(word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase in BARRED for word in near)
+    if has_degree or NEARLY & lows or _is_adverb_of_manner(word_at(words, group.first - 1)):
+        return "a degree or focus word at the negation"
     if pattern == "never" and words[group.first].lowercase in HAVE | MODALS:
         return "never with a perfect or a modal verb"
     return ""
 
 
-def _unfit_subject(before: Words) -> str:
-    """Return why the words before a verb group rule it out; empty if they do not.
-
-    Parameters
-    ----------
-    before
-        The words from the start of the clause up to the verb group.
-    """
-    lows = [word.lowercase for word in before]
-    if COMPARING & set(lows):
-        return "a comparison, or a clause of time that cannot be negated"
-    if NAMING & set(lows):
-        return "a clause that names its subject or object"
-    if QUANTIFIERS & set(lows) or any(word.tag == "CD" for word in before):
-        return "a quantified subject"
-    ends_in_adverb_of_manner = bool(before) and _is_adverb_of_manner(before[-1])
-    if NEARLY & set(lows[-3:]) or ends_in_adverb_of_manner:
-        return "a degree or focus word at the negation"
-    return ""
-
-
 def _is_adverb_of_manner(word: Word) -> bool:
     return word.tag == "RB" and word.lowercase.endswith("ly") and word.lowercase not in SENTENCE_ADVERBS
-
-
-def _is_imperative(words: Words, group: VerbGroup) -> bool:
-    """Return whether a group is an imperative: a base form, or ``do``, without a subject."""
-    first = words[group.first]
-    if first.tag == "VB":
-        return not is_after_subject(words, group.first)
-    return first.lowercase == "do" and before_adverbs(words, group.first) < 0
 
 
 # --- The word to replace ---
@@ -271,10 +229,10 @@ def _of_group(
         return _adjective(words, group, lexicon, group)
     if pattern in ("never", "no longer"):
         return NOTHING
-    candidate = _verb(words, group, lexicon, pattern)
+    candidate = _verb(words, group, lexicon)
     if candidate != NOTHING:
         return candidate
-    return _adverb(words, group, all_groups, lexicon)
+    return _adverb(words, group, lexicon)
 
 
 def _adjective(words: Words, group: VerbGroup, lexicon: WordNet, negated: VerbGroup) -> Candidate | str:
@@ -285,124 +243,64 @@ def _adjective(words: Words, group: VerbGroup, lexicon: WordNet, negated: VerbGr
     negated
         The verb group to negate.
     """
-    place = group.last + 1
-    while word_at(words, place).lowercase in ("not", "n't", "never", "no", "longer"):
-        place += 1
-    has_article = word_at(words, place).lowercase in ("a", "an")
-    if has_article:
-        place += 1
-    word = word_at(words, place)
-    if word.lowercase not in PREDICATIVE:
-        if word.lowercase in DEGREES | POLAR | {"that", "all", "not"} or word.tag.startswith("RB"):
-            return "an adverb before the adjective"
-        if word.tag in ("JJR", "JJS"):
-            return "a comparative or superlative"
-        if word.tag != "JJ":
-            return NOTHING
-    opposite = judged(lexicon, word.lowercase, "a")
+    complements = [place for place in dependents(words, group.last, ("acomp", "attr")) if place > group.last]
+    if not complements:
+        return NOTHING
+    place = end = complements[0]
+    has_noun = words[end].tag in ("NN", "NNS")
+    if has_noun:
+        place = end - 1
+    word, before = words[place], words[place - 1]
+    if any(other < place for other in dependents(words, place)):
+        return "an adverb before the adjective"
+    if word.tag in ("JJR", "JJS"):
+        return "a comparative or superlative"
+    opposite = judged(lexicon, word.lowercase, "a") if word.tag == "JJ" or word.lowercase in PREDICATIVE else None
     if opposite is None:
         return NOTHING
-    noun = word_at(words, place + 1)
-    if has_article or noun.tag in ("NN", "NNS"):
-        reason = _unfit_before_noun(words, place, has_article)
-    else:
-        reason = _unfit_predicate(words, group, place)
-    return reason or Candidate(place, "a", negated, opposite)
-
-
-def _unfit_before_noun(words: Words, place: int, has_article: bool) -> str:
-    """Return why an adjective before its noun cannot be replaced; empty if it can."""
-    noun = word_at(words, place + 1)
-    if noun.tag != "NNS" and not (has_article and noun.tag == "NN"):
-        return "an adjective before other words than a noun"
-    if words[place].lowercase in ATTRIBUTIVE or noun.lowercase in NO_NOUNS:
+    is_last_before_noun = words[end].tag == "NNS" or before.lowercase in ("a", "an")
+    if has_noun and (word.lowercase in ATTRIBUTIVE or words[end].lowercase in NO_NOUNS or not is_last_before_noun):
         return "an adjective with another meaning before a noun"
-    return unfit_after_adjective(words[place + 2 :], words[place].lowercase)
+    reason = "" if has_noun else _idiom(words, group, word.lowercase)
+    return reason or unfit_after_adjective(words[end + 1 :], word.lowercase) or Candidate(place, "a", negated, opposite)
 
 
-def _unfit_predicate(words: Words, group: VerbGroup, place: int) -> str:
-    """Return why an adjective after a copula cannot be replaced; empty if it can."""
-    low = words[place].lowercase
-    if low in ("bad", "sure") and group.negator is not None:
+def _idiom(words: Words, group: VerbGroup, adjective: str) -> str:
+    """Return the idiom that an adjective after a copula forms, or why it has another meaning there; else empty."""
+    if adjective in ("bad", "sure") and group.negator is not None:
         return "an idiom: not bad, not sure"
-    if low in ("good", "bad") and words[group.last].lemma == "feel":
+    if adjective in ("good", "bad") and words[group.last].lemma == "feel":
         return "an idiom: feel good, feel bad"
-    subject = word_at(words, before_adverbs(words, group.first))
-    may_be_person = subject.lowercase in PEOPLE | SUBJECTS - {"it"} or subject.tag in ("NNP", "NNPS")
-    if low in OF_PERSONS and may_be_person:
+    subject = words[subject_of(words, group.last) or 0]
+    may_be_person = subject.lowercase in PEOPLE | SUBJECTS - {"it"} or subject.tag.startswith("NNP")
+    if adjective in OF_PERSONS and may_be_person:
         return "an adjective with another meaning for a person"
-    return unfit_after_adjective(words[place + 1 :], low)
+    return ""
 
 
-def _verb(words: Words, group: VerbGroup, lexicon: WordNet, pattern: str) -> Candidate | str:
+def _verb(words: Words, group: VerbGroup, lexicon: WordNet) -> Candidate | str:
     """Return the verb of a group if it has an opposite (``agrees``, ``does not agree``), or a reason."""
-    first, verb = words[group.first], words[group.last]
+    verb = words[group.last]
     opposite = judged(lexicon, verb.lemma, "v")
     # "Disliking" is not used like "liking" in "I'm liking it".
     if opposite is None or (verb.tag == "VBG" and verb.lemma == "like"):
         return NOTHING
-    # "They get rejected" is a passive.
-    if word_at(words, group.first - 1).lemma == "get":
-        return NOTHING
-    if first.lowercase in MODALS - {"will", "'ll", "wo"}:
-        return "a modal verb"
-    if opposite.verdict == "sure":
-        reason = unfit_after_verb(words[group.last + 1 :], verb.lemma)
-        if reason:
-            return reason
-    is_past = verb.tag == "VBD" or (pattern != "" and first.tag == "VBD")
-    if verb.lemma in ("remember", "forget") and not is_past:
-        return "remember or forget, not in the past"
-    if verb.lemma == "like" and not _is_surely_verb(words, group):
-        return "like that may not be a verb"
-    return Candidate(group.last, "v", group, opposite)
+    reason = unfit_after_verb(words[group.last + 1 :], verb.lemma) if opposite.verdict == "sure" else ""
+    return reason or Candidate(group.last, "v", group, opposite)
 
 
-def _is_surely_verb(words: Words, group: VerbGroup) -> bool:
-    """Return whether ``like`` is certainly a verb: it is negated, inflected, or has a subject."""
-    if group.negator is not None or words[group.last].tag in ("VBD", "VBZ"):
-        return True
-    subject = before_adverbs(words, group.first)
-    if word_at(words, subject).lowercase in SUBJECTS - {"you", "it"}:
-        return True
-    # "You", "it" or a noun is the subject unless a verb or a preposition precedes it.
-    return subject >= 0 and not any(word.tag.startswith(("VB", "MD", "IN")) for word in words[:subject])
-
-
-def _adverb(words: Words, group: VerbGroup, all_groups: VerbGroups, lexicon: WordNet) -> Candidate | str:
-    """Return ``often`` before the verb, or an adverb of manner within five words after it; or a reason."""
-    often = judged(lexicon, "often", "r")
-    for place in range(max(0, group.first - 1), group.last):
-        if words[place].lowercase == "often" and often is not None:
-            return Candidate(place, "r", group, often)
-    # The search ends after five words, at the end of the text, or at the next verb.
-    end = min(group.last + 6, len(words))
-    for other in all_groups:
-        if other.first > group.last:
-            end = min(end, other.first)
-    for place in range(group.last + 1, end):
-        word, before = words[place], words[place - 1]
-        if _ends_search(word, before):
-            return NOTHING
-        opposite = None
-        if word.tag == "RB":
-            opposite = judged(lexicon, word.lowercase, "r")
-        if opposite is not None:
-            if before.tag == "RB" and before.lowercase not in ("not", "n't"):
-                return "an adverb before the adverb"
-            return unfit_after_adverb(words[place + 1 :]) or Candidate(place, "r", group, opposite)
+def _adverb(words: Words, group: VerbGroup, lexicon: WordNet) -> Candidate | str:
+    """Return ``often`` before the verb, or an adverb of manner after it; or a reason."""
+    for place in dependents(words, group.last, ("advmod",)):
+        word = words[place]
+        if place < group.last and word.lowercase != "often":
+            continue
+        opposite = judged(lexicon, word.lowercase, "r") if word.tag == "RB" else None
+        # "Badly" may be an adverb of degree.
+        if opposite is None or word.lowercase == "badly":
+            continue
+        if dependents(words, place):
+            return "an adverb before the adverb"
+        reason = unfit_after_adverb(words[place + 1 :]) if place > group.last else ""
+        return reason or Candidate(place, "r", group, opposite)
     return NOTHING
-
-
-def _ends_search(word: Word, before: Word) -> bool:
-    """Return whether no adverb of the verb is expected at or after a word: another phrase or clause starts there."""
-    # "Badly" may be an adverb of degree, and "as well", "very well" are phrases of their own.
-    is_phrase_with_well = word.lowercase == "well" and before.lowercase in ("as", "very", "too")
-    if word.lowercase == "badly" or is_phrase_with_well:
-        return True
-    starts_phrase = word.tag in ("IN", "CC", "WRB", "TO", ",")
-    is_verb = word.tag.startswith(("VB", "MD"))
-    # "It" and "you" may be objects; the other pronouns are the subject of another clause.
-    is_subject = word.lowercase in SUBJECTS - {"it", "you"}
-    is_quantifier = word.lowercase in QUANTIFIERS | QUANTIFIED
-    return starts_phrase or is_verb or is_subject or is_quantifier

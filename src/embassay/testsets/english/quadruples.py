@@ -12,7 +12,7 @@ from embassay.testsets.english.predicates import SHORTEST, Candidate, find
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.wordnet import WordNet
-from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag, untagged
+from embassay.testsets.english.words import Tagged, Word, inflected, substituted, tag, untagged
 from embassay.testsets.options import Auxiliary
 
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
@@ -86,8 +86,8 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     if form is None:
         return None
     text = substituted(tagged, {index: form})
-    words = []
-    for word, (start, end) in zip(tagged.words, spans(text), strict=True):
-        words.append(replace(word, text=straight(text[start:end]), start=start, end=end))
+    words = list[Word]()
+    for word, new in zip(tagged.words, untagged(text).words, strict=True):
+        words.append(replace(word, text=new.text, start=new.start, end=new.end))
     words[index] = replace(words[index], lemma=lemma)
     return Tagged(text, tuple(words))

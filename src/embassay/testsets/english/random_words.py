@@ -13,12 +13,11 @@ from functools import cache, lru_cache
 
 from numpy.random import Generator
 
-from embassay.testsets.english.brill import lexicon
-from embassay.testsets.english.frames import around_adjective, around_verb
 from embassay.testsets.english.installed import lemminflect
+from embassay.testsets.english.parser import function_words, possible
 from embassay.testsets.english.replacements import Replacement, listed_words
 from embassay.testsets.english.selection import is_profane
-from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.syntax import around_adjective, around_verb
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, base_form, inflected, substituted, tag
 
@@ -35,14 +34,6 @@ COMPLEMENTS = {
     "cl": "admit claim swear forget remember pretend learn notice prove promise hope hear",
 }
 """Verbs with a gerund, an infinitive, a clause, or an object and an infinitive; no other verbs replace them."""
-LINKING = frozenset(
-    "see hear make feel look seem sound appear become remain stay taste smell turn grow matter last".split()
-)
-"""Verbs that seldom end a clause."""
-INTRANSITIVE = 2
-"""WordNet's verb frame "somebody ----s"."""
-TRANSITIVE = frozenset({8, 9, 11})
-"""WordNet's verb frames with an object: "somebody ----s something"."""
 Gap = tuple[str, str]
 """The texts before and after a word."""
 Guess = Callable[[Sequence[Gap]], Sequence[Iterable[str]]]
@@ -106,9 +97,8 @@ NEAR = (
 class Vocabulary:
     """Counts of the adjectives and verbs of a corpus, by the frames in which they occur."""
 
-    def __init__(self, sentences: Iterable[Tagged], wordnet: WordNet):
+    def __init__(self, sentences: Iterable[Tagged]):
         """Count the words of the sentences."""
-        self._wordnet = wordnet
         # By (tag, frame) the counts of words; and by (word, tag) its count over all frames.
         self._in_frame: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._in_any_frame = Counter[tuple[str, str]]()
@@ -142,31 +132,20 @@ class Vocabulary:
                     yield names[place]
 
     def _is_usable(self, name: str, tag: str, frame: str) -> bool:
-        """Return whether a word is typical of a frame, and its most frequent part of speech is that of the tag."""
+        """Return whether a word is typical of a frame, and the dictionary knows it with the tag."""
         lemma = base_form(name, tag)
         count = self._in_frame[tag, frame][name]
         count_in_any_frame = self._in_any_frame[name, tag]
         if count < FEWEST or count < SHARE * count_in_any_frame:
             return False
         # Most words of praise and blame are connected with "good", so they differ too little from each other.
-        if not name.isalpha() or lemma in UNUSABLE or name in _listed_kin()["good"]:
+        if not name.isalpha() or name in function_words() or lemma in UNUSABLE or name in _listed_kin()["good"]:
             return False
-        if tag != "JJ" and not self._takes(lemma, frame.removeprefix("v-")):
+        if lemma not in COMPLEMENTS.get(frame.removeprefix("v-"), lemma).split():
             return False
         tags = possible(name)
         # The base form and the present tense of a verb are spelled alike.
-        can_have_tag = tag in tags or (tag == "VBP" and "VB" in tags)
-        most_frequent_tag = lexicon().get(name, tag)
-        return can_have_tag and most_frequent_tag[:2] == tag[:2]
-
-    def _takes(self, lemma: str, frame: str) -> bool:
-        """Return whether a verb can have a frame, according to the lists and to WordNet."""
-        if frame in COMPLEMENTS:
-            return lemma in COMPLEMENTS[frame].split()
-        frames = self._wordnet.verb_frames(lemma)
-        if frame == "end":
-            return INTRANSITIVE in frames and lemma not in LINKING
-        return not frames.isdisjoint(TRANSITIVE)
+        return tag in tags or (tag == "VBP" and "VB" in tags)
 
 
 @lru_cache(maxsize=1_000)

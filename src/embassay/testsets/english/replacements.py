@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
-from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import read_table
+from embassay.core.tables.rows import Row, Stripped
 from embassay.core.tables.texts import read_text
-from embassay.testsets.english.frames import Around, around_adjective, around_verb
-from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.parser import possible
+from embassay.testsets.english.syntax import Around, around_adjective, around_verb, dependents
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Words, inflected, word_at
 
@@ -28,9 +29,6 @@ _PARTS = {"adjective": "a", "verb": "v"}
 _SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
 _EMPTIED = wordset("than as way until till before after once lest")
 """Words before a clause that cannot sensibly be negated: ``than I thought``, ``until it starts``."""
-_WITHIN_CLAUSE = frozenset(
-    {"PRP", "DT", "PRP$", "NN", "NNS", "NNP", "JJ", "RB", "MD", "TO", "VBP", "VBZ", "VBD", "VB", "VBN"}
-)
 
 
 @dataclass(frozen=True)
@@ -152,21 +150,15 @@ def _is_single_word(tagged: Tagged, index: int) -> bool:
 
 def _is_in_empty_clause(words: Words, index: int) -> bool:
     """Return whether a word's clause cannot sensibly be negated: ``than I thought``, ``until it starts``."""
-    clause_start = index - 1
-    while word_at(words, clause_start).tag in _WITHIN_CLAUSE:
-        if words[clause_start].lowercase in _EMPTIED:
-            break
-        clause_start -= 1
-    has_subject = clause_start < index - 1
-    if has_subject and word_at(words, clause_start).lowercase in _EMPTIED:
+    word, verb = words[index], index
+    if not word.tag.startswith("VB"):
+        verb = word.head
+    if any(words[place].lowercase in _EMPTIED for place in dependents(words, verb) if place < verb):
         return True
-
     # "What I thought it was", "the cook I think he is".
-    subject = word_at(words, index - 1)
-    if words[index].lemma not in {"think", "believe"} or subject.tag != "PRP":
-        return False
     before_subject = word_at(words, index - 2)
-    return before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
+    is_relative = before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
+    return is_relative and word.lemma in {"think", "believe"} and word_at(words, index - 1).tag == "PRP"
 
 
 def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | None:
@@ -193,8 +185,16 @@ def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | Non
 # --- The list of replacements, and set phrases whose words are not replaced ---
 
 
-COLUMNS = ("part", "word", "synonym", "antonym")
-"""The columns that a list must have; without ``frames``, ``only`` and ``never`` an entry fits anywhere."""
+class ListedRow(Row):
+    """An entry of a user's list; without ``frames``, ``only`` and ``never`` it fits anywhere."""
+
+    part: Literal["adjective", "verb"]
+    word: Stripped
+    synonym: Stripped
+    antonym: Stripped
+    frames: str = ""
+    only: str = ""
+    never: str = ""
 
 
 def word_lists(own: str = "", protect: str = "") -> WordLists:
@@ -220,17 +220,7 @@ def word_lists(own: str = "", protect: str = "") -> WordLists:
 
 def _read(path: Path) -> Listed:
     """Return the entries of a user's list."""
-    table = read_table(path)
-    for name in COLUMNS:
-        if name not in table.names:
-            raise SourceError(f"no such column; a list of replacements has {', '.join(COLUMNS)}", path, 1, name)
-    rows = list[Mapping[str, str]]()
-    for row in table.read(table.names):
-        cells = {name: row.filled(name) for name in COLUMNS}
-        if cells["part"] not in _PARTS:
-            raise row.error(f"must be {' or '.join(_PARTS)}, is {cells['part'][:100]!r}", "part")
-        rows.append({**dict.fromkeys(("frames", "only", "never"), ""), **row.values, **cells})
-    return _by_word(rows)
+    return _by_word(row.model_dump() for row in read_table(path).select(ListedRow))
 
 
 @cache

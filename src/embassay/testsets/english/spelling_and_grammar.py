@@ -6,12 +6,10 @@ HEROS was filtered with LanguageTool (Chiang et al. 2023, section 2.2.1), which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from queue import SimpleQueue
+from collections.abc import Callable
 from typing import Any
 
 from embassay.core.errors import MissingExtraError
-from embassay.core.processes.cores import cores, in_threads
 from embassay.testsets.options import Grammar
 
 STYLE = frozenset({"Enhancement", "Readability", "Redundancy", "Style"})
@@ -23,63 +21,28 @@ OFF = (
 """Rules that are switched off because they are about style; ``LitotesDirectPositive`` would reject "not unhappy"."""
 
 
-class Harper:
-    """The Harper grammar checker; American and British spellings are both correct."""
-
-    def __init__(self) -> None:
-        """Load the dictionary and the rules, which takes about a second.
-
-        Raises
-        ------
-        MissingExtraError
-            If harper-py is not installed.
-        """
-        try:
-            from harper import Dialect, Linter
-        except ImportError:
-            raise MissingExtraError("building minimal pairs", "build") from None
-        self._results: dict[str, bool] = {}
-        # One pair of linters per thread: a linter cannot be used by two threads at a time.
-        self._linters: SimpleQueue[tuple[Any, Any]] = SimpleQueue()
-        for _ in range(cores()):
-            american, british = Linter(), Linter(Dialect.BRITISH)
-            for linter in (american, british):
-                linter.set_lint_config({**linter.get_lint_config(), **dict.fromkeys(OFF, False)})
-            self._linters.put((american, british))
-
-    def is_clean(self, text: str) -> bool:
-        """Return whether Harper has no complaint about a text, apart from complaints about style."""
-        if text not in self._results:
-            american, british = self._linters.get()
-            self._results[text] = _is_clean(text, american, british)
-            self._linters.put((american, british))
-        return self._results[text]
-
-    def look_ahead(self, texts: Iterable[str]) -> None:
-        """Check texts in advance, on all cores; :meth:`is_clean` then returns at once for them."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._results]
-
-        def work(part: int, parts: int) -> None:
-            for text in new[part::parts]:
-                self.is_clean(text)
-
-        in_threads(min(cores(), len(new)), work)
+Checker = Callable[[str], bool]
+"""Returns whether a text is grammatical and spelled correctly."""
 
 
-class Unchecked:
-    """In place of a checker: every text is correct."""
+def grammar_checker(grammar: Grammar) -> Checker:
+    """Return the checker of an option: Harper, or one that accepts every text.
 
-    def is_clean(self, text: str) -> bool:
-        """Return true."""
-        return True
-
-    def look_ahead(self, texts: Iterable[str]) -> None:
-        """Do nothing."""
-
-
-def grammar_checker(grammar: Grammar) -> Harper | Unchecked:
-    """Return the checker of an option."""
-    return Harper() if grammar == "harper" else Unchecked()
+    Raises
+    ------
+    MissingExtraError
+        If harper-py is not installed.
+    """
+    if grammar != "harper":
+        return lambda text: True
+    try:
+        from harper import Dialect, Linter
+    except ImportError:
+        raise MissingExtraError("building minimal pairs", "build") from None
+    american, british = Linter(), Linter(Dialect.BRITISH)
+    for linter in (american, british):
+        linter.set_lint_config({**linter.get_lint_config(), **dict.fromkeys(OFF, False)})
+    return lambda text: _is_clean(text, american, british)
 
 
 def _is_clean(text: str, american: Any, british: Any) -> bool:

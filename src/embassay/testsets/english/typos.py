@@ -16,9 +16,8 @@ from numpy.random import Generator
 from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
-from embassay.testsets.english.brill import lexicon
 from embassay.testsets.english.installed import text_of
-from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.parser import function_words, possible
 
 TRIES = 40
 """The number of misspellings by rule that are tried before a word is given up."""
@@ -87,8 +86,8 @@ def common_misspellings() -> Misspellings:
 
 
 def is_word(form: str) -> bool:
-    """Return whether a form in lower case is in the tagger's lexicon or in lemminflect's dictionary."""
-    return form in lexicon() or bool(possible(form)) or form.capitalize() in lexicon()
+    """Return whether a form in lower case is a function word or in lemminflect's dictionary."""
+    return form in function_words() or bool(possible(form))
 
 
 def _by_word(pairs: Iterable[Sequence[str]]) -> Misspellings:
@@ -103,12 +102,7 @@ def _by_word(pairs: Iterable[Sequence[str]]) -> Misspellings:
 
 def _mistyped(word: str, chance: Generator) -> str:
     """Return a word with one character deleted or replaced, or two neighbours swapped."""
-    rule = chance.integers(3)
-    if rule == 0:
-        at = int(chance.integers(len(word)))
-        return word[:at] + word[at + 1 :]
-    if rule == 1:
-        at = int(chance.integers(len(word)))
-        return word[:at] + _LETTERS[int(chance.integers(len(_LETTERS)))] + word[at + 1 :]
-    at = int(chance.integers(len(word) - 1))
-    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    rule = int(chance.integers(3))
+    at = int(chance.integers(len(word) - (rule == 2)))
+    replacement = ("", _LETTERS[int(chance.integers(len(_LETTERS)))], word[at + 1 : at + 2] + word[at])[rule]
+    return word[:at] + replacement + word[at + 1 + (rule == 2) :]

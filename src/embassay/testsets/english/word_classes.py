@@ -14,35 +14,20 @@ DO = wordset("do does did")
 MODALS = wordset("can could will would shall should may might must ought 'll 'd ca wo sha")
 AUXILIARIES = BE | HAVE | DO | MODALS
 SUBJECTS = wordset("i he she we they you it")
-PLAIN_SUBJECTS = wordset("i we they you")
-"""Subjects whose verb takes no ``-s``."""
 NEGATORS = wordset("not n't never hardly barely scarcely")
 SUBORDINATORS = wordset(
     "because if when while although though since unless until till whereas whenever wherever once whether as after "
     "before who whom whose which what where why how whoever whatever whichever lest"
 )
-ADVERBIAL = wordset("because if when while although though since unless until till whenever once as after before")
-"""Subordinators whose clause, at the start of a sentence, ends at a comma."""
-PREPOSITIONS_TOO = wordset("since until till as after before once")
-"""Subordinators that are also prepositions: ``after dinner``."""
-NO_VERBS = wordset(
-    "please thank thanks welcome man dude bro heck yo hello congrats sure cool guess lol lmao wow god damn hey yes "
-    "no ok okay oh well"
+ADVERBS_OF_DEGREE = wordset(
+    "very so too really quite rather pretty extremely totally absolutely completely fairly more most"
 )
-"""Words at the start of a sentence that the tagger sometimes takes for verbs."""
-PERCEIVING = wordset(
-    "let lets letting make makes made making help helps helped helping see sees saw seeing hear hears heard hearing "
-    "watch watches watched watching"
+SAYING = wordset("say add tell report claim argue note write announce warn explain")
+PERSONS = wordset(
+    "man woman person people guy girl boy kid child friend mom dad mother father brother sister son daughter wife "
+    "husband parent doctor teacher student player coach boss lady everyone everybody someone somebody anyone nobody "
+    "family team neighbor men women children guys girls boys kids friends parents fans fan driver customer"
 )
-"""Verbs that take an object and a bare infinitive: ``let you go``."""
-SAYING = wordset(
-    "think say know believe hope feel guess suppose realize claim wish mean swear bet hear see tell show prove find "
-    "admit notice decide figure learn understand agree imagine assume"
-)
-"""Verbs that take a clause without ``that``: ``said the bridge was closed``."""
-TIMES = wordset("yesterday today tomorrow tonight year week month time day night morning evening summer")
-MOMENTS = wordset("time moment minute second instant")
-"""Nouns that start a clause of time: ``every time the bell rings``."""
 STOPS = frozenset({".", "!", "?", ";", ":", "…", "..."})
 ABBREVIATIONS = wordset("mr mrs ms dr prof st jr sr no vs cf ca fig inc ltd co corp e.g i.e etc approx vol ed")
 """Abbreviations that end with a full stop inside sentences; a sentence may have been split after one."""

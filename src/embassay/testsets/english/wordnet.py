@@ -1,8 +1,7 @@
 """WordNet 3.0 (Miller 1995; Fellbaum 1998), read from the files of its database.
 
 The format is described in ``wndb(5)`` of WordNet's manual. The senses of a word are ordered by their frequency in the
-tagged texts of SemCor, most frequent first; the file ``cntlist.rev`` has the counts. Debian's package and nltk's
-download can both be used.
+tagged texts of SemCor, most frequent first. Debian's package and nltk's download can both be used.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from embassay.core.errors import InputError
 
 PARTS = {"a": "adj", "v": "verb", "r": "adv", "n": "noun"}
 """Letters of parts of speech and the suffixes of their files."""
-_PART_OF_NUMBER = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
-"""The part of speech by its number in a sense key; 5 is an adjective satellite."""
 _ANTONYM, _SIMILAR = "!", "&"
 _RELATED = {_ANTONYM, _SIMILAR, "^", "*", ">", "+", "\\", "<", "@", "~", "$"}
 """Pointers to words with a similar or opposite meaning, which are no random words."""
@@ -57,13 +54,10 @@ class Synset:
         In lower case; the parts of a compound are joined by underscores.
     pointers
         Its relations to other synsets.
-    frames
-        For a verb, (number of a sentence frame from 1 to 35, number of the word that has it from 1, or 0 for all).
     """
 
     words: tuple[str, ...]
     pointers: tuple[Pointer, ...]
-    frames: tuple[tuple[int, int], ...]
 
 
 class WordNet:
@@ -80,17 +74,10 @@ class WordNet:
         self._place = place
         # There is one lexicon per process, so its caches need not be freed.
         self._index = cache(self._read_index)
-        self._counts = cache(self._read_counts)
         self._data = cache(self._read)
         self._synset = lru_cache(maxsize=50_000)(self._read_synset)
         self.senses = lru_cache(maxsize=50_000)(self._senses)
         self.related = lru_cache(maxsize=20_000)(self._related)
-        self.verb_frames = lru_cache(maxsize=20_000)(self._verb_frames)
-
-    def count(self, lemma: str, part: str) -> int:
-        """Return the number of occurrences of a word in SemCor, in all its senses."""
-        numbers = range(1, len(self.senses(lemma, part)) + 1)
-        return sum(self._counts().get((lemma, part, number), 0) for number in numbers)
 
     def synonyms(self, lemma: str, part: str) -> tuple[str, ...]:
         """Return the other words of the synsets of a word."""
@@ -129,15 +116,6 @@ class WordNet:
                 related.update(synset.words)
                 related.update(self._pointed(synset, _RELATED))
         return frozenset(related)
-
-    def _verb_frames(self, lemma: str) -> frozenset[int]:
-        """Return the numbers of the sentence frames (1 to 35) of a verb's two most frequent senses."""
-        numbers = set[int]()
-        for synset in self.senses(lemma, "v")[:2]:
-            for number, place in synset.frames:
-                if place == 0 or synset.words[place - 1] == lemma:
-                    numbers.add(number)
-        return frozenset(numbers)
 
     def _pointed(self, synset: Synset, symbols: set[str]) -> Iterator[str]:
         """Yield the words that pointers of a synset and of its words lead to."""
@@ -179,21 +157,8 @@ class WordNet:
             offsets[lemma] = tuple(map(int, fields[-int(sense_count) :]))
         return offsets
 
-    def _read_counts(self) -> dict[tuple[str, str, int], int]:
-        """Return the number of occurrences of a sense in SemCor, by (lemma, part of speech, number)."""
-        counts = dict[tuple[str, str, int], int]()
-        for line in self._data("cntlist.rev").decode("utf-8").split("\n"):
-            if not line:
-                continue
-            # A sense key is "lemma%part:...", with the part of speech as a digit (senseidx(5WN)).
-            sense_key, number, count = line.split()
-            lemma, _, lexical_sense = sense_key.partition("%")
-            part = _PART_OF_NUMBER[lexical_sense[0]]
-            counts[lemma, part, int(number)] = int(count)
-        return counts
-
     def _read_synset(self, part: str, offset: int) -> Synset:
-        """Read the synset at an offset: its words, its pointers, and the frames of a verb (``wndb(5)``)."""
+        """Read the synset at an offset: its words and its pointers (``wndb(5)``)."""
         # Adjective satellites, "s", are in the file of the adjectives.
         name = "data.adj" if part == "s" else f"data.{PARTS[part]}"
         data = self._data(name)
@@ -214,11 +179,7 @@ class WordNet:
             symbol, other_offset, other_part, numbers = fields[place : place + 4]
             source, target = int(numbers[:2], 16), int(numbers[2:], 16)
             pointers.append(Pointer(symbol, other_part, int(other_offset), source, target))
-
-        # Frames of a verb: their number, then "+", the number of the frame and that of the word for each.
-        frame_numbers, word_numbers = fields[end + 2 :: 3], fields[end + 3 :: 3]
-        frames = zip(map(int, frame_numbers), (int(number, 16) for number in word_numbers), strict=True)
-        return Synset(words, tuple(pointers), tuple(frames))
+        return Synset(words, tuple(pointers))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Sentences as tagged words, and replacing words in them.
+"""Sentences as parsed words, and replacing words in them.
 
 :func:`tag` divides a sentence into words; :func:`substituted` replaces some of them and adjusts spacing, capitals and
 the article before a replaced word.
@@ -10,66 +10,18 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from embassay.testsets.english.installed import lemminflect
-from embassay.testsets.english.tagger import tags
-
-# --- The words of an English sentence and their positions; contractions are split as in the Penn treebank ---
+from embassay.testsets.english.parser import pipeline
 
 PLACEHOLDER = re.compile(r"\[[A-Z]+\]")
 """A placeholder such as ``[NAME]``, which counts as one word."""
-_TOKEN = re.compile(
-    r"""
-    \[[A-Z]+\]                                                  # a placeholder
-  | (?:https?://|www\.)\S+                                      # an address
-  | (?:[A-Za-z]\.){2,}                                          # U.S., e.g.
-  | \b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|No|Inc|Ltd|Co)\.(?=\s) # an abbreviation
-  | [$£€]?\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|s|%|k|am|pm)?\b%?     # a number
-  | [^\W\d_]+(?:[-'][^\W_]+)*'?(?=[^\w']|$)|[^\W\d_]+(?:[-'][^\W_]+)*  # a word
-  | '(?:s|d|m|ll|re|ve)\b                                        # after a placeholder
-  | \w+ | \.{2,} | …+ | -{2,} | [^\w\s]
-    """,
-    re.VERBOSE,
-)
-_ENDING = re.compile(r"(?i)^(.+?)(n't|'s|'m|'re|'ve|'ll|'d)$")
-_JOINED = {"cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "gimme": 3, "lemme": 3, "d'ye": 1}
-"""Two words that are written as one, and the number of characters of the first."""
-
-
-def spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return (start, end) of every word and punctuation mark, in characters, in order."""
-    parts = list[tuple[int, int]]()
-    for match in _TOKEN.finditer(straight(text)):
-        parts += _split(match.group(), match.start())
-    return tuple(parts)
 
 
 def straight(text: str) -> str:
     """Return the text with straight apostrophes; its length does not change."""
     return text.replace("’", "'").replace("‘", "'").replace("`", "'")
-
-
-def _split(token: str, start: int) -> list[tuple[int, int]]:
-    """Return (start, end) of the words of a token: several for a contraction, or if an apostrophe closes it.
-
-    Parameters
-    ----------
-    start
-        The position of the token in the text.
-    """
-    end = start + len(token)
-    first_length = _JOINED.get(token.lower())
-    if first_length is not None:
-        middle = start + first_length
-        return [(start, middle), (middle, end)]
-    contraction = _ENDING.match(token)
-    if contraction:
-        stem = contraction.group(1)
-        middle = start + len(stem)
-        return [*_split(stem, start), (middle, end)]
-    if len(token) > 1 and token.endswith("'"):
-        return [*_split(token[:-1], start), (end - 1, end)]
-    return [(start, end)]
 
 
 # --- Sentences as tagged words ---
@@ -100,13 +52,17 @@ class Word:
         Its Penn treebank tag; ``.``, ``,`` or ``:`` for punctuation.
     lemma
         Its base form in lower case; for a contraction the word that it stands for (``not`` for ``n't``).
+    head, relation
+        The index of the word that it depends on, and how, as ClearNLP names it; its own, for the root of a sentence.
     """
 
     text: str
     start: int
     end: int
-    tag: str
-    lemma: str
+    tag: str = ""
+    lemma: str = ""
+    head: int = -1
+    relation: str = ""
 
     @property
     def lowercase(self) -> str:
@@ -116,7 +72,7 @@ class Word:
 
 Words = Sequence[Word]
 """The words of a sentence or of a part of it, in order."""
-NO_WORD = Word(text="", start=0, end=0, tag="", lemma="")
+NO_WORD = Word(text="", start=0, end=0)
 """Stands for the words before the first and after the last word of a sentence."""
 
 
@@ -135,29 +91,43 @@ def word_at(words: Words, index: int) -> Word:
     return NO_WORD
 
 
+@lru_cache(maxsize=20_000)
 def tag(text: str) -> Tagged:
-    """Divide a text into words with their tags and lemmas.
+    """Parse a text. Contractions are split as in the Penn treebank: ``ca`` + ``n't``.
 
     Raises
     ------
-    MissingExtraError
-        If textblob or lemminflect is not installed.
+    InputError
+        If spaCy, its pipeline for English or lemminflect is not installed.
     """
-    positions = spans(text)
-    # The rules know straight apostrophes only; positions are the same in both texts.
-    straight_text = straight(text)
-    texts = [straight_text[start:end] for start, end in positions]
-    words = list[Word]()
-    for word, (start, end), penn_tag in zip(texts, positions, tags(texts), strict=True):
-        words.append(Word(word, start, end, penn_tag, base_form(word, penn_tag)))
-    return Tagged(text, tuple(words))
+    return _tagged(text, pipeline()(straight(text)))
 
 
 def untagged(text: str) -> Tagged:
-    """Divide a text into words without tags and lemmas, which is many times faster than :func:`tag`."""
-    straight_text = straight(text)
-    words = [Word(straight_text[start:end], start, end, tag="", lemma="") for start, end in spans(text)]
+    """Divide a text into words without parsing them, which is many times faster than :func:`tag`."""
+    return _tagged(text, pipeline().make_doc(straight(text)))
+
+
+def _tagged(text: str, document: Iterable[Any]) -> Tagged:
+    """Return a text with its words. The rules know straight apostrophes only, which do not change positions."""
+    # Several spaces would be words of their own.
+    tokens = [token for token in document if not token.is_space]
+    place_of = {token.i: place for place, token in enumerate(tokens)}
+    words = list[Word]()
+    for place, token in enumerate(tokens):
+        penn_tag = _tag(token.text, token.tag_)
+        end, head = token.idx + len(token.text), place_of.get(token.head.i, place)
+        lemma = base_form(token.text, penn_tag)
+        words.append(Word(token.text, token.idx, end, penn_tag, lemma, head, token.dep_))
     return Tagged(text, tuple(words))
+
+
+def _tag(word: str, penn_tag: str) -> str:
+    """Return the tag of a word; ``.``, ``,`` or ``:`` for a mark, whose tags differ between pipelines."""
+    # HYPH is a hyphen inside a word.
+    if word == "," or penn_tag == "HYPH" or any(character.isalnum() for character in word):
+        return "," if word == "," else penn_tag
+    return "." if word[0] in ".!?…" else ":"
 
 
 @lru_cache(maxsize=200_000)

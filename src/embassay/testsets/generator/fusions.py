@@ -97,8 +97,8 @@ def new_names(fusion: str, sources: Sequence[str]) -> tuple[str, ...]:
 
     Raises
     ------
-    MissingExtraError
-        If textblob or lemminflect, which the first word is checked with, is not installed.
+    InputError
+        If the parser, which the first word is checked with, is not installed.
     """
     source_words = set[str]()
     for text in sources:

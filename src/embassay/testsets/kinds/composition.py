@@ -19,7 +19,7 @@ from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
-from embassay.testsets.english import fuse, ready
+from embassay.testsets.english import fuse, pipeline_facts, ready
 from embassay.testsets.fusion_filter import Filter, Which, filtered
 from embassay.testsets.generator.base import Generator, Request, check_prompt, filled
 from embassay.testsets.generator.fusions import bared, problem_of
@@ -201,7 +201,7 @@ def _materials(generator: Generator | None) -> tuple[Resource, ...]:
     materials = [library("sentencex", "where sentences end")]
     if generator is not None:
         materials.append(generator.material())
-    materials.append(library("textblob", "lexicon and rules of the tagger"))
+    materials.append(Resource(*pipeline_facts(), "parser"))
     materials.append(library("lemminflect", "forms of words"))
     return tuple(materials)
 

@@ -16,17 +16,18 @@ from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import (
-    CANDIDATES,
     Left,
     Original,
     Tagged,
     Tools,
+    Vocabulary,
     Ways,
-    candidates,
     common_misspellings,
     grammar_checker,
     named,
+    open_wordnet,
     original,
+    pipeline_facts,
     read_misspellings,
     sentences,
     tag,
@@ -34,18 +35,15 @@ from embassay.testsets.english import (
     with_edits,
     word_lists,
 )
-from embassay.testsets.options import Auxiliary, Grammar, Proposed
-from embassay.testsets.sheets import shown, table_of
+from embassay.testsets.options import Auxiliary, Grammar
 from embassay.testsets.sources import SourceSentence
 
 EXTRA = "build"
-REQUIRES = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
+REQUIRES = ("spacy", "lemminflect", "harper", "codespell_lib", "better_profanity")
 FEWEST, PART = 20, 25
 """A word is replaced in at most one in N possible originals; and the minimum of that limit."""
-ORIGINALS = ("unit", "original", "confirm")
-"""Columns of the sheet of originals."""
 BLOCK = 200
-"""The number of sentences that are checked ahead at once."""
+"""Progress is noted each time so many sentences have been tried."""
 
 
 class Fills(Protocol):
@@ -111,7 +109,9 @@ def build(
     rejected = Reasons()
     listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     fitting = list(_fitting(sources, rejected))
-    tools = Tools.of([tagged for _, _, tagged in fitting], listed, mlm.fills if mlm else None, seed, grammar)
+    vocabulary = Vocabulary(tagged for _, _, tagged in fitting)
+    guess = mlm.fills if mlm else None
+    tools = Tools(open_wordnet(), grammar_checker(grammar), listed, vocabulary, guess, seed)
     lists = word_lists(replacements, protect)
     originals = list[Original]()
     for key, unit, tagged in fitting:
@@ -151,24 +151,6 @@ def _fitting(sources: Sequence[SourceSentence], rejected: Reasons) -> Iterator[t
             yield key, source.unit or str(source.line), tag(named(text))
 
 
-def propose(sources: Sequence[SourceSentence], what: Proposed, grammar: Grammar) -> bytes:
-    """Return a sheet for people, as CSV: sentences to strike, or words with candidates of WordNet to choose from.
-
-    Parameters
-    ----------
-    what
-        ``originals``: those that would be selected, with a column ``confirm`` for no. ``replacements``: the words of
-        these that the package's list lacks, most frequent first, in the format of a list of replacements.
-    """
-    fitting = list(_fitting(sources, Reasons()))
-    checker = grammar_checker(grammar)
-    checker.look_ahead(tagged.text for _, _, tagged in fitting)
-    originals = [(unit, tagged) for _, unit, tagged in fitting if checker.is_clean(tagged.text)]
-    if what == "originals":
-        return table_of(ORIGINALS, [(unit, shown(tagged.text), "") for unit, tagged in originals])
-    return table_of(CANDIDATES, candidates(tagged for _, tagged in originals))
-
-
 def _samples(
     originals: Sequence[Original],
     tools: Tools,
@@ -189,7 +171,6 @@ def _samples(
             break
         if done % BLOCK == 0:
             advance(done, len(order))
-            tools.check_ahead([originals[next_place] for next_place in order[done : done + BLOCK]])
         try:
             samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses, ways)
         except Left as reason:
@@ -212,7 +193,7 @@ def _materials(misspellings: str, mlm: Fills | None, grammar: Grammar, replaceme
     """Return the libraries, word lists and models that were used."""
     materials = [
         Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words"),
-        library("textblob", "lexicon and rules of the tagger"),
+        Resource(*pipeline_facts(), "parser"),
         library("lemminflect", "inflection"),
         library("better-profanity", "words that no original has"),
     ]

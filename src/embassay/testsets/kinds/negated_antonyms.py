@@ -19,9 +19,9 @@ from embassay.core.samples.choice import Choice
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
-from embassay.testsets.english import negated_side, open_wordnet, published_quadruples, quadruple
+from embassay.testsets.english import negated_side, open_wordnet, pipeline_facts, published_quadruples, quadruple
 from embassay.testsets.options import Auxiliary
-from embassay.testsets.review import turned
+from embassay.testsets.sheets import turned
 from embassay.testsets.sources import (
     SourcePair,
     SourceSentence,
@@ -137,7 +137,7 @@ def _materials() -> tuple[Resource, ...]:
     """Return the libraries and word lists that were used."""
     return (
         Resource("WordNet", "3.0", "WordNet 3.0 licence", "antonyms"),
-        library("textblob", "lexicon of the tagger"),
+        Resource(*pipeline_facts(), "parser"),
         library("lemminflect", "inflection"),
         library("better-profanity", "sentences left out"),
     )

@@ -1,0 +1,107 @@
+"""The unfolding recursive autoencoder, over the trees of many texts at once, a forest.
+
+    encode, bottom-up        p = tanh(W_e [c₁; c₂] + b_e)               (optionally p/‖p‖)
+    unfold, top-down         [c₁'; c₂'] = tanh(W_d p + b_d)
+    loss                     Σ over merges Σ over the words below it ‖x − x'‖²  +  λ (‖W_e‖² + ‖W_d‖²)
+
+All merges of one height are computed together, and so are all unfolded vectors that are the same number of steps below
+their merge. Every merge is unfolded down to all the words below it.
+
+Source: Socher, Huang, Pennington, Ng, Manning (2011), "Dynamic pooling and unfolding recursive autoencoders for
+paraphrase detection", sections 2.2 and 2.3.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from embassay.models.static.trees import Merges
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """The learnt matrices of the autoencoder.
+
+    Attributes
+    ----------
+    fold, fold_bias
+        (d, 2d) and (d,): W_e and b_e.
+    unfold, unfold_bias
+        (2d, d) and (2d,): W_d and b_d.
+    normalize
+        Whether each merged vector is scaled to unit length.
+    """
+
+    fold: Tensor
+    fold_bias: Tensor
+    unfold: Tensor
+    unfold_bias: Tensor
+    normalize: bool = False
+
+
+def encode(words: Tensor, merges: Merges, matrices: Matrices) -> list[Tensor]:
+    """Return the (d,) vectors of the nodes of a forest: those of the words, then those of the merges from the last on.
+
+    So a node is an index into them: word k, or merge −1 − k.
+
+    Parameters
+    ----------
+    words
+        The (L, d) vectors of the words.
+    """
+    import torch
+
+    vectors = [*words.unbind(), *[words] * len(merges)]
+    # The height of a merge is the number of steps on the longest path down to a word.
+    heights = [0] * len(vectors)
+    levels = defaultdict[int, list[int]](list)
+    for place, (left, right) in enumerate(merges):
+        height = max(heights[left], heights[right]) + 1
+        heights[-1 - place] = height
+        levels[height].append(place)
+    for height in sorted(levels):
+        # Left and right child of each merge, side by side.
+        children = torch.stack([vectors[child] for place in levels[height] for child in merges[place]])
+        pairs = children.view(-1, 2 * words.shape[1])
+        merged = torch.tanh(torch.nn.functional.linear(pairs, matrices.fold, matrices.fold_bias))
+        if matrices.normalize:
+            merged = torch.nn.functional.normalize(merged)
+        for place, vector in zip(levels[height], merged, strict=True):
+            vectors[-1 - place] = vector
+    return vectors
+
+
+def unfolding_loss(words: Tensor, merges: Merges, matrices: Matrices) -> Tensor:
+    """Return Σ over merges Σ over the words below it ‖x − x'‖² of a forest; a scalar.
+
+    Parameters
+    ----------
+    words
+        The (L, d) vectors of the words. Their coordinates must be between −1 and 1, the range of tanh.
+    """
+    import torch
+
+    loss = words.new_zeros(())
+    nodes = [-1 - place for place in range(len(merges))]
+    vectors = encode(words, merges, matrices)
+    above = torch.stack([vectors[node] for node in nodes])
+    while nodes:
+        pairs = torch.tanh(torch.nn.functional.linear(above, matrices.unfold, matrices.unfold_bias))
+        children = [child for node in nodes for child in merges[-1 - node]]
+        below = pairs.view(-1, words.shape[1])
+        is_word = torch.tensor(children) >= 0
+        targets = words[[child for child in children if child >= 0]]
+        loss = loss + (below[is_word] - targets).square().sum()
+        nodes = [child for child in children if child < 0]
+        above = below[~is_word]
+    return loss
+
+
+def penalty(matrices: Matrices) -> Tensor:
+    """Return ‖W_e‖² + ‖W_d‖² without the biases; a scalar."""
+    return matrices.fold.square().sum() + matrices.unfold.square().sum()
