@@ -249,7 +249,7 @@ REFUSED = [
     ("config.json", {"num_hidden_layers": 1}, "unknown tensor 'encoder.layer.1.attention.output.LayerNorm.bias'"),
     ("sentence_bert_config.json", {"unpad_inputs": True}, "unknown setting 'unpad_inputs'"),
     ("1_Pooling/config.json", {"include_prompt": False}, "its pooling leaves out the prompt"),
-    ("1_Pooling/config.json", {"pooling_mode": "middle"}, "its pooling_mode is 'middle'"),
+    ("1_Pooling/config.json", {"pooling_mode": "middle"}, "its pooling_mode is middle"),
     ("2_Dense/config.json", {"activation_function": "torch.nn.modules.activation.ReLU"}, "has the activation torch.nn"),
     ("2_Dense/config.json", {"use_residual": True}, "has a residual connection"),
     ("2_Dense/config.json", {"out_features": 7}, "weights are not those of a Dense module"),
