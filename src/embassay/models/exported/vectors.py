@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,9 +27,10 @@ from embassay.core.tables.jsonl import listed
 from embassay.core.tables.records import read_table, recognised
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Similarity
-from embassay.models.base import Route, spec_of
+from embassay.models.base import spec_of
 from embassay.models.exported.parts_encoder import PartsEncoder
 from embassay.models.loaded import LoadedEncoder
+from embassay.models.neural.derived import unit
 
 if TYPE_CHECKING:
     import polars
@@ -43,8 +45,8 @@ NAMES = {
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
 BOM = b"\xef\xbb\xbf"
-DAMAGED = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
-"""What numpy raises for an archive that is damaged, has Python objects, or is compressed in another way."""
+Entry = tuple[int, str | None, str | None, int]
+"""The number of an entry from 0, its role, its text or id, and the row of its vector."""
 
 
 def create(
@@ -70,7 +72,7 @@ def create(
     SourceError
         If a file is not there, or has no vectors or nothing to look them up by.
     SpecError
-        For vectors stored by id without ``texts=``, and for ``texts=`` where there are no ids.
+        For options of a folder.
     """
     place = f"encoder 'vectors:{target}'"
     path = source_path(target)
@@ -78,68 +80,60 @@ def create(
         if texts or normalize or similarity != "cosine":
             raise SpecError(f"{place}: a folder of 'embassay encode' takes no option; its manifest has them all")
         return PartsEncoder(target, PartVectors(path))
-    columns = _columns(path)
-    names = {use: name for use, known in NAMES.items() if (name := recognised(list(columns), known))}
-    if "vector" not in names:
-        raise SourceError(f"no column of vectors; found {listed(sorted(columns))}", path)
-    if "text" not in names and "id" not in names:
-        raise SourceError(f"no column of texts or ids; found {listed(sorted(columns))}", path)
+    names, _ = _columns(path)
+    uses = {use: name for use, known in NAMES.items() if (name := recognised(names, known))}
+    for use in ("vector", "id" if texts else "text"):
+        if use not in uses:
+            hint = "; vectors by id need texts=, a table of ids and texts" if "id" in uses else ""
+            raise SourceError(f"no column of {use}s; found {listed(names)}{hint}", path)
     table = source_path(texts) if texts else None
-    if table is None and "text" not in names:
-        raise SpecError(
-            f"{place}: the vectors are stored by id, but encoders receive only texts; "
-            "set texts= to a table of ids and texts"
-        )
-    if table is not None and "id" not in names:
-        raise SpecError(f"{place}, option 'texts': cannot be used, because the vectors are stored by text, not by id")
-    if table is not None and not table.is_file():
+    if table and not table.is_file():
         raise SourceError("no such file", table)
-    return VectorsEncoder(target, path, names, runtime, table, texts, normalize, similarity)
+    options = {"texts": texts, "normalize": normalize or None, "similarity": similarity}
+    # The vectors need not be cached.
+    card = Card(spec_of(f"vectors:{target}", options), cached=False, similarity=similarity)
+    return VectorsEncoder(target, card, path, uses, runtime, table, normalize)
 
 
-def _columns(path: Path) -> dict[str, Callable[[], Any]]:
-    """Return what reads each column of a file, by name; the format is known by its first bytes."""
+def _columns(path: Path) -> tuple[list[str], Callable[[str], Any]]:
+    """Return the names of a file's columns, and what reads one of them; the format is known by its first bytes."""
     import polars
 
     with open_file(path) as file:
         head = file.read(1000)
     if not head:
         raise SourceError("the file is empty", path)
-    try:
+    with _readable(path):
         if head.startswith(b"PK"):
-            form = "an .npz file"
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                return {name: partial(_array, path, name) for name in archive.files}
+
+            def read(name: str) -> np.ndarray:
+                with _readable(path, name), np.load(path, allow_pickle=False) as archive:
+                    return np.asarray(archive[name])
+
+            with zipfile.ZipFile(path) as archive:
+                return [name.removesuffix(".npy") for name in archive.namelist()], read
         if head.startswith(b"PAR1"):
-            form = "a Parquet file"
             table = polars.scan_parquet(path, glob=False)
-            return {name: partial(_series, table, name) for name in table.collect_schema().names()}
         # Blank lines may come first.
-        if head.removeprefix(BOM).lstrip()[:1] in (b"{", b""):
-            form = "a file of JSON lines whose fields have the same types"
-            content = path.read_bytes().removeprefix(BOM)
-            table = polars.read_ndjson(content, infer_schema_length=None).lazy()
-            return {name: partial(_series, table, name) for name in table.collect_schema().names()}
-    except (*DAMAGED, polars.exceptions.PolarsError) as error:
-        raise SourceError(f"not {form}: {first_line_of(error)}", path) from None
-    raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
+        elif head.removeprefix(BOM).lstrip()[:1] in (b"{", b""):
+            table = polars.read_ndjson(path.read_bytes().removeprefix(BOM), infer_schema_length=None).lazy()
+        else:
+            raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
+        return table.collect_schema().names(), lambda name: table.select(name).collect()[name]
 
 
-def _array(path: Path, name: str) -> np.ndarray:
-    """Read an array of an archive; Python objects are never loaded."""
+@contextmanager
+def _readable(path: Path, name: str = "") -> Iterator[None]:
+    """Turn the errors of libraries that read a damaged file, or Python objects, into a SourceError."""
+    from polars.exceptions import PolarsError
+
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return np.asarray(archive[name])
-    except DAMAGED as error:
-        problem = f"damaged: {error}"
+        yield
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, PolarsError) as error:
+        problem = f"damaged, or its rows have different fields or types: {first_line_of(error)}"
         if "allow_pickle" in str(error):
-            remedy = "an array of float32" if name in NAMES["vector"] else "texts with dtype=str"
-            problem = f"contains Python objects (a pickle), which are never loaded; save {remedy}"
+            problem = "contains Python objects (a pickle), which are never loaded; save float32, and texts as dtype=str"
         raise SourceError(problem, path, None, name) from None
-
-
-def _series(table: polars.LazyFrame, name: str) -> polars.Series:
-    return table.select(name).collect()[name]
 
 
 class StoredVectors(NamedTuple):
@@ -153,7 +147,7 @@ class StoredVectors(NamedTuple):
         (n, d) float32.
     """
 
-    row: dict[bytes, int]
+    row: Mapping[bytes, int]
     matrix: DenseVectors
 
     def find(self, text: str, role: str) -> int | None:
@@ -174,22 +168,17 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
     ----------
     columns
         The name of each column, by its content: ``vector``; ``text`` or ``id`` or both; ``role`` if there is one.
+    texts
+        The table of ids and texts.
     """
 
     name: str
+    card: Card
     path: Path
-    columns: dict[str, str]
+    columns: Mapping[str, str]
     runtime: Runtime = field(repr=False)
-    texts: Path | None = None
-    texts_name: str = ""
-    normalize: bool = False
-    similarity: Similarity = "cosine"
-
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that are known without reading the file. Its vectors need not be cached."""
-        options = {"texts": self.texts_name, "normalize": self.normalize or None, "similarity": self.similarity}
-        return Card(spec_of(f"vectors:{self.name}", options), cached=False, similarity=self.similarity)
+    texts: Path | None
+    normalize: bool
 
     @cached_property
     def fingerprint(self) -> str:
@@ -209,28 +198,17 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
             other_roles = [other for other in ROLES if digest(other, missing[0]) in self.model.row]
+            hint = f" (it has one for {' and '.join(other_roles)})" if other_roles else ""
             raise EncoderError(
                 f"{self.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
-                f"the first is {quoted(missing[0])}"
-                + (f" (it has one for {' and '.join(other_roles)})" if other_roles else "")
+                f"the first is {quoted(missing[0])}{hint}"
             )
         vectors = self.model.matrix[np.array(rows, dtype=np.int64)]
-        if not self.normalize:
-            return vectors
-        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-        # A zero vector stays zero.
-        return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+        return unit(vectors) if self.normalize else vectors
 
     def batches(self, texts: Sequence[str], role: Role) -> Any:
         """Yield all texts at once, so that those without a vector are counted before any vector is used."""
         yield range(len(texts)), self.encode(texts, role)
-
-    def route(self) -> Route:
-        """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
-        if not self.is_loaded:
-            return {}
-        rows, dim = self.model.matrix.shape
-        return {"known_by": "id" if self.texts else "text", "rows": rows, "dim": dim}
 
     def load(self) -> StoredVectors:
         """Read the file; the first of equal rows counts.
@@ -241,94 +219,97 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
             With the row, for vectors that are no lists of finite numbers of one length, for keys that are no texts, and
             for a text with two vectors.
         """
+        _, read = _columns(self.path)
+        columns = {use: _as_array(read(name), self.path, name) for use, name in self.columns.items()}
+        matrix = _matrix(columns["vector"], self.path, self.columns["vector"])
+        count = len(matrix)
         key = "id" if self.texts else "text"
-        columns = _columns(self.path)
-        matrix = self._matrix(columns[self.columns["vector"]]())
-        keys = self._texts(columns, key, len(matrix))
-        roles = self._texts(columns, "role", len(matrix)) if "role" in self.columns else [None] * len(matrix)
-        row: dict[bytes, int] = {}
-        for number, (name, role) in enumerate(zip(keys, roles, strict=True)):
-            if name is None:
-                raise self._error(number, "must be a text, is null", key)
-            if key == "id" and role:
-                problem = "a row with an id cannot have a role; give the role in the table texts="
-                raise self._error(number, problem, "role")
-            if role and role not in ROLES:
-                raise self._error(number, f"must be one of {', '.join(ROLES)}, is {role!r}", "role")
-            first = row.setdefault(digest(role or "", name), number)
-            if not np.array_equal(matrix[first], matrix[number]):
-                raise self._error(number, f"this {key} already has a different vector in row {first + 1}", key)
-        return StoredVectors(_by_text(self.texts, row, matrix) if self.texts else row, matrix)
+        keys = self._texts(columns[key], key, count)
+        if self.texts is None:
+            roles = self._texts(columns["role"], "role", count) if "role" in columns else [None] * count
+            return StoredVectors(
+                _rows(self.path, zip(range(count), roles, keys, range(count), strict=True), matrix), matrix
+            )
+        row_of_id = _rows(self.path, ((n, None, name, n) for n, name in enumerate(keys)), matrix)
+        return StoredVectors(_rows(self.texts, _of_table(self.texts, row_of_id, keys[0]), matrix), matrix)
 
-    def _matrix(self, values: np.ndarray | polars.Series) -> DenseVectors:
-        """Return the (n, d) float32 vectors of a column."""
-        if not isinstance(values, np.ndarray):
-            values = self._stacked(values)
-        if values.ndim != 2 or values.dtype.kind not in "fiu":
-            problem = f"must be an (n, d) array of real numbers, is {values.dtype} {values.shape}"
-            raise SourceError(problem, self.path, None, self.columns["vector"])
-        if not values.size:
-            raise SourceError("has no rows" if not len(values) else "has no numbers", self.path)
-        with np.errstate(over="ignore"):
-            matrix = values.astype(np.float32)
-        finite = np.isfinite(matrix).all(axis=1)
-        if not finite.all():
-            raise self._error(int(finite.argmin()), "contains NaN or infinity", "vector")
-        return matrix
-
-    def _stacked(self, column: polars.Series) -> np.ndarray:
-        """Return the (n, d) vectors of a column of lists; a missing number is NaN."""
-        import polars
-
-        kind = column.dtype
-        if not isinstance(kind, (polars.List, polars.Array)) or not kind.inner.is_numeric():
-            raise SourceError(f"must hold lists of numbers, holds {kind}", self.path, None, self.columns["vector"])
-        if isinstance(kind, polars.Array):
-            column = column.arr.to_list()
-        lengths = column.list.len().fill_null(0).to_numpy()
-        width = int(lengths[0]) if len(lengths) else 0
-        if (lengths != width).any():
-            place = int((lengths != width).argmax())
-            raise self._error(place, f"has {lengths[place]} numbers, the first row has {width}", "vector")
-        numbers = column.explode().cast(polars.Float64).fill_null(float("nan"))
-        return np.asarray(numbers.to_numpy()[: width * len(lengths)]).reshape(len(lengths), width)
-
-    def _texts(self, columns: Mapping[str, Callable[[], Any]], use: str, count: int) -> list[str | None]:
+    def _texts(self, values: np.ndarray, use: str, count: int) -> list[str | None]:
         """Return a column of texts; whole numbers are texts where ids are."""
-        values = np.asarray(columns[self.columns[use]]())
-        is_text = values.dtype.kind in ("UOiu" if use == "id" else "UO")
-        if values.shape != (count,) or not is_text:
+        if values.shape != (count,) or values.dtype.kind not in ("UOiu" if use == "id" else "UO"):
             problem = f"must be an array of {count:,} texts, is {values.dtype} {values.shape}"
             raise SourceError(problem, self.path, None, self.columns[use])
         return [value if value is None else str(value) for value in values.tolist()]
 
-    def _error(self, number: int, problem: str, use: str) -> SourceError:
-        return SourceError(f"row {number + 1}: {problem}", self.path, None, self.columns[use])
+
+def _matrix(values: np.ndarray, path: Path, column: str) -> DenseVectors:
+    """Return vectors as (n, d) float32."""
+    if values.ndim != 2 or values.dtype.kind not in "fiu" or not values.size:
+        problem = f"must be an (n, d) array of real numbers, is {values.dtype} {values.shape}"
+        raise SourceError(problem, path, None, column)
+    with np.errstate(over="ignore"):
+        matrix = values.astype(np.float32)
+    finite = np.isfinite(matrix).all(axis=1)
+    if not finite.all():
+        raise SourceError(f"row {finite.argmin() + 1}: contains NaN or infinity", path, None, column)
+    return matrix
 
 
-def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: DenseVectors) -> dict[bytes, int]:
-    """Return the row of each text in a table of ids and texts; ids without a vector are left out."""
-    table = read_table(texts)
-    names = {use: table.perhaps("", NAMES[use]) for use in ("id", "text", "role")}
-    for use in ("id", "text"):
-        if not names[use]:
-            raise SourceError(f"no column {use}; found {listed(table.names)}", texts, table.line)
-    row_of_text: dict[bytes, int] = {}
-    ids = list[str]()
-    for row in table.read([name for name in names.values() if name]):
-        name, text = row.key(names["id"]), row.text(names["text"])
-        ids.append(name)
-        # Without a role, the text is for every role.
-        role = row.values.get(names["role"]) or ""
-        if role and role not in ROLES:
-            raise row.error(f"must be one of {', '.join(ROLES)}, is {role!r}", names["role"])
-        place = row_of_id.get(digest("", name))
-        if place is None:
-            continue
-        first = row_of_text.setdefault(digest(role, text), place)
-        if not np.array_equal(matrix[first], matrix[place]):
-            problem = f"the text of id {name!r} also has another id with a different vector: {quoted(text)}"
-            raise row.error(problem, names["text"])
-    if not row_of_text:
-        raise SourceError(f"no id of the table has a vector, such as {ids[0]!r}" if ids else "has no rows", texts)
-    return row_of_text
+def _as_array(column: np.ndarray | polars.Series, path: Path, name: str) -> np.ndarray:
+    """Return a column as an array: (n, d) of lists of n numbers, where a missing number is NaN."""
+    import polars
+
+    if isinstance(column, np.ndarray):
+        return column
+    if isinstance(column.dtype, polars.Array):
+        column = column.arr.to_list()
+    if isinstance(column.dtype, polars.List) and len(column):
+        lengths = column.list.len()
+        wrong = (lengths != lengths[0]).fill_null(value=True)
+        if wrong.any():
+            place = wrong.arg_max() or 0
+            problem = f"row {place + 1}: has {lengths[place] or 0} numbers, the first row has {lengths[0]}"
+            raise SourceError(problem, path, None, name)
+        column = column.list.to_array(lengths[0])
+    return column.to_numpy()
+
+
+def _rows(path: Path, entries: Iterable[Entry], matrix: DenseVectors) -> dict[bytes, int]:
+    """Return the row of each text or id, by the digest of it and its role; raise SourceError for a wrong entry."""
+    rows: dict[bytes, int] = {}
+    for place, role, text, row in entries:
+        if text is None or (role and role not in ROLES):
+            problem = f"row {place + 1}: must have a text or id, and a role of {', '.join(ROLES)} or none; has {role!r}"
+            raise SourceError(problem, path)
+        first = rows.setdefault(digest(role or "", text), row)
+        if not np.array_equal(matrix[first], matrix[row]):
+            problem = (
+                f"row {place + 1}: {quoted(text)} already has a different vector, in row {first + 1} of the vectors"
+            )
+            raise SourceError(problem, path)
+    return rows
+
+
+def _of_table(path: Path, row_of_id: Mapping[bytes, int], example: str | None) -> Iterator[Entry]:
+    """Yield the entries of a table of ids and texts; ids without a vector are left out.
+
+    Raises
+    ------
+    SourceError
+        If the table lacks a column, or none of its ids has a vector, with the ``example`` of an id that has one.
+    """
+    table = read_table(path)
+    names = {use: recognised(table.names, NAMES[use]) for use in ("id", "text", "role")}
+    if not (names["id"] and names["text"]):
+        raise SourceError(f"needs the columns id and text; found {listed(table.names)}", path, table.line)
+    name = ""
+    is_empty = True
+    for place, row in enumerate(table.read([name for name in names.values() if name])):
+        name = row.key(names["id"])
+        found = row_of_id.get(digest("", name))
+        if found is not None:
+            is_empty = False
+            yield place, row.values.get(names["role"]), row.text(names["text"]), found
+    if is_empty:
+        raise SourceError(
+            f"none of its ids has a vector; vectors have ids such as {example!r}, the table {name!r}", path
+        )

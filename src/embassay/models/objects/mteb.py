@@ -17,9 +17,8 @@ import numpy as np
 
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.samples.base import Role
-from embassay.core.types import Runtime, check_device
+from embassay.core.types import Runtime
 from embassay.models.base import Batch
-from embassay.models.checks import check_whole
 from embassay.models.neural.batching import Runner, windows
 from embassay.models.neural.library import available_device, quiet
 from embassay.models.neural.locations import ModelFiles
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 EXTRA = "mteb"
 REQUIRES = ("mteb", "torch", "transformers", "sentence_transformers")
 TARGET = "NAME"
+BATCH = 32
+"""Texts per batch."""
 MANY = {"cross-encoder", "hybrid", "late-interaction", "sparse"}
 """Kinds of models that do not return one dense vector per text."""
 PLAIN = (
@@ -52,69 +53,66 @@ class RegistryRunner(Runner):
     """A model that mteb has loaded."""
 
     model: EncoderProtocol
-    batch: int
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors), longest texts first; mteb adds the prompt."""
         for window in windows(texts):
-            yield window, encode(self.model, [texts[n] for n in window], role, self.batch)
+            yield window, encode(self.model, [texts[n] for n in window], role, BATCH)
 
 
-def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None = None, batch: int = 32) -> Model:
+def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
     """Look the model up in the registry; it is loaded when the first text is encoded.
 
     Parameters
     ----------
     target
         Its name in mteb's registry: ``intfloat/e5-small-v2``.
-    device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
     dim
         Number of dimensions, for models that offer a choice.
-    batch
-        Texts per batch.
 
     Raises
     ------
     UnknownNameError
         If the registry has no such model.
     SpecError
-        If it gives no vector for a text, has no such number of dimensions, or may run code of its own that is not
-        trusted.
+        If it gives no vector for a text, or may run code of its own that is not trusted.
     """
+    import mteb
+
     place = f"encoder 'mteb:{target}'"
     options = explicit(place, dim=dim)
-    check_whole(place, batch=batch)
-    device = device or runtime.device
-    check_device(device)
-    meta = _meta(target)
-    if meta.loader is None:
-        raise SpecError(f"{place}: mteb lists the scores of this model but cannot load it")
-    if MANY.intersection(meta.model_type or ()) or "text" not in (meta.modalities or ["text"]):
-        raise SpecError(f"{place} does not return one vector per text")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about renamed models
+            meta = mteb.get_model_meta(target)
+    except KeyError:
+        names = [known.name for known in mteb.get_model_metas() if known.name]
+        raise UnknownNameError("model of mteb's registry", target, names) from None
+    if not meta.loader or MANY.intersection(meta.model_type or ()) or "text" not in (meta.modalities or ["text"]):
+        raise SpecError(f"{place} does not return one vector per text, or mteb lists its scores only")
     if runs_own_code(meta) and not runtime.trust_remote_code:
         raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
-    version = importlib.metadata.version("mteb")
-    # Functions among the settings are written with their place in memory.
-    settings = re.sub(r" at 0x\w+", "", repr([meta.experiment_kwargs, meta.loader_kwargs]))
     prompts = prompts_of(meta.loader_kwargs.get("model_prompts") or {})
     notes = []
     if meta.use_instructions and not prompts:
         notes.append("the model takes instructions that mteb's registry does not list; they are not shown here")
     if not re.fullmatch(r"[0-9a-f]{40}", meta.revision or "") or "API" in meta.framework:
         notes.append("mteb's registry names no commit of this model: a change of its weights is not noticed")
+    version = importlib.metadata.version("mteb")
+    # Functions among the settings are written with their place in memory.
+    settings = re.sub(r" at 0x\w+", "", repr([meta.experiment_kwargs, meta.loader_kwargs]))
 
     def load(model: Model) -> RegistryRunner:
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return RegistryRunner(meta.load_model(device=available_device(device), embed_dim=dim), batch)
+            return RegistryRunner(meta.load_model(device=available_device(runtime.device), embed_dim=dim))
 
     return Model(
         scheme="mteb",
         target=target,
         found=ModelFiles(Path(), meta.revision or ""),
         runtime=runtime,
-        device=device,
+        device=runtime.device,
         files={},
         options=options,
         prompts=with_prompts(prompts, {}),
@@ -123,7 +121,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         parameters=lambda: meta.n_parameters,
         similarity=similarity_of(meta),
         settings={"model": [meta.revision, version, loader_name(meta), settings], "instructions": [SAME, ANSWERS]},
-        known_route={"device": device, "batch": batch, "mteb": version},
+        known_route={"device": runtime.device, "mteb": version},
         warnings=tuple(notes),
     )
 
@@ -142,16 +140,3 @@ def loader_name(meta: ModelMeta) -> str:
     """Return the loader's full name: ``module.qualname``."""
     loader = getattr(meta.loader, "func", meta.loader)
     return f"{loader.__module__}.{loader.__qualname__}"
-
-
-def _meta(target: str) -> ModelMeta:
-    """Return the entry of a model in mteb's registry."""
-    import mteb
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about renamed models
-            return mteb.get_model_meta(target)
-    except KeyError:
-        names = [meta.name for meta in mteb.get_model_metas() if meta.name]
-        raise UnknownNameError("model of mteb's registry", target, names) from None

@@ -15,7 +15,6 @@ from embassay.models.objects.matrices import off_device
 if TYPE_CHECKING:
     from mteb.abstasks.task_metadata import TaskMetadata
     from mteb.models import EncoderProtocol, ModelMeta
-    from mteb.types import PromptType
 
 SAME = "Retrieve semantically similar text."
 ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
@@ -45,6 +44,7 @@ def encode(
         The metadata of the task by which the model chooses its prompt. Default: :func:`task_of` the role.
     """
     from datasets import Dataset
+    from mteb.types import PromptType
     from torch.utils.data import DataLoader
 
     columns = {"text": list(texts)}
@@ -57,7 +57,7 @@ def encode(
         task_metadata=task or task_of(role),
         hf_split="test",
         hf_subset="default",
-        prompt_type=_prompt_type(role),
+        prompt_type=None if role == "text" else PromptType(role),
         batch_size=batch,
         show_progress_bar=False,
     )
@@ -70,20 +70,10 @@ def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
     return {role: prompt for role, prompt in prompts.items() if prompt}
 
 
-def _prompt_type(role: Role) -> PromptType | None:
-    """Return mteb's name of a role; None for plain texts."""
-    from mteb.types import PromptType
-
-    if role == "text":
-        return None
-    return PromptType(role)
-
-
-def similarity_of(meta: ModelMeta | None) -> str:
+def similarity_of(meta: ModelMeta) -> str:
     """Return the similarity in a model's metadata: ``cosine``, ``dot`` …; ``cosine`` if it has none."""
-    # An enum in newer versions of mteb, a text in older ones.
-    similarity = getattr(meta, "similarity_fn_name", None)
-    return str(getattr(similarity, "value", similarity) or "cosine")
+    similarity = meta.similarity_fn_name
+    return similarity.value if similarity else "cosine"
 
 
 @cache

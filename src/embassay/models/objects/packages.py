@@ -1,15 +1,22 @@
-"""Importing packages that are not installed by an extra of this one."""
+"""Encoders through a package that no extra of this one installs: it loads a function of texts."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 
-from embassay.core.errors import EncoderError, SpecError, reason_of
+import numpy as np
+
+from embassay.core.errors import EncoderError, SpecError
+from embassay.core.samples.base import Role
+from embassay.core.types import Card, content_hash
+from embassay.core.vectors import DenseVectors
+from embassay.models.loaded import LoadedEncoder
 
 
 def require(package: str, install: str, place: str) -> None:
@@ -18,28 +25,58 @@ def require(package: str, install: str, place: str) -> None:
         raise SpecError(f"{place} needs the package {package}: pip install {install}")
 
 
-def load(package: str) -> ModuleType:
-    """Import a package; its changes to the root logger are undone.
+@dataclass(frozen=True, eq=False)
+class PackageEncoder(LoadedEncoder[Callable[[list[str]], object]]):
+    """A model of another package; package and model are loaded for the first text.
 
-    Raises
-    ------
-    EncoderError
-        If the import fails with any exception.
+    Attributes
+    ----------
+    content
+        Returns what the fingerprint is made from.
+    open
+        Takes the package, and returns a function of a list of n texts that returns (n, d) numbers.
     """
-    try:
-        with _same_logging():
-            return importlib.import_module(package)
-    except Exception as error:
-        raise EncoderError(f"the package {package} cannot be imported: {reason_of(error)}") from error
 
+    name: str
+    spec: str
+    package: str
+    content: Callable[[], object] = field(repr=False)
+    open: Callable[[ModuleType], Callable[[list[str]], object]] = field(repr=False)
 
-@contextmanager
-def _same_logging() -> Iterator[None]:
-    """Restore the root logger's handlers and level. laser_encoders adds a handler that writes to standard output."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    try:
-        yield
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
+    @property
+    def card(self) -> Card:
+        """The properties of the encoder that are known without loading it."""
+        return Card(self.spec)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of what identifies the model."""
+        return content_hash([self.package, self.content()])
+
+    def encode(self, texts: list[str], role: Role = "text") -> DenseVectors:
+        """Return (n, d) float32, whatever the role.
+
+        Raises
+        ------
+        EncoderError
+            If the model cannot be loaded, or takes no texts.
+        """
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        return np.asarray(self.model(list(texts)), dtype=np.float32)
+
+    def load(self) -> Callable[[list[str]], object]:
+        """Load the package and the model; changes of the root logger are undone.
+
+        laser_encoders adds a handler that writes to standard output.
+        """
+        root = logging.getLogger()
+        handlers, level = list(root.handlers), root.level
+        try:
+            model = self.open(importlib.import_module(self.package))
+        finally:
+            root.handlers[:] = handlers
+            root.setLevel(level)
+        if not callable(model):
+            raise EncoderError(f"{self.name} cannot be called with texts; use a model for TensorFlow 2")
+        return model
