@@ -87,14 +87,6 @@ def test_a_vector_is_the_maximum_of_both_directions(encoder, state, vectors):
     assert np.allclose(encoder.encode(TEXTS), wanted, atol=1e-6)
 
 
-def test_words_without_the_signs_are_noted(files):
-    lines = (files / "glove.txt").read_text(encoding="utf-8").split("\n")
-    (files / "glove.txt").write_text("\n".join(lines[2:]), encoding="utf-8")
-    encoder = load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'}")
-    encoder.encode(["the shop"])
-    assert encoder.route()["notes"] == ["the word vectors lack <s> and </s>, which surrounded each text in training"]
-
-
 def test_padding_is_in_no_maximum(encoder):
     alone = encoder.encode(["shop"])[0]
     assert (alone < 0).any()  # else padding of zeros could not be told

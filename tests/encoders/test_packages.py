@@ -93,7 +93,7 @@ def test_use(packages):
     ("spec", "message"),
     [
         ("laser:laser3,lang=nowhere", "cannot be loaded: OSError: no network"),
-        ("use:{saved}", "saved cannot be called with texts; use a model for TensorFlow 2"),
+        ("use:{saved}", "TypeError: 'object' object is not callable"),
     ],
 )
 def test_a_model_that_cannot_be_loaded_is_the_encoders_failure(packages, spec, message):

@@ -22,7 +22,7 @@ from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import Route, UnknownWords, spec_of
+from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.library import available_device
 from embassay.models.static.word_files import WordVectors, read, recognise
@@ -98,17 +98,6 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
         files = [self.runtime.sha256(path) for path in (self.weights, self.words)]
         return content_hash(["infersent", *files, self.version])
 
-    def route(self) -> Route:
-        """Return facts about the files, for ``run.json``; empty before the first text is encoded."""
-        if not self.is_loaded:
-            return {}
-        network, words = self.model
-        notes = list(words.notes)
-        missing = [sign for sign in ENDS[self.version] if sign not in words.row]
-        if missing:
-            notes.append(f"the word vectors lack {' and '.join(missing)}, which surrounded each text in training")
-        return {"device": str(network.weight_ih_l0.device), "words": len(words.row), "notes": notes}
-
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, 2h) float32, h numbers of each direction; a text without a known word is a zero row.
 
@@ -121,17 +110,19 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
         from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
         network, words = self.model
-        rows_of = [[words.row[word] for word in cut(text, self.version) if word in words.row] for text in texts]
-        # The signs before and after a text, where they have a vector.
-        first, last = ([words.row[sign]] if sign in words.row else [] for sign in ENDS[self.version])
+        first, last = ENDS[self.version]
+        rows_of: dict[int, list[int]] = {}
+        for place, text in enumerate(texts):
+            known = [word for word in cut(text, self.version) if word in words.row]
+            if known:
+                rows_of[place] = [words.row[word] for word in (first, *known, last) if word in words.row]
         vectors = np.zeros((len(texts), 2 * network.hidden_size), dtype=np.float32)
-        with_words = [place for place, rows in enumerate(rows_of) if rows]
         # Texts of similar length share a batch, so that there is little padding.
-        with_words.sort(key=lambda place: len(rows_of[place]))
+        order = sorted(rows_of, key=lambda place: len(rows_of[place]))
         with torch.inference_mode():
-            for start in range(0, len(with_words), BATCH):
-                places = with_words[start : start + BATCH]
-                sentences = [torch.from_numpy(words.matrix[[*first, *rows_of[place], *last]]) for place in places]
+            for start in range(0, len(order), BATCH):
+                places = order[start : start + BATCH]
+                sentences = [torch.from_numpy(words.matrix[rows_of[place]]) for place in places]
                 packed = pack_sequence(sentences, enforce_sorted=False).to(network.weight_ih_l0.device)
                 # Padding is −∞, so it is never the maximum.
                 outputs, _ = pad_packed_sequence(network(packed)[0], padding_value=-torch.inf)

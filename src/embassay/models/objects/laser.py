@@ -11,13 +11,13 @@ import importlib.metadata
 from embassay.core.errors import SpecError
 from embassay.core.types import Runtime
 from embassay.models.base import spec_of
-from embassay.models.objects.packages import PackageEncoder, require
+from embassay.models.objects.calls import CallEncoder, of_package
 
 TARGET = "laser2 or laser3"
 PACKAGE = "laser_encoders"
 
 
-def create(target: str, runtime: Runtime, *, lang: str = "") -> PackageEncoder:
+def create(target: str, runtime: Runtime, *, lang: str = "") -> CallEncoder:
     """Check the options; the model is loaded, and perhaps downloaded, when the first text is encoded.
 
     Parameters
@@ -33,21 +33,22 @@ def create(target: str, runtime: Runtime, *, lang: str = "") -> PackageEncoder:
         If there is no such model, ``lang`` and model do not fit, or the package is not installed.
     """
     del runtime
-    place = f"encoder 'laser:{target}'"
     if (target, bool(lang)) not in (("laser2", False), ("laser3", True)):
-        raise SpecError(f"{place}: write laser:laser2, or laser:laser3,lang=… with a language such as wol_Latn")
-    require(PACKAGE, PACKAGE, place)
+        raise SpecError(
+            f"encoder 'laser:{target}': write laser:laser2, or laser:laser3,lang=wol_Latn"
+        )
 
     def content() -> object:
         # The folder of the weights is unknown before the package has loaded them; they are those of a release.
         try:
-            return [target, lang, importlib.metadata.version(PACKAGE)]
+            return [lang, importlib.metadata.version(PACKAGE)]
         except importlib.metadata.PackageNotFoundError:
-            return [target, lang]
+            return [lang]
 
-    return PackageEncoder(
+    return of_package(
         target,
         spec_of(f"laser:{target}", {"lang": lang}),
+        PACKAGE,
         PACKAGE,
         content,
         lambda package: package.LaserEncoderPipeline(lang=lang or None, laser=target).encode_sentences,

@@ -8,13 +8,12 @@ from __future__ import annotations
 from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
-from embassay.models.objects.packages import PackageEncoder, require
+from embassay.models.objects.calls import CallEncoder, of_package
 
 TARGET = "FOLDER"
-PACKAGE = "tensorflow_hub"
 
 
-def create(target: str, runtime: Runtime) -> PackageEncoder:
+def create(target: str, runtime: Runtime) -> CallEncoder:
     """Check the folder; the model is loaded when the first text is encoded.
 
     Parameters
@@ -32,8 +31,15 @@ def create(target: str, runtime: Runtime) -> PackageEncoder:
     folder = source_path(target)
     if not folder.is_dir():
         raise SourceError("no such folder; give the folder of a TensorFlow SavedModel", target)
-    require(PACKAGE, "tensorflow tensorflow_hub", f"encoder 'use:{target}'")
-    names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    return PackageEncoder(
-        folder.name, f"use:{target}", PACKAGE, lambda: runtime.hashes(folder, names), lambda hub: hub.load(str(folder))
+
+    def content() -> object:
+        return runtime.hashes(folder, [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()])
+
+    return of_package(
+        folder.name,
+        f"use:{target}",
+        "tensorflow_hub",
+        "tensorflow tensorflow_hub",
+        content,
+        lambda package: package.load(str(folder)),
     )
