@@ -17,7 +17,7 @@ TEXTS = ["The cat, the dog.", "No dog!", ""]
 
 def test_bow_counts_words_and_punctuation_by_hand():
     encoder = load_encoder("bow").fit(TEXTS)
-    assert encoder.vocabulary == ("!", ",", ".", "cat", "dog", "no", "the")
+    assert list(encoder.columns) == ["!", ",", ".", "cat", "dog", "no", "the"]
     assert encoder.encode(TEXTS).toarray().tolist() == [[0, 1, 1, 1, 1, 0, 2], [1, 0, 0, 0, 1, 1, 0], [0] * 7]
 
 
@@ -96,8 +96,8 @@ def test_treebank_tokens_by_hand():
     # Lower-cased first; the Penn Treebank's rules split clitics and keep abbreviations and numbers whole.
     encoder = load_encoder("bow,tokens=treebank").fit(["They DON'T pay $3.88, can't they?", "The U.S. pays."])
     tokens = ["they", "do", "n't", "pay", "$", "3.88", ",", "ca", "?", "the", "u.s.", "pays", "."]
-    assert sorted(encoder.vocabulary) == sorted(tokens)
-    counts = dict(zip(encoder.vocabulary, encoder.encode(["Don't they, THEY?"]).toarray()[0].tolist(), strict=True))
+    assert sorted(encoder.columns) == sorted(tokens)
+    counts = dict(zip(encoder.columns, encoder.encode(["Don't they, THEY?"]).toarray()[0].tolist(), strict=True))
     assert {word: n for word, n in counts.items() if n} == {"do": 1, "n't": 1, "they": 2, ",": 1, "?": 1}
 
 
@@ -105,7 +105,7 @@ def test_treebank_tokens_are_those_of_nltk_itself():
     nltk = pytest.importorskip("nltk", reason="the words extra is not installed")
     texts = ['He said: "It\'s (almost) done..."', "Wanna go? I cannot; they'll go -- 10% off!"]
     expected = {token for text in texts for token in nltk.tokenize.TreebankWordTokenizer().tokenize(text.lower())}
-    assert set(load_encoder("tfidf,tokens=treebank").fit(texts).vocabulary) == expected
+    assert set(load_encoder("tfidf,tokens=treebank").fit(texts).columns) == expected
 
 
 @pytest.mark.parametrize("spec", ["bow,tokens=treebank", "tfidf,tokens=treebank,pca=4"])
@@ -175,7 +175,7 @@ def test_all_distances_are_kept_where_all_dimensions_are():
 def test_relearning_uses_these_texts_only_and_keeps_the_words():
     fitted = load_encoder("bow,pca=2").fit(VARIED)
     learnt = fitted.relearn(VARIED[:4])
-    assert learnt.vocabulary == fitted.vocabulary
+    assert learnt.columns == fitted.columns
     assert learnt.fingerprint != fitted.fingerprint
     counts = load_encoder("bow").fit(VARIED).encode(VARIED).toarray().astype(np.float64)
     theirs = PCA(2, svd_solver="full").fit(counts[:4]).transform(counts)

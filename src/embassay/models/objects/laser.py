@@ -34,9 +34,7 @@ def create(target: str, runtime: Runtime, *, lang: str = "") -> CallEncoder:
     """
     del runtime
     if (target, bool(lang)) not in (("laser2", False), ("laser3", True)):
-        raise SpecError(
-            f"encoder 'laser:{target}': write laser:laser2, or laser:laser3,lang=wol_Latn"
-        )
+        raise SpecError(f"encoder 'laser:{target}': write laser:laser2, or laser:laser3,lang=wol_Latn")
 
     def content() -> object:
         # The folder of the weights is unknown before the package has loaded them; they are those of a release.
