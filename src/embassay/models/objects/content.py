@@ -34,8 +34,7 @@ def content_of(model: Any) -> str:
 
     # Each call of the model sets these two; the limit itself is in max_seq_length.
     settings: list[object] = [{**json.loads(tokenizer.to_str()), "truncation": None, "padding": None}, repr(model)]
-    settings += [getattr(model.tokenizer, name, None) for name in ("padding_side", "truncation_side")]
-    settings += [getattr(model, name, None) for name in SETTINGS]
+    settings += [getattr(model.tokenizer, "truncation_side", ""), *(getattr(model, name) for name in SETTINGS)]
     for module in model.modules():
         for owner, method in ((module, "get_config_dict"), (getattr(module, "config", None), "to_dict")):
             if hasattr(owner, method):

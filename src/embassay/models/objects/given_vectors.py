@@ -47,14 +47,11 @@ class MatrixEncoder(BaseEncoder):
             rows = np.asarray(matrix, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise SpecError(f"the matrix of {name!r} is not an array of numbers: {error}") from None
-        if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
+        if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not np.isfinite(rows).all():
             raise SpecError(
-                f"the matrix of {name!r} has the shape {rows.shape}; the corpus needs ({len(texts)}, d), one row for "
-                "each of corpus.texts()"
+                f"the matrix of {name!r} must have the shape ({len(texts)}, d), one row of finite numbers for each of "
+                f"corpus.texts(); it has {rows.shape}, and {np.count_nonzero(~np.isfinite(rows)):,} that are not finite"
             )
-        finite = np.isfinite(rows).all(axis=1)
-        if not finite.all():
-            raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {finite.argmin()}")
         # Little-endian, so that the fingerprint is the same on every machine.
         digest = hashlib.sha256(np.ascontiguousarray(rows, dtype="<f4").tobytes()).hexdigest()
         fingerprint = content_hash([digest, rows.shape, [list(text) for text in texts]])

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from sysconfig import get_path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 from embassay.core.errors import SpecError, UnknownNameError, reason_of
 
@@ -48,16 +48,16 @@ def function_of(
     is_new = module_name not in sys.modules
     try:
         module = importlib.import_module(module_name)
-        source = _source(module)
-        if is_new and source:
-            _sources[module_name] = source
+        if is_new:
+            _sources[module_name] = _source(module)
         _run_if_changed(module)
-        function = _callable(module, name)
+        function = _named(module, name)
         # The callable may be in another module, which the first one imports.
         home = sys.modules.get(getattr(function, "__module__", None) or "", module)
-        if home is not module and not version and _run_if_changed(home):
-            _run(module)
-            function = _callable(module, name)
+        if not version and _run_if_changed(home):
+            del _sources[module_name]
+            _run_if_changed(module)
+            function = _named(module, name)
     except UnknownNameError:
         raise
     except ImportError as error:
@@ -67,34 +67,29 @@ def function_of(
     if not callable(function) and not also(function):
         raise SpecError(f"{place}: {name!r} is not callable")
     content = b"".join(map(_source, dict.fromkeys((module, home))))
-    digest = hashlib.sha256(content).hexdigest() if content else ""
-    return cast("Callable[..., object]", function), version or digest
+    return function, version or (hashlib.sha256(content).hexdigest() if content else "")
 
 
 def _run_if_changed(module: ModuleType) -> bool:
     """Run a module again if its file has changed since it ran, and return whether that was so.
 
-    A module that was imported before is run again once, because its file may have changed after that. A script that is
-    running, and installed packages, are never run again.
+    It runs in the module that there is, so that others who have imported it see the change as well. A module that was
+    imported before is run again once, because its file may have changed after that. A script that is running, and
+    installed packages, are never run again.
     """
     path = Path(getattr(module, "__file__", None) or "")
     is_installed = path.is_relative_to(get_path("stdlib")) or INSTALLED.intersection(path.parts)
-    if module.__name__ == "__main__" or is_installed or _source(module) == _sources.get(module.__name__, b""):
-        return False
-    _run(module)
-    return True
-
-
-def _run(module: ModuleType) -> None:
-    """Run a module's file in the module that there is, so that others who have imported it see the change too."""
     content = _source(module)
+    if module.__name__ == "__main__" or is_installed or content == _sources.get(module.__name__, b""):
+        return False
     # Before it runs, because it may itself ask for one of its functions.
     _sources[module.__name__] = content
     try:
-        exec(compile(content, module.__file__ or "", "exec"), vars(module))  # noqa: S102 - the user's own module
+        exec(compile(content, path, "exec"), vars(module))  # noqa: S102 - the user's own module
     except BaseException:
         del _sources[module.__name__]
         raise
+    return True
 
 
 def _source(module: ModuleType) -> bytes:
@@ -103,12 +98,12 @@ def _source(module: ModuleType) -> bytes:
     return path.read_bytes() if path.suffix == ".py" and path.is_file() else b""
 
 
-def _callable(module: ModuleType, name: str) -> Any:
+def _named(module: ModuleType, name: str) -> Any:
     """Return the object with a dotted name in a module."""
-    function: Any = module
+    named: Any = module
     for part in name.split("."):
-        if not hasattr(function, part):
-            callables = [n for n, value in vars(function).items() if callable(value) and not n.startswith("_")]
+        if not hasattr(named, part):
+            callables = [n for n, value in vars(named).items() if callable(value) and not n.startswith("_")]
             raise UnknownNameError(f"callable in module {module.__name__}:", part, callables)
-        function = getattr(function, part)
-    return function
+        named = getattr(named, part)
+    return named
