@@ -78,14 +78,6 @@ def test_with_b_of_0_length_does_not_count_and_with_1_it_does():
     assert scores(whole, ["a"], passages) == pytest.approx(expected)
 
 
-def test_the_smaller_k1_the_sooner_repetitions_stop_counting():
-    gains = []
-    for k1 in (0.5, 1.2, 5):
-        once, twice = scores(load_encoder(f"bm25,k1={k1},b=0").fit(PASSAGES), ["a"], ["a b", "a a"])[0]
-        gains.append(twice / once)
-    assert 1 < gains[0] < gains[1] < gains[2] < 2
-
-
 def test_unknown_words_and_no_words_are_zero_vectors():
     encoder = load_encoder("bm25").fit(PASSAGES)
     for role in ("query", "document"):
@@ -131,13 +123,6 @@ def test_it_is_known_by_its_texts_and_its_constants():
     assert load_encoder("bm25").fit(PASSAGES[::-1]).fingerprint == fitted[0]
 
 
-def test_fitting_leaves_the_unfitted_encoder_as_it_is():
-    encoder = load_encoder("bm25")
-    before = encoder.fingerprint
-    assert encoder.fit(PASSAGES).fingerprint != before
-    assert encoder.fingerprint == before
-
-
 def test_its_card_says_what_it_is_for():
     card = load_encoder("bm25").card
     assert (card.spec, card.similarity, card.shapes) == ("bm25", "dot", ("retrieval",))
@@ -166,13 +151,6 @@ def test_it_finds_more_in_the_handbook_than_chance():
     assert found["bm25"].low > found["random"].high
     assert found["bm25"].value > 0.5
     assert result.comparisons == (), "random stands for chance: it is no candidate"
-
-
-def test_a_candidate_is_compared_with_bm25_that_joined():
-    result = assay(["hashing"], ["handbook"], ["retrieval"], cache=None, resamples=100)
-    (difference,) = result.comparisons
-    assert (difference.a, difference.b, difference.family) == ("hashing", "bm25", "main")
-    assert difference.p_holm < 0.001
 
 
 def test_identifiers_count_as_one_word_besides_their_parts():

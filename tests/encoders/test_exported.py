@@ -10,8 +10,6 @@ import pytest
 
 from embassay.core.errors import EmbassayError, EncoderError, ModelNotFoundError
 from embassay.models.light.pooling import MODES, configured, pool
-from embassay.run.cache.cache import VectorCache
-from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_encoder
 
 GRAPH = "onnx/model.onnx"
@@ -68,17 +66,6 @@ def int8_folder(model, tmp_path_factory):
 def copy(folder, tmp_path):
     """A copy of the export, to be changed."""
     return Path(shutil.copytree(folder, tmp_path / "copy"))
-
-
-@pytest.mark.parametrize("options", ["dim=4", "dim=4,normalize=true", "normalize=true"])
-def test_cut_and_scaled_vectors_follow_from_cached_ones(folder, tmp_path, options):
-    texts = tuple(("text", text) for text in TEXTS)
-    spec = f"onnx:{folder}"
-    with VectorCache(tmp_path) as cache:
-        encode(load_encoder(spec), texts, cache, lambda ready: None)
-        vectors, effort = encode(load_encoder(f"{spec},{options}"), texts, cache, lambda ready: None)
-    assert effort.encoded == 0
-    np.testing.assert_allclose(vectors.matrix, load_encoder(f"{spec},{options}").encode(TEXTS), atol=1e-6)
 
 
 def test_it_gives_the_vectors_of_the_original(folder, original):

@@ -345,14 +345,6 @@ def test_a_truncated_file_of_weights_is_named(copy):
         load_encoder(str(copy))
 
 
-def test_weights_of_another_size_are_named(copy):
-    change(copy / "config.json", vocab_size=99)
-    with pytest.raises(
-        ModelNotFoundError, match=r"'embeddings.word_embeddings.weight' has shape \(\d+, 32\), but config"
-    ):
-        load_encoder(str(copy))
-
-
 def test_a_tokenizer_without_vocabulary_or_of_another_model_is_named(copy):
     path = copy / "tokenizer.json"
     tokenizer = json.loads(path.read_text())
@@ -371,11 +363,6 @@ def test_a_tokenizer_without_vocabulary_or_of_another_model_is_named(copy):
     path.write_text("{}")
     with pytest.raises(SpecError, match=r"it has no tokenizer\.json"):
         light(copy)
-
-
-def test_a_limit_without_room_for_a_word_is_refused(bert):
-    with pytest.raises(EncoderError, match="the limit of 1 tokens is too short: every text has 2 special tokens"):
-        light(bert, ",max_length=1").encode(["a"])
 
 
 BLOCKED = """

@@ -128,12 +128,6 @@ def test_unknown_words_are_skipped_and_counted(encoder):
     assert not vectors[1:].any()
 
 
-def test_it_reads_again_what_was_released(encoder):
-    before = encoder.encode(SENTENCES[:1])
-    encoder.release()
-    assert np.array_equal(encoder.encode(SENTENCES[:1]), before)
-
-
 def test_the_fingerprint_follows_the_content(encoder, copy):
     assert load_encoder(f"paragraphs:{copy}").fingerprint == encoder.fingerprint
     hidden = np.load(copy / "hidden.npy")

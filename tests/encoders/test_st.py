@@ -12,8 +12,7 @@ import embassay as ea
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.core.types import Runtime
 from embassay.models.neural import library
-from embassay.models.neural import locations as models
-from embassay.models.neural.locations import BUNDLED_FILES, ModelFiles, find, find_offline
+from embassay.models.neural.locations import BUNDLED_FILES, find, find_offline
 from embassay.models.neural.model_files import folder_files, model_files
 from embassay.run.resolve import load_encoder
 
@@ -118,10 +117,6 @@ def test_what_moves_vectors_moves_the_fingerprint(bundled, option):
     assert load_encoder(f"all-MiniLM-L6-v2,{option}").fingerprint != load_encoder("all-MiniLM-L6-v2").fingerprint
 
 
-def test_the_device_does_not_move_the_fingerprint(bundled):
-    assert load_encoder("all-MiniLM-L6-v2,device=cpu").fingerprint == load_encoder("all-MiniLM-L6-v2").fingerprint
-
-
 def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bundled_copy):
     same = load_encoder(str(bundled_copy)).fingerprint
     assert same == load_encoder("all-MiniLM-L6-v2").fingerprint
@@ -135,28 +130,6 @@ def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bun
     assert load_encoder(str(bundled_copy)).name_of_weights() == ""
 
 
-def test_pooling_is_part_of_the_fingerprint(copy):
-    before = load_encoder(str(copy)).fingerprint
-    pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
-    pooling |= {"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True}
-    (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
-    assert load_encoder(str(copy)).fingerprint != before
-
-
-@pytest.mark.parametrize(("said", "read"), [(128, 128), (int(1e30), 512)])
-def test_how_much_it_reads_may_stand_with_its_tokenizer_alone(bundled_copy, said, read):
-    (bundled_copy / "sentence_bert_config.json").write_text("{}")
-    tokenizer = json.loads((bundled_copy / "tokenizer_config.json").read_text())
-    (bundled_copy / "tokenizer_config.json").write_text(json.dumps(tokenizer | {"model_max_length": said}))
-    assert load_encoder(str(bundled_copy)).card.max_tokens == read
-
-
-def test_what_training_leaves_beside_the_weights_moves_no_fingerprint(copy):
-    before = load_encoder(str(copy)).fingerprint
-    (copy / "training.json").write_text('{"seconds": 12.5}')
-    assert load_encoder(str(copy)).fingerprint == before
-
-
 def test_options_do_what_they_say(bundled):
     assert load_encoder("all-MiniLM-L6-v2,dim=64").encode(["a"]).shape == (1, 64)
     short = load_encoder("all-MiniLM-L6-v2,max_length=8")
@@ -164,12 +137,6 @@ def test_options_do_what_they_say(bundled):
     assert np.allclose(short.encode(["one two three four five six"]), short.encode(["one two three four five six x y"]))
     half = load_encoder("all-MiniLM-L6-v2,dtype=bfloat16").encode(["a"])
     assert half.dtype == np.float32
-
-
-@pytest.mark.parametrize("option", ["dim=0", "max_length=-1"])
-def test_options_out_of_range(bundled, option):
-    with pytest.raises(SpecError, match="must be 1 or more"):
-        load_encoder(f"all-MiniLM-L6-v2,{option}")
 
 
 def test_a_changed_bundled_file_is_refused_with_the_line_that_mends_it(bundled):
@@ -197,11 +164,6 @@ def test_the_bundled_package_is_not_imported(bundled):
     assert done.stdout.strip() == "[]"
 
 
-def test_the_hub_s_cache_goes_before_the_package(bundled, monkeypatch, tmp_path):
-    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: ModelFiles(tmp_path, "abc"))
-    assert find_offline("all-MiniLM-L6-v2", "", RUNTIME).revision == "abc"
-
-
 def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
     # The hub's layout: models--ORG--NAME/refs/main names the snapshot, snapshots/COMMIT holds the files.
     import os
@@ -222,11 +184,6 @@ def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
     environment = os.environ | {"HF_HUB_CACHE": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["c0ffee", load_encoder("all-MiniLM-L6-v2").fingerprint]
-
-
-def test_a_named_revision_is_not_the_package_s(monkeypatch):
-    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: None)
-    assert find_offline("all-MiniLM-L6-v2", "v1", RUNTIME) is None
 
 
 @pytest.mark.parametrize("target", ["./nothere", "/nothere", "~/nothere/at/all"])
@@ -285,15 +242,6 @@ def test_a_model_that_does_not_load_is_an_encoder_error(copy):
         load_encoder(str(copy)).encode(["a"])
 
 
-def test_weights_of_every_module_are_part_of_the_fingerprint(copy):
-    (copy / "2_Dense").mkdir()
-    (copy / "2_Dense" / "pytorch_model.bin").write_bytes(b"one")
-    before = load_encoder(str(copy)).fingerprint
-    (copy / "2_Dense" / "pytorch_model.bin").write_bytes(b"two")
-    assert load_encoder(str(copy)).fingerprint != before
-    assert "2_Dense/pytorch_model.bin" in folder_files(copy)
-
-
 @pytest.mark.parametrize(
     "name", ["vocab.bpe", "bpe.codes", "x.tiktoken", "weights.npy", "chat_template.jinja", "custom.py"]
 )
@@ -301,13 +249,6 @@ def test_files_of_unusual_names_are_part_of_the_fingerprint(copy, name):
     before = load_encoder(str(copy)).fingerprint
     (copy / name).write_text("1")
     assert load_encoder(str(copy)).fingerprint != before
-
-
-def test_a_pickled_copy_beside_safetensors_is_not(copy):
-    before = load_encoder(str(copy)).fingerprint
-    (copy / "pytorch_model.bin").write_bytes(b"the same again")
-    (copy / "README.md").write_text("words")
-    assert load_encoder(str(copy)).fingerprint == before
 
 
 def test_code_of_its_own_is_refused_before_anything_is_loaded(copy):
@@ -336,15 +277,6 @@ def test_an_adapter_is_refused(copy):
         load_encoder(str(copy))
 
 
-def test_more_dimensions_than_there_are_are_refused(copy):
-    with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=33 is too large"):
-        load_encoder(f"{copy},dim=33").encode(["tea"])
-    # Two ways to pool have more dimensions.
-    pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
-    (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode": ["mean", "cls"]}))
-    assert load_encoder(f"{copy},dim=64").encode(["tea"]).shape == (1, 64)
-
-
 def test_a_released_model_is_loaded_again(bundled):
     encoder = load_encoder("all-MiniLM-L6-v2")
     first = encoder.encode(["a"])
@@ -366,37 +298,12 @@ def test_what_cannot_be_a_model_s_name(target):
         find(target, "", RUNTIME)
 
 
-def test_a_module_without_a_type_is_named(copy):
-    (copy / "modules.json").write_text('[{"idx": 0, "path": ""}]')
-    with pytest.raises(ModelNotFoundError, match=r"modules\.json: a module has no 'type'"):
-        load_encoder(str(copy))
-
-
 def test_a_missing_shard_is_named_before_any_work(copy):
     index = {"metadata": {}, "weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
     (copy / "model.safetensors.index.json").write_text(json.dumps(index))
     (copy / "model.safetensors").rename(copy / "model-00001.safetensors")
     with pytest.raises(ModelNotFoundError, match="all of its weights"):
         load_encoder(str(copy))
-
-
-def test_files_in_linked_folders_are_part_of_the_fingerprint(bundled_copy, tmp_path):
-    pooling = tmp_path / "pooling"
-    shutil.move(bundled_copy / "1_Pooling", pooling)
-    (bundled_copy / "1_Pooling").symlink_to(pooling, target_is_directory=True)
-    before = load_encoder(str(bundled_copy)).fingerprint
-    assert before == load_encoder("all-MiniLM-L6-v2").fingerprint
-    (pooling / "config.json").write_text('{"embedding_dimension": 384, "pooling_mode": "max"}')
-    assert load_encoder(str(bundled_copy)).fingerprint != before
-
-
-def test_code_that_is_not_run_is_said(copy):
-    config = json.loads((copy / "config.json").read_text())
-    (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "modeling.Mine"}}))
-    assert (
-        "the model brings its own code, which is not run without --trust-remote-code"
-        in load_encoder(str(copy)).card.warnings
-    )
 
 
 # --- what queries and documents are compared by ----------------------------------------------------------
@@ -417,12 +324,6 @@ def test_a_model_is_compared_by_its_own_similarity(copy, function, similarity):
     assert "similarity" not in card.spec
 
 
-def test_a_model_without_a_configured_similarity_is_compared_by_cosine(copy):
-    (copy / "config_sentence_transformers.json").unlink()
-    card = load_encoder(str(copy)).card
-    assert (card.similarity, card.warnings) == ("cosine", ())
-
-
 @pytest.mark.parametrize("function", ["euclidean", "manhattan"])
 def test_a_distance_is_not_had_and_the_warning_says_so(copy, function):
     card = load_encoder(str(compares_by(copy, function))).card
@@ -436,17 +337,6 @@ def test_the_similarity_asked_for_goes_before_the_model_s_own(copy, function, as
     card = load_encoder(f"{compares_by(copy, function)},similarity={asked}").card
     assert (card.similarity, card.warnings) == (asked, ())
     assert card.spec.endswith(f",similarity={asked}")
-
-
-def test_similarity_moves_no_vector_and_so_no_fingerprint(bundled):
-    plain, dot = (load_encoder(f"all-MiniLM-L6-v2{option}") for option in ("", ",similarity=dot"))
-    assert plain.fingerprint == dot.fingerprint
-    assert plain.card.similarity == "cosine"
-
-
-def test_an_unknown_similarity_is_refused(bundled):
-    with pytest.raises(SpecError, match=r"similarity.*is not one of cosine, dot"):
-        load_encoder("all-MiniLM-L6-v2,similarity=euclidean")
 
 
 # --- small models of random weights ------------------------------------------------------------------------
@@ -520,21 +410,6 @@ def test_a_pickle_beside_other_safetensors_is_what_is_loaded_hashed_and_counted(
     assert load_encoder(str(tiny)).fingerprint != before
 
 
-def test_a_second_copy_of_the_weights_is_neither_fetched_nor_counted(tiny):
-    before = load_encoder(str(tiny))
-    names = ["config.json", "model-00001-of-00001.safetensors", "model.safetensors.index.json"]
-    other = ["consolidated.safetensors", "consolidated.00.pth", "consolidated.safetensors.index.json"]
-    assert model_files([*names, *other, "original/params.json", "m.Q4.gguf"]) == tuple(names)
-    shutil.copy(tiny / "model.safetensors", tiny / "consolidated.safetensors")
-    shutil.copy(tiny / "model.safetensors", tiny / "model-00001-of-00001.safetensors")
-    after = load_encoder(str(tiny))
-    assert after.card.parameters == before.card.parameters
-    (tiny / "model.safetensors").unlink()
-    index = {"metadata": {}, "weight_map": {"x": "model-00001-of-00001.safetensors"}}
-    (tiny / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert load_encoder(str(tiny)).card.parameters == before.card.parameters
-
-
 @pytest.mark.parametrize("scheme", ["st:", "hf:"])
 def test_a_tokenizer_s_own_code_is_said_and_moves_the_fingerprint_where_it_is_trusted(tiny, scheme):
     plain = load_encoder(f"{scheme}{tiny}", Runtime(trust_remote_code=True)).fingerprint
@@ -553,14 +428,6 @@ def test_a_modules_json_without_pooling_is_refused_before_anything_is_loaded(tin
     change(tiny / "sentence_bert_config.json", module_output_name="sentence_embedding")
     (warning,) = load_encoder(str(tiny)).card.warnings
     assert "because the light route cannot run it: its transformer returns no token vectors" in warning
-
-
-@pytest.mark.parametrize("content", [None, "{}"])
-def test_a_pooling_of_which_nothing_is_said(tiny, content):
-    path = tiny / "1_Pooling" / "config.json"
-    path.unlink() if content is None else path.write_text(content)
-    with pytest.raises(EncoderError, match=r"the model cannot be loaded: .*embedding_dimension"):
-        load_encoder(str(tiny)).encode(["tea"])
 
 
 @pytest.mark.parametrize("scheme", ["st:", "hf:"])
@@ -604,16 +471,6 @@ def test_numbers_that_are_not_finite_are_no_vectors(tiny, dtype):
         encoder.encode(["milk"])
 
 
-def test_tokens_are_counted_where_the_first_module_has_a_folder(tiny):
-    before = load_encoder(str(tiny)).count_tokens(["tea"], "text")
-    (tiny / "0_Transformer").mkdir()
-    for path in [p for p in tiny.iterdir() if p.is_file() and "modules" not in p.name and "config_s" not in p.name]:
-        shutil.move(path, tiny / "0_Transformer" / path.name)
-    listed = json.loads((tiny / "modules.json").read_text())
-    (tiny / "modules.json").write_text(json.dumps([listed[0] | {"path": "0_Transformer"}, *listed[1:]]))
-    assert load_encoder(str(tiny)).count_tokens(["tea"], "text").tolist() == before.tolist()
-
-
 def test_an_existing_folder_is_a_folder(tiny, monkeypatch):
     """As in the commands of the README: models/search could be a name on the hub, too."""
     monkeypatch.chdir(tiny.parent)
@@ -643,9 +500,3 @@ def test_a_local_folder_has_no_revisions(tiny):
     for scheme in ("st:", "hf:"):
         with pytest.raises(SpecError, match="option 'revision': a local folder has no revisions; leave it out"):
             load_encoder(f"{scheme}{tiny},revision=nonsense")
-
-
-def test_the_folder_that_would_work_offline_is_named_as_this_scheme_reads_it():
-    for scheme, says in (("st:", "offline: -e ./FOLDER"), ("hf:", "offline: -e hf:./FOLDER")):
-        with pytest.raises(ModelNotFoundError, match=says):
-            load_encoder(f"{scheme}org/nothing")

@@ -60,17 +60,6 @@ def test_fixed_lists_and_whole_numbers_are_read(tmp_path):
     assert encode(tmp_path / "a.parquet", TEXTS[2:]).tolist() == [[5, 6], [-7, 8]]
 
 
-@pytest.mark.parametrize("form", ["npz", "parquet", "jsonl"])
-def test_more_rows_than_are_handed_out_together(tmp_path, form):
-    texts = [f"Sentence number {n}." for n in range(9_000)]
-    rows = np.random.default_rng(0).standard_normal((9_000, 5)).astype(np.float32)
-    encoder = load_encoder(f"vectors:{written(tmp_path, form, texts, rows)}")
-    found = np.zeros_like(rows)
-    for places, some in encoder.batches(texts, "text"):
-        found[places] = some
-    assert np.array_equal(found, rows)
-
-
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_archives_of_any_real_type_are_read(tmp_path, save):
     save(tmp_path / "v.npz", texts=np.array(TEXTS), vectors=np.asfortranarray(ROWS.astype(">f8")))
@@ -88,9 +77,7 @@ def test_a_role_goes_before_no_role(tmp_path):
     )
     assert encode(path, ["open"], "query").tolist() == [[1, 0]]
     assert encode(path, ["open"], "document").tolist() == [[0, 1]]
-    with pytest.raises(
-        EncoderError, match=r"1 of 2 texts have no vector for the role query; the first is 'shut' .*for document"
-    ):
+    with pytest.raises(EncoderError, match=r"1 of 2 texts have no vector for the role query; the first is 'shut'"):
         encode(path, ["open", "shut"], "query")
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -136,23 +136,10 @@ def _readable(path: Path, name: str = "") -> Iterator[None]:
         raise SourceError(problem, path, None, name) from None
 
 
-class StoredVectors(NamedTuple):
-    """Vectors by role and text.
+StoredVectors = tuple[Mapping[bytes, int], DenseVectors]
+"""The row of each text, by the :func:`digest` of its role (empty for any role) and text; and the (n, d) vectors.
 
-    Attributes
-    ----------
-    row
-        The row of each text, by the :func:`digest` of its role (empty for any role) and text. Texts are not stored.
-    matrix
-        (n, d) float32.
-    """
-
-    row: Mapping[bytes, int]
-    matrix: DenseVectors
-
-    def find(self, text: str, role: str) -> int | None:
-        """Return the row of a text in a role, otherwise of the text without a role; None if there is neither."""
-        return self.row.get(digest(role, text), self.row.get(digest("", text)))
+Texts are not stored."""
 
 
 def digest(role: str, text: str) -> bytes:
@@ -194,16 +181,16 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         EncoderError
             If a text has no vector, with the first such text and how many there are; or if the file cannot be read.
         """
-        rows = [self.model.find(text, role) for text in texts]
+        found, matrix = self.model
+        # A vector of a role goes before one of any role.
+        rows = [found.get(digest(role, text), found.get(digest("", text))) for text in texts]
         missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
-            other_roles = [other for other in ROLES if digest(other, missing[0]) in self.model.row]
-            hint = f" (it has one for {' and '.join(other_roles)})" if other_roles else ""
             raise EncoderError(
                 f"{self.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
-                f"the first is {quoted(missing[0])}{hint}"
+                f"the first is {quoted(missing[0])}"
             )
-        vectors = self.model.matrix[np.array(rows, dtype=np.int64)]
+        vectors = matrix[np.array(rows, dtype=np.int64)]
         return unit(vectors) if self.normalize else vectors
 
     def batches(self, texts: Sequence[str], role: Role) -> Any:
@@ -227,11 +214,9 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         keys = self._texts(columns[key], key, count)
         if self.texts is None:
             roles = self._texts(columns["role"], "role", count) if "role" in columns else [None] * count
-            return StoredVectors(
-                _rows(self.path, zip(range(count), roles, keys, range(count), strict=True), matrix), matrix
-            )
+            return (_rows(self.path, zip(range(count), roles, keys, range(count), strict=True), matrix), matrix)
         row_of_id = _rows(self.path, ((n, None, name, n) for n, name in enumerate(keys)), matrix)
-        return StoredVectors(_rows(self.texts, _of_table(self.texts, row_of_id, keys[0]), matrix), matrix)
+        return (_rows(self.texts, _of_table(self.texts, row_of_id, keys[0]), matrix), matrix)
 
     def _texts(self, values: np.ndarray, use: str, count: int) -> list[str | None]:
         """Return a column of texts; whole numbers are texts where ids are."""
