@@ -130,7 +130,7 @@ def _readable(path: Path, name: str = "") -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, PolarsError) as error:
-        problem = f"damaged, or its rows have different fields or types: {first_line_of(error)}"
+        problem = f"damaged, or its rows have different fields, types or lengths: {first_line_of(error)}"
         if "allow_pickle" in str(error):
             problem = "contains Python objects (a pickle), which are never loaded; save float32, and texts as dtype=str"
         raise SourceError(problem, path, None, name) from None
@@ -209,17 +209,17 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         _, read = _columns(self.path)
         columns = {use: _as_array(read(name), self.path, name) for use, name in self.columns.items()}
         matrix = _matrix(columns["vector"], self.path, self.columns["vector"])
-        count = len(matrix)
-        key = "id" if self.texts else "text"
-        keys = self._texts(columns[key], key, count)
+        places = range(len(matrix))
+        keys = self._texts(columns, "id" if self.texts else "text", len(matrix))
         if self.texts is None:
-            roles = self._texts(columns["role"], "role", count) if "role" in columns else [None] * count
-            return (_rows(self.path, zip(range(count), roles, keys, range(count), strict=True), matrix), matrix)
-        row_of_id = _rows(self.path, ((n, None, name, n) for n, name in enumerate(keys)), matrix)
-        return (_rows(self.texts, _of_table(self.texts, row_of_id, keys[0]), matrix), matrix)
+            roles = self._texts(columns, "role", len(matrix))
+            return _rows(self.path, zip(places, roles, keys, places, strict=True), matrix), matrix
+        row_of_id = _rows(self.path, ((place, None, keys[place], place) for place in places), matrix)
+        return _rows(self.texts, _of_table(self.texts, row_of_id, keys[0]), matrix), matrix
 
-    def _texts(self, values: np.ndarray, use: str, count: int) -> list[str | None]:
-        """Return a column of texts; whole numbers are texts where ids are."""
+    def _texts(self, columns: Mapping[str, np.ndarray], use: str, count: int) -> list[str | None]:
+        """Return a column of texts, None for an absent column; whole numbers are texts where ids are."""
+        values = columns.get(use, np.full(count, None))
         if values.shape != (count,) or values.dtype.kind not in ("UOiu" if use == "id" else "UO"):
             problem = f"must be an array of {count:,} texts, is {values.dtype} {values.shape}"
             raise SourceError(problem, self.path, None, self.columns[use])
@@ -240,21 +240,14 @@ def _matrix(values: np.ndarray, path: Path, column: str) -> DenseVectors:
 
 
 def _as_array(column: np.ndarray | polars.Series, path: Path, name: str) -> np.ndarray:
-    """Return a column as an array: (n, d) of lists of n numbers, where a missing number is NaN."""
+    """Return a column as an array: (n, d) of n lists of d numbers, where a missing list or number is NaN."""
     import polars
 
     if isinstance(column, np.ndarray):
         return column
-    if isinstance(column.dtype, polars.Array):
-        column = column.arr.to_list()
     if isinstance(column.dtype, polars.List) and len(column):
-        lengths = column.list.len()
-        wrong = (lengths != lengths[0]).fill_null(value=True)
-        if wrong.any():
-            place = wrong.arg_max() or 0
-            problem = f"row {place + 1}: has {lengths[place] or 0} numbers, the first row has {lengths[0]}"
-            raise SourceError(problem, path, None, name)
-        column = column.list.to_array(lengths[0])
+        with _readable(path, name):
+            column = column.list.to_array(column.list.len()[0] or 0)
     return column.to_numpy()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -40,11 +40,11 @@ def pool(tokens: np.ndarray, modes: Sequence[str]) -> DenseVectors:
     """
     tokens = tokens.astype(np.float32, copy=False)
     weights = np.ones(tokens.shape[1], dtype=np.float32)
-    pooled = {
+    # The mean of each text by itself, in the same order: other texts of a batch do not change the last bits.
+    pooled: dict[str, Callable[[], DenseVectors]] = {
         "cls": lambda: tokens[:, 0],
         "lasttoken": lambda: tokens[:, -1],
-        "max": lambda: tokens.max(axis=1),
-        # Of each text by itself, in the same order: other texts of a batch do not change the last bits.
-        "mean": lambda: np.einsum("t,ntd->nd", weights, tokens) / weights.sum(),
+        "max": lambda: np.asarray(tokens.max(axis=1)),
+        "mean": lambda: np.asarray(np.einsum("t,ntd->nd", weights, tokens) / weights.sum()),
     }
     return np.concatenate([pooled[mode]() for mode in modes], axis=1)

@@ -24,6 +24,7 @@ from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
+from embassay.models.neural.batching import TOKENS_ON_CPU, batches
 from embassay.models.neural.library import available_device
 from embassay.models.static.word_files import WordVectors, read, recognise
 from embassay.models.tokens import count_unknown, need_nltk
@@ -39,8 +40,6 @@ ENDS = {"1": ("<s>", "</s>"), "2": ("<p>", "</p>")}
 """The signs before and after each text, of the model trained on GloVe (1) and on fastText (2)."""
 PREFIX = "enc_lstm."
 """The prefix of the names of the released weights."""
-BATCH = 64
-"""Texts that go through the network together, as released."""
 
 
 def create(target: str, runtime: Runtime, *, vectors: str = "", version: Version = "1") -> InferSentEncoder:
@@ -107,26 +106,22 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
             If a file cannot be read, or the word vectors are of another length than the network's.
         """
         import torch
-        from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
         network, words = self.model
         first, last = ENDS[self.version]
-        rows_of: dict[int, list[int]] = {}
-        for place, text in enumerate(texts):
+        rows_of: list[list[int]] = []
+        for text in texts:
             known = [word for word in cut(text, self.version) if word in words.row]
-            if known:
-                rows_of[place] = [words.row[word] for word in (first, *known, last) if word in words.row]
+            sentence = [first, *known, last] if known else []
+            rows_of.append([words.row[word] for word in sentence if word in words.row])
         vectors = np.zeros((len(texts), 2 * network.hidden_size), dtype=np.float32)
-        # Texts of similar length share a batch, so that there is little padding.
-        order = sorted(rows_of, key=lambda place: len(rows_of[place]))
-        with torch.inference_mode():
-            for start in range(0, len(order), BATCH):
-                places = order[start : start + BATCH]
-                sentences = [torch.from_numpy(words.matrix[rows_of[place]]) for place in places]
-                packed = pack_sequence(sentences, enforce_sorted=False).to(network.weight_ih_l0.device)
-                # Padding is −∞, so it is never the maximum.
-                outputs, _ = pad_packed_sequence(network(packed)[0], padding_value=-torch.inf)
-                vectors[places] = outputs.amax(dim=0).cpu().numpy()
+        # Texts of equal length, so that there is no padding.
+        for places in batches([len(rows) for rows in rows_of], TOKENS_ON_CPU):
+            rows = np.array([rows_of[place] for place in places], dtype=np.int64)
+            if rows.size:
+                with torch.inference_mode():
+                    sentences = torch.from_numpy(words.matrix[rows.T]).to(network.weight_ih_l0.device)
+                    vectors[places] = network(sentences)[0].amax(dim=0).cpu().numpy()
         return vectors
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
