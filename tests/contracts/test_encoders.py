@@ -22,7 +22,7 @@ SPECS = {
     "hashing": "hashing,dim=64",
     "hf": "hf:all-MiniLM-L6-v2",
     "random": "random,dim=32",
-    "python": "python:embassay.models.examples.planted:constant",
+    "python": "python:planted:constant",
     "st": "all-MiniLM-L6-v2",
     "words": "words:{words}",
     "paragraphs": "paragraphs:{paragraphs}",

@@ -214,7 +214,7 @@ def test_of_a_text_that_is_too_long_the_template_is_kept(folder):
         ({"layer": -5}, "must be from -4 to 3, is -5"),
         ({"max_length": 0}, "must be 1 or more, is 0"),
         ({"dim": -1}, "must be 1 or more, is -1"),
-        ({"pooling": "median"}, "is not one of mean, cls, max, last, mask"),
+        ({"pooling": "median"}, "must be 'mean', 'cls', 'max', 'last', 'mask'"),
     ],
 )
 def test_options_that_do_not_fit(folder, options, says):
