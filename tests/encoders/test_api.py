@@ -13,7 +13,7 @@ from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
-from embassay.models.probe import PROBES, remembered, settled
+from embassay.models.probe import PROBES
 from embassay.models.services import api
 from embassay.models.services.api import packed
 from embassay.models.services.spending import guess
@@ -360,16 +360,6 @@ def test_a_service_that_answers_a_little_differently_each_time_keeps_its_fingerp
     # Without a memory a rounding may go the other way.
     service.script(service.edit(noisy))
     assert make().fingerprint != encoders[0].fingerprint
-
-
-@pytest.mark.parametrize("kept", ["", "AAA", "é", 5, None, base64.b64encode(b"x" * 63).decode()])
-def test_a_damaged_memory_is_none(kept):
-    memory = {"k": kept}
-    probe = np.ones((16, 2), np.float32)
-    assert remembered(memory, "k") is None
-    assert settled(memory, "k", probe) is probe
-    assert np.array_equal(remembered(memory, "k"), probe)
-    assert not np.array_equal(settled(memory, "k", np.ones((16, 3), np.float32)), probe)
 
 
 # Options

@@ -87,20 +87,6 @@ def test_company_does_not_move_a_vector(folder, int8_folder, int8):
     assert encoder.route()["alone"] is int8
 
 
-def test_options_do_what_they_say(folder, original):
-    whole = original.encode(TEXTS[:3])
-    cut = load_encoder(f"onnx:{folder},dim=8,normalize=true").encode(TEXTS[:3])
-    assert np.allclose(cut, whole[:, :8] / np.linalg.norm(whole[:, :8], axis=1, keepdims=True), atol=1e-5)
-    short = load_encoder(f"onnx:{folder},max_length=6")
-    assert np.allclose(short.encode(["abc and more"]), short.encode(["abc a quite different end"]), atol=1e-6)
-    assert short.card.max_tokens == 6
-    asked = load_encoder(f"onnx:{folder},query_prompt=,document_prompt=d: ")
-    assert np.allclose(asked.encode(TEXTS[:3], "query"), whole, atol=1e-5)
-    assert np.allclose(asked.encode(["x"], "document"), original.encode(["d: x"]), atol=1e-5)
-    assert asked.card.prompts == {"document": "d: "}
-    assert asked.card.spec == f"onnx:{folder},document_prompt=d: ,query_prompt="
-
-
 def test_what_is_known_without_loading(folder):
     encoder = load_encoder(f"onnx:{folder}")
     assert encoder.card.prompts == {"query": "q: "}

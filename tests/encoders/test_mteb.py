@@ -40,25 +40,6 @@ def test_prompts_of_roles_are_the_registrys():
     assert len(card.revision) == 40
 
 
-def test_a_model_is_asked_with_the_prompt_type_of_the_role():
-    from embassay.models.objects.mteb_model import encode
-
-    class Asked:
-        def encode(self, inputs, *, task_metadata, prompt_type, **more):
-            kind = prompt_type.value if prompt_type else None
-            self.seen = (task_metadata.type, kind, [text for batch in inputs for text in batch["text"]])
-            return np.zeros((3, 2))
-
-    model = Asked()
-    for role, kind in {
-        "text": ("STS", None),
-        "query": ("Retrieval", "query"),
-        "document": ("Retrieval", "document"),
-    }.items():
-        encode(model, ["a", "b", "c"], role, 2)
-        assert model.seen == (*kind, ["a", "b", "c"])
-
-
 def test_the_nearest_name_is_said():
     with pytest.raises(UnknownNameError, match="did you mean 'intfloat/e5-small-v2'"):
         load_encoder("mteb:intfloat/e5-smal-v2")

@@ -262,15 +262,6 @@ def test_code_of_its_own_is_refused_before_anything_is_loaded(copy):
     assert trusted.card.spec.startswith("st:")
 
 
-def test_trusting_is_part_of_the_fingerprint_where_there_is_code(copy):
-    config = json.loads((copy / "config.json").read_text())
-    plain = [load_encoder(str(copy), Runtime(trust_remote_code=t)).fingerprint for t in (False, True)]
-    assert plain[0] == plain[1]
-    (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "modeling.Mine"}}))
-    code = [load_encoder(str(copy), Runtime(trust_remote_code=t)).fingerprint for t in (False, True)]
-    assert code[0] != code[1]
-
-
 def test_an_adapter_is_refused(copy):
     (copy / "adapter_config.json").write_text("{}")
     with pytest.raises(ModelNotFoundError, match="is an adapter"):
@@ -394,20 +385,6 @@ def test_weights_under_other_names_or_pickled_are_not_missing(tiny, monkeypatch)
         monkeypatch.setattr(library, "find_spec", lambda name, there=there: there)
         # The light route reads no pickles.
         assert np.abs(load_encoder(str(tiny)).encode(["tea"]) - before).max() < 1e-6
-
-
-def test_a_pickle_beside_other_safetensors_is_what_is_loaded_hashed_and_counted(tiny):
-    import torch
-    from safetensors.torch import load_file, save_file
-
-    torch.save(load_file(tiny / "model.safetensors"), tiny / "pytorch_model.bin")
-    (tiny / "model.safetensors").rename(tiny / "model.fp32.safetensors")
-    save_file({"x": torch.zeros(3)}, tiny / "extra.safetensors")
-    encoder = load_encoder(str(tiny))
-    assert encoder.card.parameters is None
-    before = encoder.fingerprint
-    (tiny / "pytorch_model.bin").write_bytes((tiny / "pytorch_model.bin").read_bytes() + b"0")
-    assert load_encoder(str(tiny)).fingerprint != before
 
 
 @pytest.mark.parametrize("scheme", ["st:", "hf:"])

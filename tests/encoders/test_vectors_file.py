@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import embassay as ea
 from embassay.core.errors import EncoderError, SourceError
 from embassay.run.resolve import load_encoder
 
@@ -149,16 +148,6 @@ def test_its_fingerprint_is_its_content(tmp_path):
     assert scaled.card.spec == f"vectors:{tmp_path / 'copy.npz'},normalize=true,similarity=dot"
     assert scaled.card.similarity == "dot"
     assert not one.card.cached
-
-
-def test_vectors_of_an_encoder_give_its_figures(tmp_path):
-    corpus = ea.load("opposites")
-    texts = [text for _, text in corpus.texts()]
-    np.savez(tmp_path / "v.npz", texts=np.array(texts), vectors=load_encoder("hashing").encode(texts))
-    options = {"baselines": False, "cache": None, "resamples": 10}
-    two = ea.assay(["hashing", f"v=vectors:{tmp_path / 'v.npz'}"], [corpus], ["negated_antonyms"], **options)
-    figures = {e: [(r.metric, r.subset, r.value) for r in two.rows if r.encoder == e] for e in ("hashing", "v")}
-    assert figures["hashing"] == figures["v"]
 
 
 WRONG_ROWS = [
