@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, SourceError, SpecError, first_line_of, quoted
+from embassay.core.errors import EncoderError, SourceError, SpecError, first_line_of, listed, quoted
 from embassay.core.parts import PartVectors
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.store.paths import open_file, source_path
-from embassay.core.tables.jsonl import listed
 from embassay.core.tables.records import read_table, recognised
+from embassay.core.tables.rows import Key, Row, Text, column
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Similarity
 from embassay.models.base import spec_of
@@ -267,6 +267,15 @@ def _rows(path: Path, entries: Iterable[Entry], matrix: DenseVectors) -> dict[by
     return rows
 
 
+class TextRow(Row):
+    """Which text an id is."""
+
+    unique = False
+    id: Key = column(*NAMES["id"])
+    text: Text = column(*NAMES["text"])
+    role: Role | None = column(*NAMES["role"], default=None)
+
+
 def _of_table(path: Path, row_of_id: Mapping[bytes, int], example: str | None) -> Iterator[Entry]:
     """Yield the entries of a table of ids and texts; ids without a vector are left out.
 
@@ -275,19 +284,12 @@ def _of_table(path: Path, row_of_id: Mapping[bytes, int], example: str | None) -
     SourceError
         If the table lacks a column, or none of its ids has a vector, with the ``example`` of an id that has one.
     """
-    table = read_table(path)
-    names = {use: recognised(table.names, NAMES[use]) for use in ("id", "text", "role")}
-    if not (names["id"] and names["text"]):
-        raise SourceError(f"needs the columns id and text; found {listed(table.names)}", path, table.line)
-    name = ""
     is_empty = True
-    for place, row in enumerate(table.read([name for name in names.values() if name])):
-        name = row.key(names["id"])
-        found = row_of_id.get(digest("", name))
-        if found is not None:
+    for place, row in enumerate(read_table(path).select(TextRow)):
+        vector_row = row_of_id.get(digest("", row.id))
+        if vector_row is not None:
             is_empty = False
-            yield place, row.values.get(names["role"]), row.text(names["text"]), found
+            yield place, row.role, row.text, vector_row
     if is_empty:
-        raise SourceError(
-            f"none of its ids has a vector; vectors have ids such as {example!r}, the table {name!r}", path
-        )
+        problem = f"none of its ids has a vector; vectors have ids such as {example!r}, the table {row.id!r}"
+        raise SourceError(problem, path)
