@@ -10,7 +10,7 @@ import pytest
 
 from embassay.core.errors import EncoderError, SpecError, UnknownNameError
 from embassay.core.types import Runtime
-from embassay.models.objects.mteb_model import ANSWERS, SAME
+from embassay.models.objects.mteb import ANSWERS, SAME
 from embassay.run.resolve import load_encoder
 
 pytestmark = pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed")

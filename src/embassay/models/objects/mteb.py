@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,16 @@ import numpy as np
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.samples.base import Role
 from embassay.core.types import Runtime
+from embassay.core.vectors import DenseVectors
 from embassay.models.base import Batch
 from embassay.models.neural.batching import Runner, windows
 from embassay.models.neural.library import available_device, quiet
 from embassay.models.neural.locations import ModelFiles
 from embassay.models.neural.model import Model, explicit, with_prompts
-from embassay.models.objects.mteb_model import ANSWERS, SAME, encode, prompts_of, similarity_of
+from embassay.models.objects.matrices import off_device
 
 if TYPE_CHECKING:
+    from mteb.abstasks.task_metadata import TaskMetadata
     from mteb.models import EncoderProtocol, ModelMeta
 
 EXTRA = "mteb"
@@ -46,6 +49,15 @@ PLAIN = (
 
 The list names the safe loaders, so that a loader that a later mteb adds is not trusted.
 """
+SAME = "Retrieve semantically similar text."
+ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
+"""The instructions of mteb's own similarity and retrieval tasks, for models that take instructions."""
+PROMPTS: Mapping[Role, tuple[str, ...]] = {
+    "text": ("STS",),
+    "query": ("Retrieval-query", "Retrieval", "query"),
+    "document": ("Retrieval-document", "Retrieval", "document"),
+}
+"""The names under which mteb looks for the prompt of a role; the first one that exists is used."""
 
 
 @dataclass
@@ -57,7 +69,7 @@ class RegistryRunner(Runner):
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors), longest texts first; mteb adds the prompt."""
         for window in windows(texts):
-            yield window, encode(self.model, [texts[n] for n in window], role, BATCH)
+            yield window, encode(self.model, [texts[place] for place in window], role)
 
 
 def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
@@ -123,6 +135,60 @@ def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
         settings={"model": [meta.revision, version, loader_name(meta), settings], "instructions": [SAME, ANSWERS]},
         known_route={"device": runtime.device, "mteb": version},
         warnings=tuple(notes),
+    )
+
+
+def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
+    """Return the prompts by role, for roles that have one among a model's named prompts."""
+    prompts = {str(role): next(filter(None, map(model_prompts.get, names)), "") for role, names in PROMPTS.items()}
+    return {role: prompt for role, prompt in prompts.items() if prompt}
+
+
+def similarity_of(meta: ModelMeta) -> str:
+    """Return the similarity in a model's metadata: ``cosine``, ``dot`` …; ``cosine`` if it has none."""
+    similarity = meta.similarity_fn_name
+    return similarity.value if similarity else "cosine"
+
+
+def encode(model: EncoderProtocol, texts: Sequence[str], role: Role) -> DenseVectors:
+    """Return the (n, d) float32 vectors of texts by a model that mteb has loaded; mteb adds the prompt.
+
+    Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in those of similarity (STS).
+    """
+    from datasets import Dataset
+    from mteb.types import PromptType
+    from torch.utils.data import DataLoader
+
+    columns = {"text": list(texts)}
+    if role == "query":
+        columns["query"] = columns["text"]
+    if role == "document":
+        columns |= {"title": [""] * len(texts), "body": columns["text"]}
+    rows = model.encode(
+        DataLoader(Dataset.from_dict(columns), batch_size=BATCH),
+        task_metadata=task_of(role),
+        hf_split="test",
+        hf_subset="default",
+        prompt_type=None if role == "text" else PromptType(role),
+        batch_size=BATCH,
+        show_progress_bar=False,
+    )
+    return np.asarray(off_device(rows), dtype=np.float32)
+
+
+@cache
+def task_of(role: Role) -> TaskMetadata:
+    """Return the metadata of a generic task: retrieval for queries and documents, similarity (STS) for plain texts."""
+    from mteb.abstasks.task_metadata import TaskMetadata
+
+    return TaskMetadata(
+        name="Embassay",
+        description="Texts of a corpus.",
+        dataset={"path": "embassay", "revision": "none"},
+        type="STS" if role == "text" else "Retrieval",
+        prompt=SAME if role == "text" else ANSWERS,
+        eval_langs=["eng-Latn"],
+        main_score="main",
     )
 
 
