@@ -80,15 +80,17 @@ def test_a_changed_helper_is_run_again_too(module, tmp_path):
     assert new.encode(["abc"]).tolist() == [[3.0, 9.0]]
 
 
-def test_an_unchanged_module_is_not_run_twice(tmp_path, monkeypatch):
+def test_unchanged_modules_are_not_run_twice(tmp_path, monkeypatch):
     name = f"counts_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text(
         "import sys\nsys.runs = getattr(sys, 'runs', 0) + 1\ndef f(texts): return [[1.0]]\n"
     )
+    (tmp_path / f"{name}_user.py").write_text(f"from {name} import f\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delattr("sys.runs", raising=False)
-    first, second = (load_encoder(f"python:{name}:f").fingerprint for _ in range(2))
+    first, second = (load_encoder(f"python:{name}_user:f").fingerprint for _ in range(2))
     assert first == second
+    assert load_encoder(f"python:{name}:f").encode(["a"]) == [[1.0]]
     assert sys.runs == 1
 
 

@@ -24,7 +24,7 @@ from embassay.core.tables.texts import read_text
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.base import spec_of
-from embassay.models.lexical.counts import LexicalEncoder, rows_of_values
+from embassay.models.lexical.counts import LexicalEncoder
 from embassay.models.tokens import CutWords, need_nltk
 from embassay.stats.lexical.words import WORD, prepared, words
 
@@ -155,7 +155,7 @@ class BM25Encoder(LexicalEncoder):
         if role != "query":
             lengths = np.array([len(words_of_text) for words_of_text in words])
             damping = self.k1 * (1 - self.b + self.b * lengths / self.mean_length)
-            saturated = counts.data * (self.k1 + 1) / (counts.data + damping[rows_of_values(counts)])
+            saturated = counts.data * (self.k1 + 1) / (counts.data + damping[counts.tocoo().coords[0]])
             counts.data = np.array(self.weights)[counts.indices] * saturated
         return counts.astype(np.float32)
 

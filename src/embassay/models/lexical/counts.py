@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from embassay.core.errors import EncoderError, SpecError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
-from embassay.core.vectors import DenseVectors, Indices, VectorMatrix
+from embassay.core.vectors import DenseVectors, VectorMatrix
 from embassay.models.base import BaseEncoder, spec_of
 from embassay.models.lexical.pca import principal_axes
 from embassay.models.tokens import WORD, Cutting, CutWords, cutter
@@ -24,11 +24,6 @@ FITTED_ON_TESTS = (
     "the principal components are learnt from all texts, those that a fold tests included, so accuracy is too high; "
     "White et al. (2015, section 3.2.4) call this cheating"
 )
-
-
-def rows_of_values(matrix: csr_array) -> Indices:
-    """Return the row of each stored value of a CSR matrix."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def lexical_encoder(name: str, tokens: Cutting, pca: int, fit: Fit) -> LexicalEncoder:
@@ -146,7 +141,7 @@ class LexicalEncoder(BaseEncoder):
         counts = self.counts(map(self.words, texts))
         if self.weights:
             counts.data *= np.array(self.weights)[counts.indices]
-            row = rows_of_values(counts)
+            row = counts.tocoo().coords[0]
             # A row without a value has no length to divide by.
             counts.data /= np.sqrt(np.bincount(row, counts.data**2))[row]
         return counts.astype(np.float32)

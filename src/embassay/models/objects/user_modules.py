@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from sysconfig import get_path
 from types import ModuleType
@@ -45,18 +45,16 @@ def function_of(
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     importlib.invalidate_caches()
-    is_new = module_name not in sys.modules
+    before = frozenset(sys.modules)
     try:
         module = importlib.import_module(module_name)
-        if is_new:
-            _sources[module_name] = _source(module)
-        _run_if_changed(module)
+        _run_if_changed(module, before)
         function = _named(module, name)
         # The callable may be in another module, which the first one imports.
         home = sys.modules.get(getattr(function, "__module__", None) or "", module)
-        if not version and _run_if_changed(home):
-            del _sources[module_name]
-            _run_if_changed(module)
+        if not version and _run_if_changed(home, before):
+            _sources.pop(module_name, None)
+            _run_if_changed(module, sys.modules)
             function = _named(module, name)
     except UnknownNameError:
         raise
@@ -70,24 +68,27 @@ def function_of(
     return function, version or (hashlib.sha256(content).hexdigest() if content else "")
 
 
-def _run_if_changed(module: ModuleType) -> bool:
+def _run_if_changed(module: ModuleType, before: Collection[str]) -> bool:
     """Run a module again if its file has changed since it ran, and return whether that was so.
 
     It runs in the module that there is, so that others who have imported it see the change as well. A module that was
-    imported before is run again once, because its file may have changed after that. A script that is running, and
+    imported ``before`` is run again once, because its file may have changed after that. A script that is running, and
     installed packages, are never run again.
     """
+    name = module.__name__
     path = Path(getattr(module, "__file__", None) or "")
-    is_installed = path.is_relative_to(get_path("stdlib")) or INSTALLED.intersection(path.parts)
     content = _source(module)
-    if module.__name__ == "__main__" or is_installed or content == _sources.get(module.__name__, b""):
+    if name not in before:
+        _sources[name] = content
+    is_installed = path.is_relative_to(get_path("stdlib")) or INSTALLED.intersection(path.parts)
+    if name == "__main__" or is_installed or content == _sources.get(name, b""):
         return False
     # Before it runs, because it may itself ask for one of its functions.
-    _sources[module.__name__] = content
+    _sources[name] = content
     try:
         exec(compile(content, path, "exec"), vars(module))  # noqa: S102 - the user's own module
     except BaseException:
-        del _sources[module.__name__]
+        del _sources[name]
         raise
     return True
 
