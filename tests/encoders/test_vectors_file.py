@@ -49,7 +49,7 @@ def test_each_form_gives_the_vectors_that_stand_in_it(tmp_path, form):
 
 def test_blank_lines_may_come_before_json_lines(tmp_path):
     path = tmp_path / "vectors.jsonl"
-    path.write_text("\n" * 100 + json.dumps(by_text()[0]) + "\n", encoding="utf-8-sig")
+    path.write_text("\n" * 100 + json.dumps(by_text()[0]) + "\n", encoding="utf-8")
     assert encode(path, TEXTS[:1]).tolist() == [ROWS[0].tolist()]
 
 
@@ -124,11 +124,11 @@ def test_equal_rows_may_stand_twice_and_others_may_not(tmp_path):
     again = [*by_text(), by_text()[1]]
     assert encode(lines(tmp_path / "v.jsonl", again), TEXTS).shape == (4, 3)
     path = lines(tmp_path / "w.jsonl", [*again, {"text": TEXTS[1], "vector": [0, -1, 0.6]}])
-    with pytest.raises(EncoderError, match=r"w\.jsonl: row 6: .* already has a different vector, in row 2"):
+    with pytest.raises(EncoderError, match=r"w\.jsonl: row 6: .* has a different vector in row 2"):
         encode(path, TEXTS)
     np.savez(tmp_path / "v.npz", ids=np.array(["a", "b"]), vectors=ROWS[:2])
     table = lines(tmp_path / "t.jsonl", [{"id": "a", "text": "same"}, {"id": "b", "text": "same"}])
-    with pytest.raises(EncoderError, match=r"t\.jsonl: row 2: 'same' already has a different vector, in row 1"):
+    with pytest.raises(EncoderError, match=r"v\.npz: row 2: 'same' has a different vector in row 1"):
         encode(tmp_path / "v.npz", ["same"], texts=table)
 
 

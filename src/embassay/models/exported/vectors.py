@@ -33,7 +33,7 @@ from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.derived import unit
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
 TARGET = "FILE or FOLDER"
 NAMES = {
@@ -44,9 +44,8 @@ NAMES = {
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
-BOM = b"\xef\xbb\xbf"
-Entry = tuple[int, str | None, str | None, int]
-"""The number of an entry from 0, its role, its text or id, and the row of its vector."""
+Entry = tuple[str | None, str | None, int | None]
+"""A role, a text or id, and the row of its vector; None where there is none."""
 
 
 def create(
@@ -81,10 +80,10 @@ def create(
             raise SpecError(f"{place}: a folder of 'embassay encode' takes no option; its manifest has them all")
         return PartsEncoder(target, PartVectors(path))
     names, _ = _columns(path)
-    uses = {use: name for use, known in NAMES.items() if (name := recognised(names, known))}
+    columns = {use: recognised(names, known) for use, known in NAMES.items()}
     for use in ("vector", "id" if texts else "text"):
-        if use not in uses:
-            hint = "; vectors by id need texts=, a table of ids and texts" if "id" in uses else ""
+        if not columns[use]:
+            hint = "; vectors by id need texts=, a table of ids and texts" if columns["id"] else ""
             raise SourceError(f"no column of {use}s; found {listed(names)}{hint}", path)
     table = source_path(texts) if texts else None
     if table and not table.is_file():
@@ -92,7 +91,7 @@ def create(
     options = {"texts": texts, "normalize": normalize or None, "similarity": similarity}
     # The vectors need not be cached.
     card = Card(spec_of(f"vectors:{target}", options), cached=False, similarity=similarity)
-    return VectorsEncoder(target, card, path, uses, runtime, table, normalize)
+    return VectorsEncoder(target, card, path, columns, runtime, table, normalize)
 
 
 def _columns(path: Path) -> tuple[list[str], Callable[[str], Any]]:
@@ -115,8 +114,8 @@ def _columns(path: Path) -> tuple[list[str], Callable[[str], Any]]:
         if head.startswith(b"PAR1"):
             table = polars.scan_parquet(path, glob=False)
         # Blank lines may come first.
-        elif head.removeprefix(BOM).lstrip()[:1] in (b"{", b""):
-            table = polars.read_ndjson(path.read_bytes().removeprefix(BOM), infer_schema_length=None).lazy()
+        elif head.lstrip()[:1] in (b"{", b""):
+            table = polars.read_ndjson(path.read_bytes(), infer_schema_length=None).lazy()
         else:
             raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
         return table.collect_schema().names(), lambda name: table.select(name).collect()[name]
@@ -134,6 +133,15 @@ def _readable(path: Path, name: str = "") -> Iterator[None]:
         if "allow_pickle" in str(error):
             problem = "contains Python objects (a pickle), which are never loaded; save float32, and texts as dtype=str"
         raise SourceError(problem, path, None, name) from None
+
+
+class TextRow(Row):
+    """Which text an id is."""
+
+    unique = False
+    id: Key = column(*NAMES["id"])
+    text: Text = column(*NAMES["text"])
+    role: Role | None = column(*NAMES["role"], default=None)
 
 
 StoredVectors = tuple[Mapping[bytes, int], DenseVectors]
@@ -154,7 +162,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
     Attributes
     ----------
     columns
-        The name of each column, by its content: ``vector``; ``text`` or ``id`` or both; ``role`` if there is one.
+        The name of each column, by its content: ``vector``, ``text``, ``id``, ``role``; empty without such a column.
     texts
         The table of ids and texts.
     """
@@ -181,9 +189,9 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         EncoderError
             If a text has no vector, with the first such text and how many there are; or if the file cannot be read.
         """
-        found, matrix = self.model
+        row_of, matrix = self.model
         # A vector of a role goes before one of any role.
-        rows = [found.get(digest(role, text), found.get(digest("", text))) for text in texts]
+        rows = [row_of.get(digest(role, text), row_of.get(digest("", text))) for text in texts]
         missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
             raise EncoderError(
@@ -207,89 +215,69 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
             for a text with two vectors.
         """
         _, read = _columns(self.path)
-        columns = {use: _as_array(read(name), self.path, name) for use, name in self.columns.items()}
-        matrix = _matrix(columns["vector"], self.path, self.columns["vector"])
+        matrix = self._matrix(read)
         places = range(len(matrix))
-        keys = self._texts(columns, "id" if self.texts else "text", len(matrix))
         if self.texts is None:
-            roles = self._texts(columns, "role", len(matrix))
-            return _rows(self.path, zip(places, roles, keys, places, strict=True), matrix), matrix
-        row_of_id = _rows(self.path, ((place, None, keys[place], place) for place in places), matrix)
-        return _rows(self.texts, _of_table(self.texts, row_of_id, keys[0]), matrix), matrix
+            texts, roles = self._texts(read, "text", len(matrix)), self._texts(read, "role", len(matrix))
+            return _rows(self.path, zip(roles, texts, places, strict=True), matrix), matrix
+        ids = self._texts(read, "id", len(matrix))
+        row_of_id = _rows(self.path, ((None, ids[place], place) for place in places), matrix)
+        table = read_table(self.texts).select(TextRow)
+        entries = ((row.role, row.text, row_of_id.get(digest("", row.id))) for row in table)
+        row_of_text = _rows(self.path, entries, matrix)
+        if not row_of_text:
+            raise SourceError(f"none of its ids has a vector; vectors have ids such as {ids[0]!r}", self.texts)
+        return row_of_text, matrix
 
-    def _texts(self, columns: Mapping[str, np.ndarray], use: str, count: int) -> list[str | None]:
-        """Return a column of texts, None for an absent column; whole numbers are texts where ids are."""
-        values = columns.get(use, np.full(count, None))
-        if values.shape != (count,) or values.dtype.kind not in ("UOiu" if use == "id" else "UO"):
+    def _read(self, read: Callable[[str], Any], use: str) -> np.ndarray:
+        """Return a column as an array: (n, d) of n lists of d numbers, where a missing list or number is NaN."""
+        import polars
+
+        name = self.columns[use]
+        column = read(name)
+        if isinstance(column, np.ndarray):
+            return column
+        if isinstance(column.dtype, polars.List) and len(column):
+            with _readable(self.path, name):
+                column = column.list.to_array(column.list.len()[0] or 0)
+        return np.asarray(column.to_numpy())
+
+    def _matrix(self, read: Callable[[str], Any]) -> DenseVectors:
+        """Return the vectors as (n, d) float32."""
+        values = self._read(read, "vector")
+        if values.ndim != 2 or values.dtype.kind not in "fiu" or not values.size:
+            problem = f"must be an (n, d) array of real numbers, is {values.dtype} {values.shape}"
+            raise SourceError(problem, self.path, None, self.columns["vector"])
+        with np.errstate(over="ignore"):
+            matrix = values.astype(np.float32)
+        finite = np.isfinite(matrix).all(axis=1)
+        if not finite.all():
+            problem = f"row {finite.argmin() + 1}: contains NaN or infinity"
+            raise SourceError(problem, self.path, None, self.columns["vector"])
+        return matrix
+
+    def _texts(self, read: Callable[[str], Any], use: str, count: int) -> list[str | None]:
+        """Return a column of texts, None for an absent column; whole numbers are texts."""
+        if not self.columns[use]:
+            return [None] * count
+        values = self._read(read, use)
+        if values.shape != (count,) or values.dtype.kind not in "UOiu":
             problem = f"must be an array of {count:,} texts, is {values.dtype} {values.shape}"
             raise SourceError(problem, self.path, None, self.columns[use])
         return [value if value is None else str(value) for value in values.tolist()]
 
 
-def _matrix(values: np.ndarray, path: Path, column: str) -> DenseVectors:
-    """Return vectors as (n, d) float32."""
-    if values.ndim != 2 or values.dtype.kind not in "fiu" or not values.size:
-        problem = f"must be an (n, d) array of real numbers, is {values.dtype} {values.shape}"
-        raise SourceError(problem, path, None, column)
-    with np.errstate(over="ignore"):
-        matrix = values.astype(np.float32)
-    finite = np.isfinite(matrix).all(axis=1)
-    if not finite.all():
-        raise SourceError(f"row {finite.argmin() + 1}: contains NaN or infinity", path, None, column)
-    return matrix
-
-
-def _as_array(column: np.ndarray | polars.Series, path: Path, name: str) -> np.ndarray:
-    """Return a column as an array: (n, d) of n lists of d numbers, where a missing list or number is NaN."""
-    import polars
-
-    if isinstance(column, np.ndarray):
-        return column
-    if isinstance(column.dtype, polars.List) and len(column):
-        with _readable(path, name):
-            column = column.list.to_array(column.list.len()[0] or 0)
-    return column.to_numpy()
-
-
 def _rows(path: Path, entries: Iterable[Entry], matrix: DenseVectors) -> dict[bytes, int]:
     """Return the row of each text or id, by the digest of it and its role; raise SourceError for a wrong entry."""
     rows: dict[bytes, int] = {}
-    for place, role, text, row in entries:
+    for role, text, row in entries:
+        # An id without a vector is an error only if its text is needed.
+        if row is None:
+            continue
         if text is None or (role and role not in ROLES):
-            problem = f"row {place + 1}: must have a text or id, and a role of {', '.join(ROLES)} or none; has {role!r}"
+            problem = f"row {row + 1}: must have a text or id, and a role of {', '.join(ROLES)} or none; has {role!r}"
             raise SourceError(problem, path)
         first = rows.setdefault(digest(role or "", text), row)
         if not np.array_equal(matrix[first], matrix[row]):
-            problem = (
-                f"row {place + 1}: {quoted(text)} already has a different vector, in row {first + 1} of the vectors"
-            )
-            raise SourceError(problem, path)
+            raise SourceError(f"row {row + 1}: {quoted(text)} has a different vector in row {first + 1}", path)
     return rows
-
-
-class TextRow(Row):
-    """Which text an id is."""
-
-    unique = False
-    id: Key = column(*NAMES["id"])
-    text: Text = column(*NAMES["text"])
-    role: Role | None = column(*NAMES["role"], default=None)
-
-
-def _of_table(path: Path, row_of_id: Mapping[bytes, int], example: str | None) -> Iterator[Entry]:
-    """Yield the entries of a table of ids and texts; ids without a vector are left out.
-
-    Raises
-    ------
-    SourceError
-        If the table lacks a column, or none of its ids has a vector, with the ``example`` of an id that has one.
-    """
-    is_empty = True
-    for place, row in enumerate(read_table(path).select(TextRow)):
-        vector_row = row_of_id.get(digest("", row.id))
-        if vector_row is not None:
-            is_empty = False
-            yield place, row.role, row.text, vector_row
-    if is_empty:
-        problem = f"none of its ids has a vector; vectors have ids such as {example!r}, the table {row.id!r}"
-        raise SourceError(problem, path)
