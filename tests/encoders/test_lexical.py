@@ -142,14 +142,6 @@ def test_texts_that_do_not_differ_leave_no_direction(texts):
         load_encoder("bow,pca=2").fit(texts)
 
 
-def test_all_distances_are_kept_where_all_dimensions_are():
-    plain = load_encoder("bow").fit(VARIED).encode(VARIED).toarray()
-    projected = load_encoder("bow,pca=99").fit(VARIED).encode(VARIED)
-    for a in range(6):
-        for b in range(a):
-            assert np.linalg.norm(projected[a] - projected[b]) == pytest.approx(np.linalg.norm(plain[a] - plain[b]))
-
-
 def test_relearning_uses_these_texts_only_and_keeps_the_words():
     fitted = load_encoder("bow,pca=2").fit(VARIED)
     learnt = fitted.relearn(VARIED[:4])
@@ -175,8 +167,3 @@ def test_components_learnt_from_all_texts_stay_in_every_fold():
     assert fitted.fingerprint != inside_folds.fingerprint, "scores with folds differ"
     with pytest.raises(SpecError, match="add pca=N"):
         load_encoder("bow,fit=all")
-
-
-def test_a_projected_encoder_has_to_be_fitted_too():
-    with pytest.raises(EncoderError, match=r"call fit\(texts\) first"):
-        load_encoder("bow,pca=2").encode(["a"])

@@ -137,12 +137,6 @@ def test_int8_and_binary_vectors_show_their_price():
     assert rounded.dtype == signs.dtype == np.float32
 
 
-def test_vectors_kept_otherwise_are_another_encoder():
-    specs = ["", ",vectors=int8", ",vectors=binary", ",dim=64", ",max_length=64", ",dtype=bfloat16", ",query_prompt=q"]
-    prints = [load_encoder(f"all-MiniLM-L6-v2{spec}").fingerprint for spec in specs]
-    assert len(set(prints)) == len(specs)
-
-
 def test_the_backend_moves_no_fingerprint_and_an_unknown_one_is_refused():
     prints = {load_encoder("all-MiniLM-L6-v2", Runtime(backend=b)).fingerprint for b in BACKENDS}
     assert len(prints) == 1

@@ -13,7 +13,7 @@ from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError, Un
 from embassay.core.types import Runtime
 from embassay.models.neural import library
 from embassay.models.neural.locations import BUNDLED_FILES, find, find_offline
-from embassay.models.neural.model_files import folder_files, model_files
+from embassay.models.neural.model_files import model_files
 from embassay.run.resolve import load_encoder
 
 RUNTIME = Runtime()
@@ -64,11 +64,6 @@ def test_what_is_known_without_loading(bundled):
     assert "runner" not in vars(encoder)
 
 
-def test_tokens_are_counted_with_special_tokens_and_uncut(bundled):
-    encoder = load_encoder("all-MiniLM-L6-v2")
-    assert encoder.count_tokens(["hello", "", "word " * 300], "text").tolist() == [3, 2, 302]
-
-
 def test_prompts_stand_before_texts_of_their_role(bundled, tmp_path):
     plain = load_encoder("all-MiniLM-L6-v2")
     spec = {"spec": "all-MiniLM-L6-v2", "query_prompt": "query: "}
@@ -109,14 +104,6 @@ def test_prompts_that_no_role_has_are_said_to_be_missing(copy):
     assert load_encoder(str(copy)).card.missing_prompts == ""
 
 
-@pytest.mark.parametrize(
-    "option",
-    ["dim=64", "max_length=8", "dtype=bfloat16", "normalize=true", "query_prompt=q: ", "text_prompt=t: "],
-)
-def test_what_moves_vectors_moves_the_fingerprint(bundled, option):
-    assert load_encoder(f"all-MiniLM-L6-v2,{option}").fingerprint != load_encoder("all-MiniLM-L6-v2").fingerprint
-
-
 def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bundled_copy):
     same = load_encoder(str(bundled_copy)).fingerprint
     assert same == load_encoder("all-MiniLM-L6-v2").fingerprint
@@ -128,15 +115,6 @@ def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bun
     (bundled_copy / "model.safetensors").write_bytes(weights)
     assert load_encoder(str(bundled_copy)).fingerprint != same
     assert load_encoder(str(bundled_copy)).name_of_weights() == ""
-
-
-def test_options_do_what_they_say(bundled):
-    assert load_encoder("all-MiniLM-L6-v2,dim=64").encode(["a"]).shape == (1, 64)
-    short = load_encoder("all-MiniLM-L6-v2,max_length=8")
-    assert short.card.max_tokens == 8
-    assert np.allclose(short.encode(["one two three four five six"]), short.encode(["one two three four five six x y"]))
-    half = load_encoder("all-MiniLM-L6-v2,dtype=bfloat16").encode(["a"])
-    assert half.dtype == np.float32
 
 
 def test_a_changed_bundled_file_is_refused_with_the_line_that_mends_it(bundled):
@@ -225,10 +203,6 @@ def test_safetensors_go_before_pickles_and_exports_are_left_out():
     assert "pytorch_model.bin" in model_files(["config.json", "pytorch_model.bin"])
 
 
-def test_files_of_a_folder_are_named_relative(bundled_copy):
-    assert set(folder_files(bundled_copy)) == set(BUNDLED_FILES)
-
-
 def test_weights_cut_short_are_named_before_any_work(bundled_copy):
     (bundled_copy / "model.safetensors").write_bytes((bundled_copy / "model.safetensors").read_bytes()[:5000])
     with pytest.raises(ModelNotFoundError, match=r"model\.safetensors: damaged"):
@@ -268,21 +242,6 @@ def test_an_adapter_is_refused(copy):
         load_encoder(str(copy))
 
 
-def test_a_released_model_is_loaded_again(bundled):
-    encoder = load_encoder("all-MiniLM-L6-v2")
-    first = encoder.encode(["a"])
-    encoder.release()
-    assert "runner" not in vars(encoder)
-    assert np.array_equal(encoder.encode(["a"]), first)
-    assert encoder.route() == {
-        "device": "cpu",
-        "dtype": "float32",
-        "backend": "light",
-        "tokens_per_batch": 512,
-        "batch_invariant": True,
-    }
-
-
 @pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])
 def test_what_cannot_be_a_model_s_name(target):
     with pytest.raises(ModelNotFoundError, match="the hub does not give it"):
@@ -300,34 +259,21 @@ def test_a_missing_shard_is_named_before_any_work(copy):
 # --- what queries and documents are compared by ----------------------------------------------------------
 
 
-def compares_by(folder, function):
-    path = folder / "config_sentence_transformers.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"similarity_fn_name": function}))
-    return folder
-
-
 @pytest.mark.parametrize(
-    ("function", "similarity"), [("dot", "dot"), ("cosine", "cosine"), (None, "cosine"), ("", "cosine")]
+    ("own", "asked", "similarity"),
+    [
+        ("dot", "", "dot"),
+        ("", "", "cosine"),
+        ("euclidean", "", "cosine"),
+        ("dot", "cosine", "cosine"),
+        ("", "dot", "dot"),
+    ],
 )
-def test_a_model_is_compared_by_its_own_similarity(copy, function, similarity):
-    card = load_encoder(str(compares_by(copy, function))).card
-    assert (card.similarity, card.warnings) == (similarity, ())
-    assert "similarity" not in card.spec
-
-
-@pytest.mark.parametrize("function", ["euclidean", "manhattan"])
-def test_a_distance_is_not_had_and_the_warning_says_so(copy, function):
-    card = load_encoder(str(compares_by(copy, function))).card
-    assert card.similarity == "cosine"
-    assert card.warnings == (f"the model's similarity '{function}' is not supported; cosine is used instead",)
-
-
-@pytest.mark.parametrize("function", ["cosine", "dot", "euclidean"])
-@pytest.mark.parametrize("asked", ["cosine", "dot"])
-def test_the_similarity_asked_for_goes_before_the_model_s_own(copy, function, asked):
-    card = load_encoder(f"{compares_by(copy, function)},similarity={asked}").card
-    assert (card.similarity, card.warnings) == (asked, ())
-    assert card.spec.endswith(f",similarity={asked}")
+def test_the_similarity_asked_for_goes_before_the_model_s_own(copy, own, asked, similarity):
+    change(copy / "config_sentence_transformers.json", similarity_fn_name=own)
+    card = load_encoder(f"{copy},similarity={asked}" if asked else str(copy)).card
+    warning = "the model's similarity 'euclidean' is not supported; cosine is used instead"
+    assert (card.similarity, card.warnings) == (similarity, (warning,) if own == "euclidean" else ())
 
 
 # --- small models of random weights ------------------------------------------------------------------------

@@ -222,11 +222,13 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
             return _rows(self.path, zip(roles, texts, places, strict=True), matrix), matrix
         ids = self._texts(read, "id", len(matrix))
         row_of_id = _rows(self.path, ((None, ids[place], place) for place in places), matrix)
-        table = read_table(self.texts).select(TextRow)
+        table = list(read_table(self.texts).select(TextRow))
         entries = ((row.role, row.text, row_of_id.get(digest("", row.id))) for row in table)
         row_of_text = _rows(self.path, entries, matrix)
         if not row_of_text:
-            raise SourceError(f"none of its ids has a vector; vectors have ids such as {ids[0]!r}", self.texts)
+            # 7 is not 007.
+            problem = f"none of its ids has a vector; vectors have ids such as {ids[0]!r}, the table {table[0].id!r}"
+            raise SourceError(problem, self.texts)
         return row_of_text, matrix
 
     def _read(self, read: Callable[[str], Any], use: str) -> np.ndarray:
