@@ -21,7 +21,7 @@ from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.objects.matrices import off_device, real_matrix
+from embassay.models.objects.matrices import real_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class CallEncoder(LoadedEncoder[Callable[[list[str]], object]]):
             raise
         except (Exception, SystemExit) as error:
             raise EncoderError(f"{reason_of(error)}{_line_of(error, function)}") from error
-        return real_matrix(off_device(rows), texts)
+        return real_matrix(rows, texts)
 
 
 def _line_of(error: BaseException, function: object) -> str:

@@ -23,7 +23,7 @@ from embassay.core.types import Card, Encoder, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.base import BaseEncoder, spec_of, supported_similarity
 from embassay.models.objects.content import content_of
-from embassay.models.objects.matrices import off_device, real_matrix
+from embassay.models.objects.matrices import real_matrix
 
 ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.core.types.Encoder` has."""
@@ -165,7 +165,7 @@ class ObjectEncoder(BaseEncoder):
         name = self.interface[ROLES.index(role)]
         method = getattr(self.thing, name)
         rows = [method(text) for text in texts] if name in SINGLE else method(list(texts))
-        return real_matrix(off_device(rows), texts)
+        return real_matrix(rows, texts)
 
     @property
     def _class_name(self) -> str:
