@@ -153,9 +153,10 @@ class BM25Encoder(LexicalEncoder):
         counts = self.counts(words)
         # The weights are on the side of the passages; a dot product then gives the whole score.
         if role != "query":
+            row, _ = counts.tocoo().coords
             lengths = np.array([len(words_of_text) for words_of_text in words])
             damping = self.k1 * (1 - self.b + self.b * lengths / self.mean_length)
-            saturated = counts.data * (self.k1 + 1) / (counts.data + damping[counts.tocoo().coords[0]])
+            saturated = counts.data * (self.k1 + 1) / (counts.data + damping[row])
             counts.data = np.array(self.weights)[counts.indices] * saturated
         return counts.astype(np.float32)
 

@@ -141,7 +141,7 @@ class LexicalEncoder(BaseEncoder):
         counts = self.counts(map(self.words, texts))
         if self.weights:
             counts.data *= np.array(self.weights)[counts.indices]
-            row = counts.tocoo().coords[0]
+            row, _ = counts.tocoo().coords
             # A row without a value has no length to divide by.
             counts.data /= np.sqrt(np.bincount(row, counts.data**2))[row]
         return counts.astype(np.float32)
