@@ -2,8 +2,8 @@
 
 Robertson & Zaragoza (2009), with the idf that is never negative: the dot product of a question's word counts with idf ·
 tf · (k1 + 1)/(tf + k1 · (1 − b + b · length/mean length)), idf = ln(1 + (n − df + ½)/(df + ½)), is the score. Words are
-lower-cased, those of :mod:`embassay.stats.lexical.words`, by default neither stemmed nor stopped; n, df and the mean
-length are those of the passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
+lower-cased, as :mod:`embassay.stats.lexical.words` cuts them, by default neither stemmed nor stopped; n, df and the
+mean length are taken from the passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ class ProjectedEncoder(LexicalEncoder):
     """An encoder that counts words and projects the counts onto their principal components.
 
     White et al. (2015, section 3.2.4) learn the components from the training fold's texts only. :meth:`relearn` does
-    that; the words (and tf-idf weights) stay those of the corpus. With ``all`` the components stay, too.
+    that; the words (and tf-idf weights) stay. With ``all`` the components stay as well.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ def create(target: str, runtime: Runtime, *, lang: str = "") -> CallEncoder:
         raise SpecError(f"encoder 'laser:{target}': write laser:laser2, or laser:laser3,lang=wol_Latn")
 
     def content() -> object:
-        # The folder of the weights is unknown before the package has loaded them; they are those of a release.
+        # The folder of the weights is unknown before the package has loaded them; the weights belong to a release.
         try:
             return [lang, importlib.metadata.version(PACKAGE)]
         except importlib.metadata.PackageNotFoundError:

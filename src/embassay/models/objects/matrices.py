@@ -17,7 +17,7 @@ def off_device(rows: Any) -> Any:
 
 
 def real_matrix(rows: object, texts: Sequence[str]) -> VectorMatrix:
-    """Return the vectors of texts, also those of a tensor, as (n, d) float32, dense or CSR.
+    """Return the vectors of texts, from a tensor as well, as (n, d) float32, dense or CSR.
 
     Raises
     ------

@@ -153,7 +153,7 @@ def similarity_of(meta: ModelMeta) -> str:
 def encode(model: EncoderProtocol, texts: Sequence[str], role: Role) -> DenseVectors:
     """Return the (n, d) float32 vectors of texts by a model that mteb has loaded; mteb adds the prompt.
 
-    Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in those of similarity (STS).
+    Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in its similarity tasks (STS).
     """
     from datasets import Dataset
     from mteb.types import PromptType
@@ -195,7 +195,7 @@ def task_of(role: Role) -> TaskMetadata:
 def runs_own_code(meta: ModelMeta) -> bool:
     """Return whether code of the model's repository may run when it is loaded.
 
-    Every loader that is not in :data:`PLAIN` may run it, except those of services, which load no model.
+    Every loader that is not in :data:`PLAIN` may run it, except loaders of services, which load no model.
     """
     if re.search(r"'trust_remote_code': (?!False)", repr([meta.experiment_kwargs, meta.loader_kwargs])):
         return True
