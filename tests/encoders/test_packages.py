@@ -89,6 +89,15 @@ def test_use(packages):
         load_encoder("use:./nowhere-at-all")
 
 
+def test_an_address_on_tfhub_is_given_to_the_package(packages):
+    (packages / "tensorflow_hub.py").write_text("load = lambda place: lambda texts: [[len(place)] for _ in texts]")
+    address = "https://tfhub.dev/google/universal-sentence-encoder/4"
+    encoder = load_encoder(f"use:{address}")
+    assert (encoder.card.spec, encoder.name) == (f"use:{address}", "google/universal-sentence-encoder/4")
+    assert encoder.fingerprint == load_encoder(f"use:{address}").fingerprint
+    assert encoder.encode(["a"]).tolist() == [[len(address)]]
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [

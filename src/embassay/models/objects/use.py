@@ -1,6 +1,6 @@
 """Universal Sentence Encoder through the package tensorflow_hub, where it is installed: ``use:./FOLDER``.
 
-Cer et al. (2018), "Universal Sentence Encoder".
+Cer et al. (2018), "Universal Sentence Encoder". The package downloads a model of tfhub.dev when it is first needed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
 from embassay.models.objects.calls import CallEncoder, of_package
 
-TARGET = "FOLDER"
+TARGET = "FOLDER or https://tfhub.dev/…"
+HUB = "https://tfhub.dev/"
+PACKAGE = "tensorflow_hub"
 
 
 def create(target: str, runtime: Runtime) -> CallEncoder:
@@ -19,7 +21,7 @@ def create(target: str, runtime: Runtime) -> CallEncoder:
     Parameters
     ----------
     target
-        A folder with a saved model for TensorFlow 2, such as universal-sentence-encoder/4.
+        A folder with a saved model for TensorFlow 2, such as universal-sentence-encoder/4, or its address on tfhub.dev.
 
     Raises
     ------
@@ -28,6 +30,11 @@ def create(target: str, runtime: Runtime) -> CallEncoder:
     SpecError
         If the package is not installed.
     """
+    install = "tensorflow tensorflow_hub"
+    if target.startswith(HUB):
+        # An address ends in the version of the model, so it identifies it.
+        name = target.removeprefix(HUB)
+        return of_package(name, f"use:{target}", PACKAGE, install, lambda: target, lambda hub: hub.load(target))
     folder = source_path(target)
     if not folder.is_dir():
         raise SourceError("no such folder; give the folder of a TensorFlow SavedModel", target)
@@ -35,11 +42,4 @@ def create(target: str, runtime: Runtime) -> CallEncoder:
     def content() -> object:
         return runtime.hashes(folder, [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()])
 
-    return of_package(
-        folder.name,
-        f"use:{target}",
-        "tensorflow_hub",
-        "tensorflow tensorflow_hub",
-        content,
-        lambda package: package.load(str(folder)),
-    )
+    return of_package(folder.name, f"use:{target}", PACKAGE, install, content, lambda hub: hub.load(str(folder)))
