@@ -205,13 +205,14 @@ def pair(a, b, difference, p=None, **more):
 
 
 def test_a_verdict_names_the_one_to_use_what_instead_and_what_not():
-    """The highest of equal cost is used; another within 5 points is not rejected, but costs as much, so is not said."""
+    """The highest of equal cost is used; another within 5 points costs as much, and no test decides."""
     apart = pair("a", "c", 0.3, 0.001, won=40, tied=50, lost=10)
     near = pair("a", "b", 0.03, 0.4, won=9, tied=85, lost=6, smallest_difference=0.07, target=0.04, items_needed=300)
     given = found(candidates=("a", "b", "c"), chance=1 / 3, differences=(near, apart), effective_items=60.4)
     assert lines_of(given, own=[ONE], values={"a": 0.8, "b": 0.77, "c": 0.5}) == [
         "Support: 100 items (7 duplicate rows) in 50 independent units (they count as 60), 90 distinct texts.",
         "Use: a. 80.0% [75.0, 85.0] accuracy.",
+        "Undecided: b: 3.0 points lower [−13.0, +7.0] (6 won, 9 lost).",
         "Not: c: 30.0 points lower [−40.0, −20.0] (10 won, 40 lost).",
         "Data: A true difference of 7.0 points between a and b would be detected 80% of the time; 4 points need about "
         "300 items.",

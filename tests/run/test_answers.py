@@ -19,24 +19,21 @@ from embassay.reports.scorecard import Score, scorecard
 from embassay.reports.screen import LINES, show_summary
 from embassay.run.runs.results import from_bytes, to_bytes
 
-SHARED = ["Use", "Not", "Than chance?", "Misses", "Data", "About"]
+SHARED = ["Use", "Not", "Misses", "Data", "About"]
 """What is answered of search on one's own documents, in the order of the screen."""
 FIRST_SCREEN = """\
 mine: 60 questions about 30 of 30 pages (they count as 43)
-  Use           mid. A right page is in its top 5 for 53 of 100 questions [39, 67].
-  Or            hashing: 8.3 points higher [−4.1, +21.5] (7 won, 2 lost), 1.3 times the bytes.
-  Not           low: 21.7 points lower than hashing [−36.8, −6.2] (3 won, 16 lost). small: 31.7
-                points lower [−56.7, −6.5] (5 won, 24 lost).
-  Than chance?  Search is not shown to be better than chance. small finds a right document among the
-                first 5 for 21.7% [12.0, 35.9] of the questions; random order has 16.9%. That it is
-                of use for search on this corpus is not shown; more questions would tell.
-  Cut-off       No score is shown to separate the 8 unanswerable questions (AUC .48 [.29, .68]).
-                Results of mid below 0.105 may be dropped: at most 2 points of Success@5 are lost on
-                average (0.0 here); 3% of the results go.
-  Misses        28 questions. embassay show run --failures
-  Data          A true difference of 21.8 points between mid and hashing would be detected 80% of
-                the time; 15 points need about 95 questions.
-  About         other pages like these. If these are all the pages: about=these-documents.
+  Use      mid. A right page is in its top 5 for 53 of 100 questions [39, 67].
+  Or       hashing: 8.3 points higher [−4.1, +21.5] (7 won, 2 lost), 1.3 times the bytes.
+  Not      low: 21.7 points lower than hashing [−36.8, −6.2] (3 won, 16 lost). small: 31.7 points
+           lower [−56.7, −6.5] (5 won, 24 lost).
+  Cut-off  No score is shown to separate the 8 unanswerable questions (AUC .48 [.29, .68]). Results of
+           mid below 0.105 may be dropped: at most 2 points of Success@5 are lost on average (0.0
+           here); 3% of the results go.
+  Misses   28 questions. embassay show run --failures
+  Data     A true difference of 21.8 points between mid and hashing would be detected 80% of the
+           time; 15 points need about 95 questions.
+  About    other pages like these. If these are all the pages: about=these-documents.
 
          Success@5                                     95%
 hashing    61.7% ▲               ─────●─────  [46.8, 74.6]
@@ -45,7 +42,7 @@ low        40.0% ▲       ─────●──────         [26.8, 5
 small      21.7% ?  ────●─────                [12.0, 35.9]
 ▲ above chance, ▼ below, ? not shown to differ (95%)
 
-  More  4 statements, tests and p-values: embassay show run
+  More  5 statements, tests and p-values: embassay show run
 
 """
 """Of four encoders and every second question of the handbook, where 10 points may be lost for a smaller index."""

@@ -121,7 +121,10 @@ def test_an_interval_without_0_rejects_nobody_where_the_corrected_p_is_above_5_p
 def test_the_lexical_baseline_is_used_where_no_model_is_shown_to_be_better_and_none_is_higher():
     rows = {"a": (0.6, 0), "bm25": (0.61, 0)}
     ranking = verdict_with(candidates=("a",), differences=(gap("a", "bm25", -0.01, -0.1, 0.08, 0.8, "main"),))
-    assert lines(ranking, rows=rows) == ["Use: bm25. 61.0% [56.0, 66.0] accuracy."]
+    assert lines(ranking, rows=rows) == [
+        "Use: bm25. 61.0% [56.0, 66.0] accuracy.",
+        "Undecided: a: 1.0 points lower [−10.0, +8.0] (0 won, 0 lost).",
+    ]
 
 
 def test_at_most_three_are_named_as_not_to_be_used():

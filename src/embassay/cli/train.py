@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from embassay.cli.parameters import FINE, Flat
 from embassay.core.errors import InputError, say
+from embassay.core.store.paths import output_path, source_path
 from embassay.training.options import ParagraphsOptions, TextOptions, UraeOptions, WordsOptions
 
 train = App(
@@ -61,7 +62,7 @@ def _train(text: Path, out: Path, options: TextOptions, overwrite: bool) -> int:
 
     try:
         with Bar().training(f"train {out}") as advance:
-            trained = training.train(text, out, options, overwrite=overwrite, advance=advance)
+            trained = training.train(source_path(text), output_path(out), options, overwrite=overwrite, advance=advance)
     except MemoryError:
         # The arrays grow with the words and the dimensions, all of which the user can change.
         raise InputError("not enough memory; use fewer words, a smaller --dim or a smaller --window") from None

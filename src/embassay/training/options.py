@@ -223,6 +223,12 @@ class AdaptOptions(Checked):
         Keep the questions of at most N randomly chosen units of each corpus. All documents are kept.
     no_texts
         Leave all sentences of the corpora out of the result and the report of the run.
+
+    Examples
+    --------
+    >>> options = ea.AdaptOptions(finetune=True, negatives=4)
+    >>> options.epochs is None, options.batch
+    (True, 32)
     """
 
     pretrain: bool = False

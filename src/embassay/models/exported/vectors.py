@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from embassay.models.base import spec_of
 from embassay.models.exported.parts_encoder import PartsEncoder
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.derived import unit
-
-if TYPE_CHECKING:
-    pass
 
 TARGET = "FILE or FOLDER"
 NAMES = {

@@ -132,13 +132,10 @@ class Decision:
         An index is chosen for a model, and a copy that lists the same stands for its original.
         """
         v = self.verdict
-        names_of_candidates = [name for name in v.candidates if name not in v.left_out]
-        names_of_candidates += [v.baseline] if v.baseline and v.baseline not in names_of_candidates else []
-        screened = {one.encoder for one in self.screenings if one.step == "index" or one.outcome != "differs"}
         values = dict[str, float]()
-        for name in sorted(names_of_candidates, key=list(self.encoders).index):
+        for name in self.to_choose_from:
             row = self.rows.get(name)
-            if name not in screened and row is not None and row.value is not None:
+            if row is not None and row.value is not None:
                 values[name] = row.value
         if not values:
             return None
@@ -150,6 +147,14 @@ class Decision:
         accept = v.margin or 0.0 if self.accept is None else self.accept
         costs = {name: self.cost(name) for name in values}
         return decide(values, worse_than, costs, accept=accept, far=max(FAR * (v.margin or 0.0), accept))
+
+    @cached_property
+    def to_choose_from(self) -> list[str]:
+        """The candidates and the lexical baseline, in the order of the run, without what is judged beside a model."""
+        v = self.verdict
+        names_of_candidates = {name for name in v.candidates if name not in v.left_out} | {v.baseline}
+        screened = {one.encoder for one in self.screenings if one.step == "index" or one.outcome != "differs"}
+        return [name for name in self.encoders if name in names_of_candidates and name not in screened]
 
     def cost(self, name: str) -> tuple[float, float, float]:
         """Return what a candidate costs: the number of models and steps, parameters, bytes of its vectors.
@@ -213,10 +218,13 @@ class Decision:
     def undecided_names(self, choice: Shortlist) -> list[str]:
         """Return the candidates that a test does not tell from the one to use, without those named instead of it."""
         others = []
-        for name in self.verdict.candidates:
+        for name in self.to_choose_from:
             pair = self.verdict.between(name, choice.use)
+            # What a set-up adds to what it is derived from has a line of its own.
+            if pair is None or pair.p is None or pair.family == "step":
+                continue
             is_worse = choice.rejected.get(name) is not None
-            if pair is not None and pair.p is not None and not is_worse and name not in choice.others:
+            if not is_worse and name not in choice.others:
                 others.append(name)
         return others
 
