@@ -65,10 +65,12 @@ def record():
     settings = {"encoders": [["hashing", "hashing", "f", False]], "corpora": [], "diagnostics": [], "seed": 0}
     settings |= {"resamples": 20, "reference": ""}
     return {
-        "key": "k", "settings": settings, "state": "failed in part",
+        "settings": settings, "state": "failed in part",
         "failures": [{"encoder": "worse", "reason": "no room"}],
         "notes": ["one", "two"], "encoders": encoders, "seconds": 1.5, "embassay": "0.1.0",
-        "cost": {"texts": 4, "encoders": {"hashing": {"wall": [0.5], "cpu": [0.4], "device": "", "model": "f"}}},
+        "cost": {
+            "hashing": {"encoder": "hashing", "texts": 4, "wall": [0.5], "cpu": [0.4], "device": "", "model": "f"}
+        },
     }  # fmt: skip
 
 

@@ -1,15 +1,13 @@
 """How long local models take is measured on the same texts, in turn, without a cache."""
 
-import json
-
 import numpy as np
 import pytest
 
 from embassay.core.errors import EncoderError
 from embassay.core.types import Card
 from embassay.run.command import carry_out
-from embassay.run.record import measured_times
 from embassay.run.request import RunRequest
+from embassay.run.runs.folder import RunFolder
 
 calls = []
 
@@ -41,7 +39,7 @@ def run(folder, *encoders, **options):
         quiet=True, **options,
     )  # fmt: skip
     carry_out(request)
-    return measured_times(json.loads((folder / "run" / "run.json").read_text()))
+    return RunFolder(folder / "run").record().get("cost", {})
 
 
 def test_two_models_are_timed_in_turn_on_the_same_texts_though_their_vectors_are_cached(tmp_path, capsys):

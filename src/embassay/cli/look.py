@@ -60,7 +60,7 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 def _corpora(request: RunRequest) -> tuple[AnyCorpus, ...]:
     """Return the corpora of the request; the built-in ones if it has none."""
     if request.corpora:
-        return tuple(load_given_corpora(request))
+        return tuple(load_given_corpora(request.corpora, follow_links=request.follow_links))
     # A plan needs an encoder; "hashing" needs no weights.
     return prepare(RunRequest(["hashing"], baselines=False)).corpora
 

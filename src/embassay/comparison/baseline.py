@@ -155,7 +155,7 @@ def _write(run: StoredRun, gate: GateRecord, place: Path) -> None:
     folder.write_result(result)
     write_columns(place, [column for column in run.columns if column.is_candidate])
     day, _, _ = run.record.get("time", "").partition("T")
-    folder.write_record({"key": "", "state": "finished", "embassay": __version__, "time": day, "gate": gate})
+    folder.write_record({"state": "finished", "embassay": __version__, "time": day, "gate": gate})
 
 
 def _main_result(run: StoredRun) -> Result:

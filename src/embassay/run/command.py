@@ -8,25 +8,26 @@ layouts        how each diagnostic is shown in the terminal and on the page
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from embassay.core.errors import EmbassayError, SpecError, UnknownNameError, reason_of, say
 from embassay.core.result import Result
+from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.layouts import layouts
-from embassay.run.columns import columns_of
 from embassay.run.cost import measured_cost
 from embassay.run.engine.timeline import TimeLine
+from embassay.run.examples import columns_of
 from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
 from embassay.run.items import items_in
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import finished_record, latencies, measured_times, settings_of
+from embassay.run.record import finished_record, latencies, settings_of
 from embassay.run.request import RunRequest
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.items import texts_of
-from embassay.run.runs.record import Cost, RunRecord
+from embassay.run.runs.record import RunRecord
 
 FINE, FAILED_IN_PART = 0, 3
 
@@ -57,7 +58,7 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
     with timeline.during("scoring and statistics"):
         outcome = execute(plan, folder, timeline=timeline)
     with timeline.during("encoding"):
-        cost = measured_cost(plan, outcome, folder.record())
+        cost = measured_cost(plan, outcome, folder.record().get("cost", {}))
     with timeline.during("report"):
         record = write_outcome(folder, plan, outcome, sum(timeline.seconds().values()), cost)
         for note in outcome.notes:
@@ -82,7 +83,7 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
         from embassay.reports.terminal import stdout
 
         pages = layouts(result)
-        show_summary(result, pages, measured_times(record), latencies(record), stdout(), str(folder.path))
+        show_summary(result, pages, record.get("cost", {}), latencies(record), stdout(), str(folder.path))
         if result.rows:
             draw(folder.report, result, pages, record)
 
@@ -111,7 +112,7 @@ def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
 
 
 def write_outcome(
-    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Cost | None = None
+    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Mapping[str, MeasuredTimes] | None = None
 ) -> RunRecord:
     """Write ``result.json``, item values, texts and ``run.json`` into the run's folder, and return the record.
 
@@ -123,8 +124,8 @@ def write_outcome(
         The times of encoding, where they were measured now; those of an earlier start stay.
     """
     record = finished_record(folder.record(), plan, outcome, seconds)
-    if cost is not None:
-        record["cost"] = cost
+    if cost:
+        record["cost"] = dict(cost)
     folder.write_result(outcome.result)
     folder.write_items(columns_of(outcome.scored(plan)), texts_of(plan.corpora) if plan.request.texts else {})
     folder.write_record(record)
@@ -199,7 +200,7 @@ def show_again(
     show(
         result,
         layouts(result),
-        measured_times(finished.record),
+        finished.record.get("cost", {}),
         latencies(finished.record),
         stdout(),
         diagnostic=diagnostic,

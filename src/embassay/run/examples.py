@@ -9,10 +9,12 @@ from itertools import chain, zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.columns import ItemColumn
 from embassay.core.randomness import generator
 from embassay.core.result import Example
 from embassay.core.types import AnyCorpus, Diagnostic, ItemScores
-from embassay.diagnostics.base import Outcomes, ShowsItems
+from embassay.diagnostics.base import DeclaresMetrics, Outcomes, ShowsItems
+from embassay.run.runs.items import documents_hash, item_hash, text_hash
 
 MISSED_BY = ("all", "some", "none", "undecided")
 """Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""
@@ -176,3 +178,11 @@ def in_turn(lists: Iterable[Sequence[int]]) -> list[int]:
     """Return the first of each list, then the second of each that has one, and so on."""
     interleaved = chain.from_iterable(zip_longest(*lists))
     return [item for item in interleaved if item is not None]
+
+
+def columns_of(tasks: Iterable[ScoredTask]) -> Iterator[ItemColumn]:
+    """Yield the item values of each declared metric and encoder; a diagnostic that declares no metrics has none."""
+    for task in tasks:
+        if isinstance(task.diagnostic, DeclaresMetrics):
+            contents = {sample.id: (item_hash(sample), text_hash(sample)) for sample in task.corpus.samples}
+            yield from task.diagnostic.figures(task.scores).columns(contents, documents_hash(task.corpus))

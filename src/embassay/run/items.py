@@ -18,15 +18,15 @@ import numpy as np
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.result import Example
 from embassay.core.store.paths import output_path
-from embassay.core.types import AnyCorpus, Corpus, ItemScores
+from embassay.core.types import AnyCorpus, ItemScores
 from embassay.diagnostics.base import SetsSideBySide, ShowsItems
-from embassay.run.cuts import limited, load_cuts
+from embassay.run.cuts import limited
 from embassay.run.examples import ScoredTask, examples_of_items
-from embassay.run.plan import joined_task
-from embassay.run.resolve import NamedDiagnostic, load_diagnostic
+from embassay.run.plan import joined_task, load_given_corpora
+from embassay.run.resolve import load_diagnostic
 from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.record import RunRecord, RunSettings
+from embassay.run.runs.record import RunRecord
 from embassay.run.specs import Spec
 
 if TYPE_CHECKING:
@@ -72,16 +72,12 @@ class Items:
         """
         import polars
 
-        names = [task.name for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
-        if diagnostic not in names:
-            raise UnknownNameError("diagnostic with items", diagnostic, names)
-        rows: list[dict[str, Value]] = []
-        for task in self.tasks:
-            if task.name == diagnostic:
-                rows += self._rows(task)
+        shown = [task for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
+        if diagnostic not in {task.name for task in shown}:
+            raise UnknownNameError("diagnostic with items", diagnostic, [task.name for task in shown])
+        rows = [row for task in shown if task.name == diagnostic for row in self._rows(task)]
         # Corpora and encoders may have different columns, in the order in which they are first seen.
-        names_of_columns = dict.fromkeys(chain.from_iterable(rows))
-        columns = {name: [row.get(name) for row in rows] for name in names_of_columns}
+        columns = {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
         # The first rows of a column may be empty, so polars has to look at all of them for its type.
         return polars.DataFrame(columns, strict=False)
 
@@ -95,13 +91,10 @@ class Items:
 
     def _rows(self, task: ScoredTask) -> Iterator[dict[str, Value]]:
         """Yield one row for each item and encoder of a task."""
-        if not isinstance(task.diagnostic, ShowsItems):
-            return
         scores = task.scores[0]
         units = dict(zip(scores.item.astype(str).tolist(), scores.unit.tolist(), strict=True))
         texts: Mapping[str, str] = {}
-        all_items = np.arange(len(scores.item))
-        for example in examples_of_items(task, all_items):
+        for example in examples_of_items(task, np.arange(len(scores.item))):
             # The record of an item comes before those of the encoders.
             if example.kind == "item":
                 texts = example.texts if self.has_texts else {}
@@ -117,27 +110,15 @@ def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Val
     texts
         The texts of the item by name, passages by their reference; empty if texts may not be shown.
     """
-    row: dict[str, Value] = {
-        "diagnostic": example.diagnostic,
-        "corpus": example.corpus,
-        "encoder": example.encoder,
-        "item": example.item,
-        "unit": unit,
-        "subset": example.subset,
-        "correct": example.correct,
-        "margin": example.margin,
-    }
-    for name, text in texts.items():
-        # A passage is named by its reference, such as "doc#3"; the row has only those that the labels refer to.
-        if "#" not in name:
-            row[f"text_{name}"] = text
+    row: dict[str, Value] = {name: getattr(example, name) for name in ("diagnostic", "corpus", "encoder", "item")}
+    row |= {"unit": unit, "subset": example.subset, "correct": example.correct, "margin": example.margin}
+    # A passage is named by its reference, such as "doc#3"; the row has only those that the labels refer to.
+    row |= {f"text_{name}": text for name, text in texts.items() if "#" not in name}
     for name, label in example.labels.items():
         row[f"label_{name}"] = label
         if label in texts:
             row[f"text_{name}"] = texts[label]
-    for name, value in example.values.items():
-        row[f"value_{name}"] = value
-    return row
+    return row | {f"value_{name}": value for name, value in example.values.items()}
 
 
 def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
@@ -161,18 +142,39 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     SourceError
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
-    corpus_of = read_corpora(folder.path, record, corpora)
-    by_fingerprint = {corpus.fingerprint: corpus for corpus in corpus_of.values()}
-    by_fingerprint |= {corpus.whole.fingerprint: corpus.whole for corpus in corpus_of.values() if corpus.is_cut}
-    scores_of_task = _stored_scores(folder)
-    for diagnostic, _version, options, key in record["settings"]["diagnostics"]:
+    if "settings" not in record or "sources" not in record:
+        raise SourceError("scores of single items need the folder of a finished run", folder.path)
+    settings, sources = record["settings"], record["sources"]
+    try:
+        given = corpora or [Spec(**spec) for spec in sources["corpora"]]
+        loaded = load_given_corpora(given, follow_links=sources["follow_links"])
+    except InputError as error:
+        reason = f"its corpora cannot be read again; give them as corpora= ({error})"
+        raise SourceError(reason, folder.path) from None
+    loaded = limited(loaded, sources["limit"], settings["seed"])
+    corpus_of = {corpus.key: corpus for corpus in loaded}
+    fingerprint_of = dict(settings["corpora"])
+    scores_of = _stored_scores(folder)
+    for name, _version, options, key in settings["diagnostics"]:
+        diagnostic = load_diagnostic(Spec(name, options=options))
+        method, needed = diagnostic.method, [key]
+        if isinstance(method, SetsSideBySide):
+            needed = list(method.pair)
+        if missing := [one for one in needed if one not in corpus_of]:
+            named = ", ".join(missing)
+            raise SourceError(f"give the corpora that were made in Python as corpora=: {named}", folder.path)
+        if isinstance(method, SetsSideBySide):
+            corpus_of[key] = joined_task(diagnostic, method, loaded).corpus
+        if corpus_of[key].fingerprint != fingerprint_of[key]:
+            raise SourceError(f"the corpus {key!r} is not that of this run, or has changed since", folder.path)
         # The cuts of a corpus are one task.
-        scores = scores_of_task.pop((diagnostic, corpus_of[key].name), None) if key in corpus_of else None
+        scores = scores_of.pop((name, corpus_of[key].name), None)
         if scores:
-            fingerprints = dict.fromkeys(one.origin.corpus_fingerprint for one in scores)
-            read = {fingerprint: by_fingerprint[fingerprint] for fingerprint in fingerprints}
-            method = load_diagnostic(Spec(diagnostic, options=options)).method
-            yield ScoredTask(diagnostic, method, read, tuple(scores), options)
+            cuts = [corpus for corpus in corpus_of.values() if corpus.name == corpus_of[key].name]
+            read = {corpus.fingerprint: corpus for corpus in cuts}
+            read |= {corpus.whole.fingerprint: corpus.whole for corpus in cuts if corpus.is_cut}
+            used = dict.fromkeys(one.origin.corpus_fingerprint for one in scores)
+            yield ScoredTask(name, method, {one: read[one] for one in used}, tuple(scores), options)
 
 
 def _stored_scores(folder: RunFolder) -> dict[tuple[str, str], list[ItemScores]]:
@@ -180,77 +182,10 @@ def _stored_scores(folder: RunFolder) -> dict[tuple[str, str], list[ItemScores]]
 
     The folder may also hold scores of encoders that are no longer in the run. They are left out.
     """
-    candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
-    scores_of_task: dict[tuple[str, str], list[ItemScores]] = {}
-    for scores in folder.stored():
-        origin = scores.origin
-        if origin.encoder in candidates:
-            scores_of_task.setdefault((origin.diagnostic, origin.corpus), []).append(scores)
-    for task_scores in scores_of_task.values():
-        task_scores.sort(key=lambda scores: candidates.index(scores.origin.encoder))
-    return scores_of_task
-
-
-def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus] = ()) -> dict[str, AnyCorpus]:
-    """Return the corpora of a run by name: those in ``corpora``, or else read again from their sources.
-
-    Raises
-    ------
-    SourceError
-        If a corpus cannot be read again, is missing, or has changed since the run.
-    """
-    if "settings" not in record or "sources" not in record:
-        raise SourceError("scores of single items need the folder of a finished run", path)
-    loaded = _load_again(path, record, corpora)
-    corpus_of = {corpus.key: corpus for corpus in loaded}
-    joining = joining_diagnostics(record["settings"])
-    for name, (diagnostic, method) in joining.items():
-        if corpus_of.keys() >= set(method.pair):
-            corpus_of[name] = joined_task(diagnostic, method, loaded).corpus
-    missing: list[str] = []
-    for name, fingerprint in record["settings"]["corpora"]:
-        if name not in corpus_of:
-            needed = joining[name][1].pair if name in joining else (name,)
-            missing += [member for member in needed if member not in corpus_of]
-        elif corpus_of[name].fingerprint != fingerprint:
-            raise SourceError(f"the corpus {name!r} is not that of this run, or has changed since", path)
-    if missing:
-        named = ", ".join(dict.fromkeys(missing))
-        raise SourceError(f"give the corpora that were made in Python as corpora=: {named}", path)
-    return {name: corpus_of[name] for name, _ in record["settings"]["corpora"]}
-
-
-def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
-    """Return the given corpora, or else those of the sources of a run, with the limit of the run.
-
-    Raises
-    ------
-    SourceError
-        If a corpus cannot be read again.
-    """
-    sources = record["sources"]
-    to_load: list[str | Spec | AnyCorpus] = list(corpora)
-    if not to_load:
-        to_load = [Spec(**spec) for spec in sources["corpora"]]
-    loaded: list[AnyCorpus] = []
-    for source in to_load:
-        if isinstance(source, Corpus):
-            loaded.append(source)
-            continue
-        try:
-            loaded += load_cuts(source, follow_links=sources["follow_links"])
-        except InputError as error:
-            raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
-    if sources["limit"] is None:
-        return loaded
-    return limited(loaded, sources["limit"], record["settings"]["seed"])
-
-
-def joining_diagnostics(settings: RunSettings) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:
-    """Return by corpus the diagnostic that made it of two others, with its method."""
-    joining: dict[str, tuple[NamedDiagnostic, SetsSideBySide]] = {}
-    for name, _version, options, corpus in settings["diagnostics"]:
-        diagnostic = load_diagnostic(Spec(name, options=options))
-        if isinstance(diagnostic.method, SetsSideBySide):
-            joining[corpus] = (diagnostic, diagnostic.method)
-    return joining
+    scores_of: dict[tuple[str, str], list[ItemScores]] = {}
+    stored = list(folder.stored())
+    for encoder in results.read(folder.path / "result.json").encoders:
+        for scores in stored:
+            if scores.origin.encoder == encoder.name:
+                scores_of.setdefault((scores.origin.diagnostic, scores.origin.corpus), []).append(scores)
+    return scores_of

@@ -66,19 +66,6 @@ class EncoderSet:
     members: tuple[Member, ...]
 
 
-def named(name: str) -> EncoderSet:
-    """Return a set by its name, without the sign.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none of that name.
-    """
-    if name not in sets():
-        raise UnknownNameError("set of encoders", name, sets(), "Write a set as -e @NAME.")
-    return sets()[name]
-
-
 def named_in(spec: str | Spec) -> EncoderSet | None:
     """Return the set that a spec such as ``@heros`` names; None where it names a single encoder.
 
@@ -89,24 +76,23 @@ def named_in(spec: str | Spec) -> EncoderSet | None:
     SpecError
         If a label or options were given with it.
     """
-    if isinstance(spec, str):
-        # Errors in the spec of an encoder are raised where the encoder is loaded.
-        if not spec.partition(",")[0].rpartition("=")[2].strip().startswith(SIGN):
-            return None
-        spec = parse(spec, "encoder")
-    if not spec.head.startswith(SIGN):
+    head, label, options = (spec, None, None) if isinstance(spec, str) else (spec.head, spec.label, spec.options)
+    # Errors in the spec of an encoder are raised where the encoder is loaded.
+    name = head.partition(",")[0].rpartition("=")[2].strip()
+    if not name.startswith(SIGN):
         return None
-    if spec.label or spec.options:
-        raise SpecError(f"set of encoders {spec.head!r}: cannot have a label or options; its encoders have their own")
-    return named(spec.head.removeprefix(SIGN))
+    if label or options or head.strip() != name:
+        raise SpecError(f"set of encoders {name!r}: cannot have a label or options; its encoders have their own")
+    if name.removeprefix(SIGN) not in sets():
+        raise UnknownNameError("set of encoders", name.removeprefix(SIGN), sets(), "Write a set as -e @NAME.")
+    return sets()[name.removeprefix(SIGN)]
 
 
 @cache
 def sets() -> dict[str, EncoderSet]:
     """Return all sets by name, sorted."""
     text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
-    tables = sorted(tomllib.loads(text).items())
     return {
         name: EncoderSet(name, table["title"], tuple(Member(**member) for member in table["encoders"]))
-        for name, table in tables
+        for name, table in sorted(tomllib.loads(text).items())
     }

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import cast
 
 from embassay._version import __version__
 from embassay.core.errors import EncoderError
-from embassay.core.types import Corpus, JsonObject
+from embassay.core.types import AnyCorpus, Corpus, JsonObject
 from embassay.reports.findings.costs import Latency
-from embassay.reports.findings.speed import MeasuredTimes
 from embassay.run.candidates import RunEncoder
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
-from embassay.run.plan import Plan, corpus_sources
+from embassay.run.plan import Plan, corpus_list
 from embassay.run.presets import named_in
 from embassay.run.resolve import default_label, encoder_list
-from embassay.run.runs.record import Badges, EncoderUse, RunRecord, RunSettings, Sources
+from embassay.run.runs.record import EncoderUse, RunRecord, RunSettings, Sources
 from embassay.run.scoring import CandidateRun
 from embassay.run.specs import Spec, alternatives, as_spec
 
@@ -69,14 +68,8 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     """
     encoders = dict(before.get("encoders", {}))
     for run in outcome.encoders:
-        label = run.entry.label
-        read = [task.corpus for task in plan.tasks_of(run.entry)]
-        candidates = {corpus.key: (run.entry.label_on(corpus), corpus.name) for corpus in read}
-        use = _use_of(run, encoders.get(label, {}), candidates)
-        encoders[label] = {**use, "candidates": list(dict.fromkeys(candidate for candidate, _ in candidates.values()))}
-    if not plan.request.texts:
-        # The reason of an error may quote a text.
-        encoders = {label: _without_reason(use) for label, use in encoders.items()}
+        for label, corpora in plan.candidates_of(run.entry).items():
+            encoders[label] = _use_of(run, encoders.get(label, {}), corpora, texts=plan.request.texts)
     return {
         **before,
         "state": "failed in part" if outcome.failures else "finished",
@@ -90,8 +83,8 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     }
 
 
-def _use_of(run: CandidateRun, before: EncoderUse, candidates: Mapping[str, tuple[str, str]]) -> EncoderUse:
-    """Return the work of one encoder, for ``run.json``.
+def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus], *, texts: bool) -> EncoderUse:
+    """Return the work of one candidate, for ``run.json``; the cuts of a corpus share the work of their encoder.
 
     Counts and times are those of the last start that scored something; they are not added up.
 
@@ -99,62 +92,60 @@ def _use_of(run: CandidateRun, before: EncoderUse, candidates: Mapping[str, tupl
     ----------
     before
         Its work in earlier starts of the run; empty if there is none.
-    candidates
-        Its label on each cut of a corpus, and the label of the corpus.
+    texts
+        Whether texts may be stored.
     """
-    effort = run.report.effort
+    effort, route, badges = run.report.effort, run.report.route, run.report.robustness
     if effort is None:
         # The encoder failed.
-        return {**before, "route": run.report.route}
+        return {**before, "route": route}
     if effort.texts == 0 and before:
         # All its scores were stored, so nothing was measured.
         return before
     # What was not measured now stays as an earlier start has measured it.
-    query_milliseconds = run.report.milliseconds.pop("", before.get("query_milliseconds"))
-    milliseconds = dict(before.get("question_milliseconds", {}))
-    for key, time in run.report.milliseconds.items():
-        if time > 0:
-            label, corpus = candidates[key]
-            milliseconds[label] = {**milliseconds.get(label, {}), corpus: time}
-    badges = before.get("badges")
-    if run.report.robustness:
-        badges = cast("Badges", asdict(run.report.robustness))
-        query_milliseconds = run.report.robustness.query_milliseconds or query_milliseconds
+    milliseconds = dict(before.get("milliseconds", {}))
+    measured = {"": run.report.milliseconds.get("")}
+    if badges and badges.query_milliseconds:
+        measured = {"": badges.query_milliseconds}
+    measured |= {corpus.name: run.report.milliseconds.get(corpus.key) for corpus in corpora}
+    milliseconds |= {name: time for name, time in measured.items() if time and time > 0}
+    if badges and badges.reason and not texts:
+        # The reason of an error may quote a text.
+        badges = replace(badges, reason=NO_TEXTS)
     return {
+        "encoder": run.entry.label,
         "texts": effort.texts,
         "encoded": effort.encoded,
         "cached": effort.texts - effort.encoded,
         # The time of encoding without the first batch, for which the model may be loaded.
         "seconds": round(effort.seconds, 3),
-        "query_milliseconds": query_milliseconds,
-        "question_milliseconds": milliseconds,
-        "route": run.report.route,
-        "badges": badges,
+        "milliseconds": milliseconds,
+        "route": route,
+        "badges": asdict(badges) if badges else before.get("badges"),
     }
 
 
 def sources_of(plan: Plan) -> Sources:
     """Return what is needed to read the corpora of a run again; those that were made in Python are left out."""
     request = plan.request
-    sources = corpus_sources(request)
-    specs = [as_spec(source, "corpus") for source in sources if not isinstance(source, Corpus)]
-    if not sources:
+    corpora = corpus_list(request.corpora)
+    specs = [as_spec(source, "corpus") for source in corpora if not isinstance(source, Corpus)]
+    if not corpora:
         # A run without sources uses built-in corpora, which are read by their names. A diagnostic may join two of them.
         specs = [Spec(corpus.name) for corpus in plan.corpora if corpus.name in builtin_names()]
+    encoders = {}
+    for given in encoder_list(request.encoders):
+        if isinstance(given, (str, Spec)) and named_in(given) is None:
+            spec = as_spec(given, "encoder")
+            # One for each value of options that are lists.
+            for one in alternatives(spec, spec.label or default_label(spec)):
+                encoders[one.label or default_label(one)] = _without_secrets(one)
     return {
         "corpora": [{"head": spec.head, "label": spec.label, "options": dict(spec.options)} for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
-        "encoders": {spec.label or default_label(spec): _without_secrets(spec) for spec in given_specs(plan)},
+        "encoders": encoders,
     }
-
-
-def given_specs(plan: Plan) -> Iterator[Spec]:
-    """Yield the specs of single encoders as they were given, one for each value of options that are lists."""
-    for given in encoder_list(plan.request.encoders):
-        if isinstance(given, (str, Spec)) and named_in(given) is None:
-            spec = as_spec(given, "encoder")
-            yield from alternatives(spec, spec.label or default_label(spec))
 
 
 def _without_secrets(spec: Spec) -> JsonObject:
@@ -170,46 +161,16 @@ def _without_secrets(spec: Spec) -> JsonObject:
     return options
 
 
-def _without_reason(use: EncoderUse) -> EncoderUse:
-    """Return the work of an encoder without the reason why a robustness check failed: it may quote a text."""
-    badges = use.get("badges")
-    if not badges or not badges.get("reason"):
-        return use
-    return {**use, "badges": {**badges, "reason": NO_TEXTS}}
-
-
-def measured_times(record: RunRecord) -> dict[str, MeasuredTimes]:
-    """Return the times of each encoder for the same texts, by its labels in the result, where they were measured."""
-    cost = record.get("cost")
-    if not cost:
-        return {}
-    times: dict[str, MeasuredTimes] = {}
-    for encoder, of_encoder in cost["encoders"].items():
-        measured = MeasuredTimes(encoder, cost["texts"], **of_encoder)
-        use = record.get("encoders", {}).get(encoder, {})
-        times |= dict.fromkeys(use.get("candidates", [encoder]), measured)
-    return times
-
-
 def latencies(record: RunRecord) -> Latency:
     """Return the times of one question, by the labels of encoders in the result, where they were measured."""
-    times: dict[tuple[str, str], float] = {}
-    for use in record.get("encoders", {}).values():
-        if alone := use.get("query_milliseconds"):
-            times |= {(label, ""): alone for label in use.get("candidates", ())}
-        for label, of_corpora in use.get("question_milliseconds", {}).items():
-            times |= {(label, corpus): milliseconds for corpus, milliseconds in of_corpora.items()}
-    return times
+    uses = record.get("encoders", {})
+    return {(label, corpus): ms for label, use in uses.items() for corpus, ms in use.get("milliseconds", {}).items()}
 
 
-def trust(record: RunRecord) -> dict[str, Badges]:
+def trust(record: RunRecord) -> dict[str, JsonObject]:
     """Return by encoder the record of its robustness checks, where it has one."""
-    return {
-        label: badges
-        for use in record.get("encoders", {}).values()
-        if (badges := use.get("badges"))
-        for label in use.get("candidates", ())
-    }
+    checks = {label: use.get("badges") for label, use in record.get("encoders", {}).items()}
+    return {label: badges for label, badges in checks.items() if badges}
 
 
 def environment() -> RunRecord:

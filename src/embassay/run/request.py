@@ -11,12 +11,12 @@ from embassay.core.errors import OutputError, say
 from embassay.core.store.files import default_folder
 from embassay.core.store.hashes import FileHashes, Remembered
 from embassay.core.store.paths import output_path
-from embassay.core.types import AnyCorpus, Draws, JsonObject, Runtime
+from embassay.core.types import Draws, JsonObject, Runtime
 from embassay.run.cache.cache import VectorCache
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
 from embassay.run.progress import Bar, Progress
-from embassay.run.resolve import EncoderInputs
+from embassay.run.resolve import CorpusInputs, EncoderInputs
 from embassay.run.specs import Spec, fitting
 
 DEFAULT_OUT = Path("embassay-run")
@@ -46,7 +46,7 @@ class RunRequest(RunOptions):
     """
 
     encoders: EncoderInputs = ()
-    corpora: Sequence[str | Spec | AnyCorpus] | str | Spec | AnyCorpus = ()
+    corpora: CorpusInputs = ()
     diagnostics: Sequence[str | Spec] = ()
     out: Path = DEFAULT_OUT
     warn: Callable[[str], None] = say

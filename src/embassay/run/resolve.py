@@ -20,6 +20,8 @@ from embassay.search.retrievers.base import Retriever
 
 EncoderInput: TypeAlias = str | Spec | Encoder | Function
 EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
+CorpusInput: TypeAlias = str | Spec | AnyCorpus
+CorpusInputs: TypeAlias = Sequence[CorpusInput] | CorpusInput
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")

@@ -22,7 +22,7 @@ from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
 from embassay.core.store.lists import FROM_CACHE, read_lists, write_lists
-from embassay.core.types import AnyCorpus, Encoder, content_hash
+from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import ScoresRankings
 from embassay.run.candidates import in_scoring_order
@@ -122,13 +122,16 @@ class RetrieverRun(CandidateRun):
             if task.key in self.scores:
                 continue
             self.need(corpus)
-            with self.noting_failure(task.key):
-                diagnostic = cast("ScoresRankings", task.diagnostic)
-                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.key], self.origin(task))
-                scalars = {**scores.scalars, **self.facts[corpus.key]}
-                if self.retriever.choices:
-                    scalars |= self.choice_on[corpus.key].scalars(diagnostic.k, self.services.plan.request.seed)
-                self.keep(task.key, replace(scores, scalars=scalars))
+            self.keep(task, partial(self.score, task))
+
+    def score(self, task: Task) -> ItemScores:
+        """Return the scores of one task, with what the retriever has found out and chosen."""
+        key, diagnostic = task.corpus.key, cast("ScoresRankings", task.diagnostic)
+        scores = diagnostic.score_rankings(task.corpus, self.nearest[key], self.origin(task))
+        scalars = {**scores.scalars, **self.facts[key]}
+        if self.retriever.choices:
+            scalars |= self.choice_on[key].scalars(diagnostic.k, self.services.plan.request.seed)
+        return replace(scores, scalars=scalars)
 
     def part(self, label: str, corpus: AnyCorpus) -> CandidateRun:
         """Return the run of a part.

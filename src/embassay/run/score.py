@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.core.errors import EncoderError, one_line
-from embassay.core.processes.pending import Pending
-from embassay.core.samples.base import Text
+from embassay.core.errors import one_line
+from embassay.core.samples.base import Role, Text
 from embassay.core.store.files import TIMES
 from embassay.core.store.hashes import Remembered
 from embassay.core.types import AnyCorpus, ItemScores
@@ -53,40 +51,36 @@ class EncoderRun(CandidateRun):
     def score_tasks(self) -> None:
         """Score the encoder on its tasks; texts of tasks that share a fitted encoder are encoded together.
 
-        The work that diagnostics hand to worker processes is pending afterwards.
-
         Raises
         ------
         EncoderError
             If it cannot encode.
         """
-        plan, timeline = self.services.plan, self.services.timeline
-        tasks = plan.tasks_of(self.entry)
+        request, timeline = self.services.plan.request, self.services.timeline
+        tasks = self.services.plan.tasks_of(self.entry)
         with timeline.during("encoding"):
             fitted = fit_encoders(self.entry.encoder, tasks)
         self.fingerprints = {key: encoder.fingerprint for key, encoder in fitted.items()}
         self.load_stored(tasks)
         pools = make_pools(tasks, fitted, [task for task in tasks if task.key not in self.scores])
-        effort, dim = Effort(), 0
-        with plan.request.progress.encoding(self.entry.label, sum(len(pool.texts) for pool in pools)) as advance:
+        effort = Effort()
+        with request.progress.encoding(self.entry.label, sum(len(pool.texts) for pool in pools)) as advance:
             for pool in pools:
                 with timeline.during("encoding"):
                     vectors, of_pool = self.encode(pool, advance)
                     effort += of_pool
-                    dim = vectors.matrix.shape[1]
                     # The check encodes some texts again, which a service would charge for.
-                    if plan.request.robustness and of_pool.encoded and pool.encoder.card.cached:
-                        self.report.robustness = measure_robustness(pool, vectors, plan.request.seed, of_pool.encoded)
+                    card = pool.encoder.card
+                    if request.robustness and of_pool.encoded and card.cached and not card.remote:
+                        self.report.robustness = measure_robustness(pool, vectors, request.seed, of_pool.encoded)
                 for task in pool.tasks:
-                    self.score(task, pool.encoder, vectors)
+                    self.keep(task, partial(self.score, task, pool.encoder, vectors))
                 self.serve(pool, vectors)
         self.report.effort = effort
-        if not pools:
-            # All scores were stored by an earlier start of the run; they also hold the number of dimensions.
-            dim = int(self.scores[tasks[0].key].scalars["dim"])
+        dims = [scores.scalars["dim"] for scores in self.scores.values() if "dim" in scores.scalars]
         # An encoder that learns from each corpus may have another number of dimensions on each.
-        if not self.entry.card.fitted:
-            self.report.dim = dim
+        if dims and not self.entry.card.fitted:
+            self.report.dim = int(dims[0])
         with timeline.during("encoding"):
             self.report.lengths = self.token_lengths()
 
@@ -104,17 +98,20 @@ class EncoderRun(CandidateRun):
         # The vectors of a derived encoder, such as one with fewer dimensions, are computed from those of the full one.
         full = encoder_of_vectors(encoder)
         key = key_in_cache(full)
-        shared = services.kept.get(key)
-        if shared is not None and shared.row.keys() >= set(texts):
+        vectors = services.kept.get(key)
+        if vectors is not None and vectors.row.keys() >= set(texts):
             advance(len(texts))
-            rows = [shared.row[text] for text in texts]
-            vectors, effort = replace(shared, matrix=shared.matrix[rows], row=rows_of(texts)), Effort(len(texts))
+            matrix = vectors.matrix[[vectors.row[text] for text in texts]]
+            row = {text: place for place, text in enumerate(texts)}
+            vectors, effort = replace(vectors, matrix=matrix, row=row), Effort(len(texts))
         else:
             if services.cache:
                 services.cache.note(key, full.card.spec)
             vectors, effort = encode(full, texts, services.cache, advance, services.timeline)
             # Where the cache keeps the full vectors, the next derived encoder reads them there.
-            if (services.cache is None or services.cache.trouble) and self.is_shared(key):
+            is_kept = services.cache and not services.cache.trouble
+            targets = [entry.card.target for entry in services.plan.entries if not entry.card.fitted]
+            if not is_kept and full.card.target and targets.count(full.card.target) > 1:
                 services.kept[key] = vectors
         vectors = replace(derived(encoder, vectors), search=search)
         if encoder.card.relearns:
@@ -122,54 +119,38 @@ class EncoderRun(CandidateRun):
             vectors = replace(vectors, learn=learn)
         return vectors, effort
 
-    def is_shared(self, key: str) -> bool:
-        """Return whether other encoders of the run are computed from the full vectors with this key in the cache."""
-        for entry in self.services.plan.entries:
-            if entry.label == self.entry.label or entry.retriever or entry.card.fitted:
-                continue
-            # The fingerprint of a service needs a request. One of two that share vectors is computed from the other.
-            if entry.card.full is not None or (self.entry.card.full is not None and not entry.card.remote):
-                # Why a model cannot be read is said when it has to encode.
-                with suppress(EncoderError, OSError):
-                    if key_in_cache(encoder_of_vectors(entry.encoder)) == key:
-                        return True
-        return False
-
-    def score(self, task: Task, encoder: FullEncoder, vectors: Vectors) -> None:
-        """Score one task, or start to: a failing diagnostic is recorded, and the others continue."""
+    def score(self, task: Task, encoder: FullEncoder, vectors: Vectors) -> ItemScores:
+        """Return the scores of one task, with counts of unknown words where the encoder counts them."""
         origin, corpus, diagnostic = self.origin(task), task.corpus, task.diagnostic
-        dim = float(vectors.matrix.shape[1])
-
-        def with_scalars(scores: ItemScores) -> ItemScores:
-            return replace(scores, scalars={**scores.scalars, "dim": dim, **count_unknown_words(encoder, corpus)})
-
+        scalars = {"dim": float(vectors.matrix.shape[1])}
         # The texts of stored documents are not at hand; their vectors were computed by "embassay encode".
         if corpus.stored_documents is not None:
             vectors = replace(vectors, documents=encoder.vectors_of(corpus.stored_documents))
-        with self.noting_failure(task.key):
-            if not isinstance(diagnostic, ScoresInParallel):
-                self.keep(task.key, with_scalars(diagnostic.score(corpus, vectors, origin)))
-                return
-            # Worker processes go on after this call; collect() keeps the scores when they are finished.
-            pending: Pending[ItemScores] = diagnostic.begin(corpus, vectors, origin, self.services.submit)
-            self.pending[task.key] = Pending(pending.parts, lambda: with_scalars(pending.finish()))
+        if isinstance(diagnostic, ScoresInParallel):
+            scores: ItemScores = diagnostic.begin(corpus, vectors, origin, self.services.submit).finish()
+        else:
+            scores = diagnostic.score(corpus, vectors, origin)
+        counts = encoder.unknown_words([text for _, text in corpus.texts()])
+        if counts is not None:
+            # Tokens without a vector, all tokens, and texts without a token that has a vector.
+            scalars |= zip(("unknown_tokens", "tokens", "without_words"), map(float, counts), strict=True)
+        return replace(scores, scalars={**scores.scalars, **scalars})
 
     def serve(self, pool: Pool, vectors: Vectors) -> None:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
         plan = self.services.plan
-        users = plan.built_on(self.entry.label)
+        users = [e.retriever for e in plan.entries if e.retriever and self.entry.label in e.retriever.parts]
         # The texts of stored documents, which have no retrievers, are not at hand.
         for corpus in pool.corpora if users else ():
             if corpus.documents and not corpus.stored_documents:
-                depth = max(user.depth for user in users)
-                nearest = nearest_documents(corpus, vectors, depth)
+                nearest = nearest_documents(corpus, vectors, max(user.depth for user in users))
                 if issparse(vectors.matrix):
                     # A document that shares no word with the question is not found: their order is that of the corpus.
                     nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
                 self.nearest[corpus.key] = nearest
                 if any(user.needs_vectors for user in users):
                     self.vectors[corpus.key] = vectors
-                self.time_question(corpus, pool.encoder, vectors, plan.request.cache_folder)
+                self.time_question(corpus, pool.encoder, vectors)
 
     def need(self, corpus: AnyCorpus) -> None:
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""
@@ -181,7 +162,7 @@ class EncoderRun(CandidateRun):
             self.serve(pool, vectors)
         self.release()
 
-    def time_question(self, corpus: AnyCorpus, encoder: FullEncoder, vectors: Vectors, cache: Path | None) -> None:
+    def time_question(self, corpus: AnyCorpus, encoder: FullEncoder, vectors: Vectors) -> None:
         """Time one question of a corpus: its encoding alone, and its exact search.
 
         A dense encoder was timed when its robustness was checked, in this run or in the one that filled the cache.
@@ -190,7 +171,7 @@ class EncoderRun(CandidateRun):
         alone = self.report.robustness.query_milliseconds if self.report.robustness else None
         if issparse(vectors.matrix):
             _, alone = encode_alone(encoder, [("query", question) for question in questions])
-        remembered = Remembered(cache, TIMES)
+        remembered = Remembered(self.services.plan.request.cache_folder, TIMES)
         if alone:
             remembered[encoder.fingerprint] = str(alone)
         if encoder.fingerprint in remembered:
@@ -200,19 +181,24 @@ class EncoderRun(CandidateRun):
             self.report.milliseconds |= {"": alone, corpus.key: alone + searching}
 
     def token_lengths(self) -> dict[Text, int]:
-        """Return the tokens of each distinct text; empty if that is unknown, or it reads texts of any length."""
+        """Return the tokens of each distinct text, before truncation.
+
+        Empty if they cannot be counted, or the encoder reads texts of any length.
+        """
         full = adopted(encoder_of_vectors(self.entry.encoder))
         if full.card.max_tokens is None:
             return {}
-        lengths = self.services.lengths
-        if full.fingerprint not in lengths:
-            lengths[full.fingerprint] = token_counts(full, self.services.plan.corpora)
-        return lengths[full.fingerprint]
-
-
-def rows_of(texts: Sequence[Text]) -> dict[Text, int]:
-    """Return the place of each text."""
-    return {text: place for place, text in enumerate(texts)}
+        lengths = self.services.lengths.setdefault(full.fingerprint, {})
+        texts_in: dict[Role, list[str]] = {}
+        for role, text in () if lengths else distinct_texts(self.services.plan.corpora):
+            texts_in.setdefault(role, []).append(text)
+        # The vectors have been computed: the run does not depend on these counts.
+        with suppress(Exception):
+            for role, texts in texts_in.items():
+                counts = full.count_tokens(texts, role)
+                if counts is not None:
+                    lengths.update({(role, text): int(count) for text, count in zip(texts, counts, strict=True)})
+        return lengths
 
 
 def fit_encoders(encoder: FullEncoder, tasks: Sequence[Task]) -> dict[str, FullEncoder]:
@@ -237,26 +223,17 @@ def make_pools(tasks: Sequence[Task], fitted: Mapping[str, FullEncoder], unscore
     one that was never interrupted.
     """
     # An encoder that learns nothing is the same on all corpora, so one pool has the texts of all of them.
-    encoder_of = {encoder.fingerprint: encoder for encoder in fitted.values()}
+    tasks_of: dict[str, list[Task]] = {}
+    for task in tasks:
+        tasks_of.setdefault(fitted[task.corpus.key].fingerprint, []).append(task)
     pools = []
-    for fingerprint in dict.fromkeys(fitted[task.corpus.key].fingerprint for task in tasks):
-        of_encoder = [task for task in tasks if fitted[task.corpus.key].fingerprint == fingerprint]
-        corpora = {task.corpus.key: task.corpus for task in of_encoder}.values()
+    for of_encoder in tasks_of.values():
+        corpora = {task.corpus.key: task.corpus for task in of_encoder}
         to_score = tuple(task for task in of_encoder if task in unscored)
         if to_score:
-            pools.append(Pool(encoder_of[fingerprint], distinct_texts(corpora), tuple(corpora), to_score))
+            encoder = fitted[of_encoder[0].corpus.key]
+            pools.append(Pool(encoder, distinct_texts(corpora.values()), tuple(corpora.values()), to_score))
     return pools
-
-
-def count_unknown_words(encoder: FullEncoder, corpus: AnyCorpus) -> dict[str, float]:
-    """Return the counts of unknown words in the texts of a corpus; empty for encoders that do not count them.
-
-    They are the tokens without a vector, all tokens, and the texts without a token that has a vector.
-    """
-    counts = encoder.unknown_words([text for _, text in corpus.texts()])
-    if counts is None:
-        return {}
-    return dict(zip(("unknown_tokens", "tokens", "without_words"), map(float, counts), strict=True))
 
 
 def measure_robustness(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
@@ -267,8 +244,6 @@ def measure_robustness(pool: Pool, vectors: Vectors, seed: int, encoded: int) ->
     encoded
         The number of texts that were encoded now rather than taken from the cache.
     """
-    if pool.encoder.card.remote:
-        return None
     try:
         return check_robustness(pool.encoder, vectors, pool.texts, seed, encoded)
     except Exception as error:
@@ -287,20 +262,3 @@ def relearnt_matrix(
             learnt = encoder.relearn(to_learn)
         vectors, _ = encode(learnt, texts)
     return vectors.matrix
-
-
-def token_counts(encoder: FullEncoder, corpora: Iterable[AnyCorpus]) -> dict[Text, int]:
-    """Return the tokens of each distinct text, before truncation; empty if they cannot be counted."""
-    texts = distinct_texts(corpora)
-    tokens_of = dict[Text, int]()
-    try:
-        for role in dict.fromkeys(role for role, _ in texts):
-            texts_of_role = [text for text in texts if text[0] == role]
-            lengths = encoder.count_tokens([text for _, text in texts_of_role], role)
-            if lengths is None:
-                return {}
-            tokens_of.update(zip(texts_of_role, map(int, lengths), strict=True))
-    except Exception:
-        # The vectors have been computed: the run does not depend on these counts.
-        return {}
-    return tokens_of

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Future
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 
 from embassay.core.errors import EncoderError, OutputError, reason_of
-from embassay.core.processes.pending import Pending, Submit
+from embassay.core.processes.pending import Submit
 from embassay.core.samples.base import Text
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin
 from embassay.core.vectors import Neighbours, Vectors
@@ -77,7 +76,7 @@ class Report:
 
 @dataclass
 class CandidateRun(ABC):
-    """One encoder or retriever in a run: its scores, and those still being computed.
+    """One encoder or retriever in a run, and its scores.
 
     Attributes
     ----------
@@ -94,7 +93,6 @@ class CandidateRun(ABC):
     entry: RunEncoder
     services: Services
     scores: dict[Key, ItemScores] = field(default_factory=dict)
-    pending: dict[Key, Pending[ItemScores]] = field(default_factory=dict)
     failed_tasks: dict[Key, str] = field(default_factory=dict)
     failure: str | None = None
     fingerprints: dict[str, str] = field(default_factory=dict)
@@ -120,41 +118,19 @@ class CandidateRun(ABC):
         self.report.route |= self.entry.model.route()
         self.entry.model.release()
 
-    @property
-    def unfinished_calls(self) -> list[Future[object]]:
-        """The calls that worker processes have not finished."""
-        calls = chain.from_iterable(pending.parts for pending in self.pending.values())
-        return [call for call in calls if not call.done()]
-
     def origin(self, task: Task) -> Origin:
         """Return what identifies the scores of a task."""
         return self.services.plan.origin(task, self.entry, self.fingerprints[task.corpus.key])
 
     def load_stored(self, tasks: Iterable[Task]) -> None:
         """Load the scores of tasks that are in the run's folder."""
-        if self.services.folder is None:
-            return
-        for task in tasks:
+        for task in tasks if self.services.folder else ():
             scores = self.services.folder.load(self.origin(task))
             if scores is not None:
                 self.scores[task.key] = scores
 
-    def keep(self, key: Key, scores: ItemScores) -> None:
-        """Keep the scores of a task, also in the run's folder."""
-        if self.services.folder:
-            self.services.folder.save(scores)
-        self.scores[key] = scores
-
-    def collect(self) -> None:
-        """Keep the scores that worker processes have finished; BrokenExecutor if one was killed."""
-        ready = [key for key, pending in self.pending.items() if pending.ready]
-        for key in ready:
-            with self.noting_failure(key):
-                self.keep(key, self.pending.pop(key).finish())
-
-    @contextmanager
-    def noting_failure(self, key: Key) -> Iterator[None]:
-        """Record a failing diagnostic, and let the others continue.
+    def keep(self, task: Task, score: Callable[[], ItemScores]) -> None:
+        """Score a task, and keep the scores, also in the run's folder; a failing diagnostic lets the others continue.
 
         Raises
         ------
@@ -166,25 +142,15 @@ class CandidateRun(ABC):
             If a worker process was killed.
         """
         try:
-            yield
+            scores = score()
+            if self.services.folder:
+                self.services.folder.save(scores)
+            self.scores[task.key] = scores
         except (EncoderError, OutputError, BrokenExecutor):
             raise
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
-            self.failed_tasks[key] = reason_of(error)
-
-    def fail(self, reason: str) -> None:
-        """Record why the candidate failed; finished scores are kept, the others cancelled."""
-        self.failure = reason
-        self.abandon()
-
-    def abandon(self) -> None:
-        """Keep finished scores, and cancel the others."""
-        with suppress(Exception):
-            self.collect()
-        for call in self.unfinished_calls:
-            call.cancel()
-        self.pending.clear()
+            self.failed_tasks[task.key] = reason_of(error)
 
 
 @contextmanager

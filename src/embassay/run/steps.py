@@ -7,7 +7,7 @@ below only is a step on it. That it is another service or an export of the same 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from embassay.core.errors import SpecError
@@ -33,35 +33,38 @@ def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
     SpecError
         If ``original=`` is said of a retriever that is built on candidates.
     """
-    cards = [(entry.label, entry.card) for entry in entries]
     derived = []
-    for entry, (_, card) in zip(entries, cards, strict=True):
+    for entry in entries:
         base, change = entry.original, ""
         if base and entry.parts:
             raise SpecError(f"encoder {entry.label!r} is built on {entry.parts[0]!r}: remove original=")
         if base:
-            change = "server" if card.remote or entry.retriever else "export"
-        elif card.target:
-            base, change = _base(card, cards)
+            change = "server" if entry.card.remote or entry.retriever else "export"
+        elif entry.card.target:
+            base, change = _base(entry.card, entries)
         derived.append(replace(entry, base=base, change=change))
     return derived
 
 
-def _base(card: Card, cards: Sequence[tuple[str, Card]]) -> tuple[str, str]:
+def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[str, str]:
     """Return the label of the candidate that an encoder is a step on, and the kind of step; empty if there is none."""
-    family = [(label, other.options) for label, other in cards if _differ_in_steps(other, card)]
-    simpler = [(label, options) for label, options in family if options.items() < card.options.items()]
+    options = dict(card.options)
+    # By label the options of those with the same target and the same options, other than those that are steps.
+    family = {
+        entry.label: dict(entry.card.options)
+        for entry in entries
+        if entry.card.target == card.target and _fixed(entry.card.options) == _fixed(options)
+    }
+    simpler = [label for label, others in family.items() if others.items() < options.items()]
     # The one with most of its options, or else the first of those with the fewest.
-    first = min(family, key=lambda one: len(one[1]))
-    label, options = max(simpler, key=lambda one: len(one[1]), default=first)
+    label = max(simpler, key=lambda one: len(family[one]), default=min(family, key=lambda one: len(family[one])))
     for option, step in STEP_OF_OPTION.items():
-        value = card.options.get(option)
-        if value not in (None, options.get(option)):
+        value = options.get(option)
+        if value not in (None, family[label].get(option)):
             return label, step or str(value)
     return "", ""
 
 
-def _differ_in_steps(one: Card, other: Card) -> bool:
-    """Return whether two encoders have the same target and the same options, other than those that are steps."""
-    names = (one.options.keys() | other.options.keys()) - STEP_OF_OPTION.keys()
-    return one.target == other.target and all(one.options.get(name) == other.options.get(name) for name in names)
+def _fixed(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that are no steps and have a value."""
+    return {name: value for name, value in options.items() if name not in STEP_OF_OPTION and value is not None}

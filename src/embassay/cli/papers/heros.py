@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from embassay.cli.papers.bench import Bench, MissingError
 from embassay.cli.papers.exhibit import ColumnMetric, PaperExhibit, PaperFigure, compared, drawing, elsewhere, missing
 from embassay.diagnostics.published import published
-from embassay.run.presets import named
+from embassay.run.presets import sets
 
 TITLE = "Chiang, Chuang, Glass & Lee (2023), HEROS"
 OVERLAP = {"R1": "rouge1", "R2": "rouge2", "RL": "rougeL", "Lev": "levenshtein", "Len": "length"}
@@ -38,7 +38,7 @@ def overlap(bench: Bench) -> Iterator[PaperFigure]:
 
 def dimensions(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the embedding dimensions of table 3, of models that are on this disk."""
-    for member in named("heros").members:
+    for member in sets()["heros"].members:
         if member.dim is None:
             continue
         name = member.spec.rpartition("/")[2]

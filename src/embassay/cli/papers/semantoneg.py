@@ -11,7 +11,7 @@ import numpy as np
 from embassay.cli.papers.bench import Bench, MissingError
 from embassay.cli.papers.exhibit import DIFFERS, REPRODUCED, PaperExhibit, PaperFigure, compared, missing
 from embassay.diagnostics.published import published
-from embassay.run.presets import named
+from embassay.run.presets import sets
 from embassay.run.resolve import load_corpus
 
 TITLE = "Vahtola, Creutz & Tiedemann (2022), SemAntoNeg"
@@ -60,7 +60,7 @@ def accuracies() -> dict[str, str]:
 
 def in_group(group: str) -> tuple[str, ...]:
     """Return the models of one of tables 3 to 6, the best first; its other models stand in table 8 only."""
-    in_tables = {member.called for member in named("semantoneg").members}
+    in_tables = {member.called for member in sets()["semantoneg"].members}
     return tuple(model for model in published("semantoneg")["groups"][group] if model in in_tables)
 
 

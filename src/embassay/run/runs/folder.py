@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,12 @@ from embassay.core.store.partial_files import names_in
 from embassay.core.types import ItemScores, Origin, content_hash
 from embassay.run.runs import results
 from embassay.run.runs.items import FILE as ITEMS
-from embassay.run.runs.items import Texts, write_texts
+from embassay.run.runs.items import Texts
 from embassay.run.runs.record import RunRecord, RunSettings, changes, read_record
 
 RECORD = "run.json"
+GROUPS = ("labels", "values")
+"""The arrays of scores that have names of their own."""
 FILES = ("result.json", VALUES, ITEMS, "report.html", "report.md")
 
 
@@ -62,8 +64,7 @@ class RunFolder:
         elif record and (changed := changes(record, settings)):
             what = f"contains a run with different settings ({', '.join(changed)})"
             raise OutputError(f"{self.path}: {what}; choose another folder with -o, or --overwrite")
-        key = content_hash([settings, __version__])
-        self.write_record({**record, "key": key, "settings": settings, "state": "running", "embassay": __version__})
+        self.write_record({**record, "settings": settings, "state": "running", "embassay": __version__})
 
     def record(self) -> RunRecord:
         """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
@@ -86,8 +87,8 @@ class RunFolder:
         array ``head`` is a JSON text with everything that is not an array.
         """
         arrays: dict[str, Any] = {"item": scores.item, "unit": scores.unit, "unit_labels": scores.unit_labels}
-        arrays |= {f"labels.{name}": labels for name, labels in scores.labels.items()}
-        arrays |= {f"values.{name}": values for name, values in scores.values.items()}
+        for group in GROUPS:
+            arrays |= {f"{group}.{name}": array for name, array in getattr(scores, group).items()}
         head = {
             "embassay": __version__,
             "similarity_function": scores.similarity_function,
@@ -98,11 +99,8 @@ class RunFolder:
 
     def load(self, origin: Origin) -> ItemScores | None:
         """Return the stored scores; None if there are none, if they are damaged or of another origin or version."""
-        stored = _read_scores(self._scores_path(origin))
-        if stored is None:
-            return None
-        version, scores = stored
-        if version != __version__ or scores.origin != _identity(origin):
+        scores = _read_scores(self._scores_path(origin))
+        if scores is None or scores.origin != _identity(origin):
             return None
         return replace(scores, origin=origin)
 
@@ -111,28 +109,24 @@ class RunFolder:
         write_columns(self.path, columns)
         (self.path / ITEMS).unlink(missing_ok=True)
         if texts:
-            write_texts(self.path, texts)
+            write(self.path / ITEMS, canonical(texts))
 
-    def stored(self, *, any_version: bool = False) -> Iterator[ItemScores]:
-        """Yield all scores in the folder that this version wrote, in the order of their file names.
-
-        Parameters
-        ----------
-        any_version
-            Yield also those that another version of embassay wrote.
-        """
+    def stored(self) -> Iterator[ItemScores]:
+        """Yield all scores in the folder that this version wrote, in the order of their file names."""
         for path in sorted((self.path / "scores").glob("*.npz")):
-            stored = _read_scores(path)
+            scores = _read_scores(path)
             # Damaged scores are missing here, and computed again by a run. A file under another name is a copy.
-            if stored is None or path != self._scores_path(stored[1].origin):
-                continue
-            if any_version or stored[0] == __version__:
-                yield stored[1]
+            if scores is not None and path == self._scores_path(scores.origin):
+                yield scores
 
     def _scores_path(self, origin: Origin) -> Path:
-        """Return the file of the scores of one encoder, corpus and diagnostic; what has changed replaces it."""
+        """Return the file of the scores of one encoder, corpus and diagnostic; what has changed replaces it.
+
+        Its name is for people; a hash tells those apart whose shortened names are equal.
+        """
         names = (origin.diagnostic, origin.corpus, origin.encoder)
-        return self.path / "scores" / f"{_file_name(names, names)}.npz"
+        parts = [re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40] for name in names]
+        return self.path / "scores" / f"{'.'.join(parts)}.{content_hash(names)[:8]}.npz"
 
     def _clear(self) -> None:
         """Remove the files of a run, and those with a suffix in its folders, whoever made them; other files stay.
@@ -149,12 +143,6 @@ class RunFolder:
             path.unlink(missing_ok=True)
 
 
-def _file_name(names: Sequence[str], identity: Sequence[str]) -> str:
-    """Return a file name for people to read, with a hash that tells those apart whose shortened names are equal."""
-    parts = [re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40] for name in names]
-    return f"{'.'.join(parts)}.{content_hash(identity)[:8]}"
-
-
 def _identity(origin: Origin) -> Origin:
     """Return an origin with what identifies its scores.
 
@@ -163,27 +151,27 @@ def _identity(origin: Origin) -> Origin:
     return replace(origin, baseline=False, reference=False)
 
 
-def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
-    """Return the version that wrote the scores in a file, and the scores; None if there are none or damaged ones."""
+def _read_scores(path: Path) -> ItemScores | None:
+    """Return the scores in a file; None if there are none, or if they are damaged or of another version."""
     arrays = read_arrays(path)
+    groups: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
+    for name, array in arrays.items():
+        group, dot, rest = name.partition(".")
+        if dot:
+            groups[group][rest] = array
     try:
         head = json.loads(str(arrays["head"]))
-        scores = ItemScores(
+        if head["embassay"] != __version__:
+            return None
+        return ItemScores(
             similarity_function=head["similarity_function"],
             item=arrays["item"],
             unit=arrays["unit"],
-            labels=_group(arrays, "labels."),
-            values=_group(arrays, "values."),
             scalars=head["scalars"],
             unit_labels=arrays["unit_labels"],
             origin=Origin(**{**head["origin"], "parts": tuple(head["origin"]["parts"])}),
+            **groups,
         )
     except (ValueError, TypeError, KeyError):
         # Scores that are missing or damaged are computed again from the cached vectors.
         return None
-    return str(head["embassay"]), scores
-
-
-def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays whose names begin with a prefix, by what follows it."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -13,7 +13,6 @@ from pathlib import Path
 from embassay.core.errors import SourceError, begun
 from embassay.core.samples.base import Sample
 from embassay.core.samples.groups import Grouped
-from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, content_hash
 
 FILE = "items.json"
@@ -52,11 +51,6 @@ def texts_of(corpora: Iterable[AnyCorpus]) -> Texts:
     """Return the texts of all items of some corpora."""
     samples = [sample for corpus in corpora for sample in corpus.samples]
     return {item_hash(sample): {name: begun(text) for name, text in sample.fields().items()} for sample in samples}
-
-
-def write_texts(folder: Path, texts: Texts) -> None:
-    """Write the texts of the items into a run's folder."""
-    write(folder / FILE, canonical(texts))
 
 
 def read_texts(folder: Path) -> Texts:

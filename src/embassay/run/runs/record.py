@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, Literal, NotRequired, Required
+from typing import Any, Literal, NotRequired
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from embassay._version import __version__
 from embassay.core.store.canonical import Plain, plain
 from embassay.core.types import JsonObject
+from embassay.reports.findings.speed import MeasuredTimes
 
 OPEN = with_config(ConfigDict(extra="allow", allow_inf_nan=False))
 """Fields without a type are kept as they are."""
@@ -38,66 +39,33 @@ class RunSettings(TypedDict):
     examples: NotRequired[int | Literal["all"]]
 
 
-class Badges(TypedDict, total=False):
-    """The robustness checks of one encoder, see ``engine.robustness``."""
-
-    sampled: Required[int]
-    drift: float | None
-    reason: str | None
-    notes: list[str]
-    query_milliseconds: float | None
-
-
 class EncoderUse(TypedDict, total=False):
-    """The work of one encoder: ``badges`` holds its robustness checks, ``route`` how its vectors were computed.
+    """The work of one candidate: ``badges`` holds its robustness checks, ``route`` how its vectors were computed.
 
-    ``candidates`` are its labels in the result: several where documents are cut in several ways.
-    ``query_milliseconds`` are those of one text alone; ``question_milliseconds``, by candidate and corpus, see
-    docs/setups.md.
+    ``encoder`` is its label without the cut of documents. ``milliseconds`` are those of one question by corpus, see
+    docs/setups.md; without a name those of one text alone.
     """
 
+    encoder: str
     texts: int
     encoded: int
     cached: int
     seconds: float
-    query_milliseconds: float | None
-    question_milliseconds: dict[str, dict[str, float]]
-    candidates: list[str]
+    milliseconds: dict[str, float]
     route: JsonObject
-    badges: Badges | None
-
-
-class Times(TypedDict):
-    """How long the model of one encoder took, in rounds."""
-
-    wall: list[float]
-    cpu: list[float]
-    device: str
-    model: str
-
-
-class Cost(TypedDict):
-    """How long the models took for the same texts."""
-
-    texts: int
-    encoders: dict[str, Times]
-
-
-class CorpusSource(TypedDict):
-    """The spec of a corpus."""
-
-    head: str
-    label: str | None
-    options: JsonObject
+    badges: JsonObject | None
 
 
 class Sources(TypedDict):
-    """How the corpora are read again, and by label the options of encoders as they were given, without secrets."""
+    """How the corpora are read again (head, label and options of a spec), and by label the options of encoders.
 
-    corpora: list[CorpusSource]
+    The options are as they were given, without secrets.
+    """
+
+    corpora: list[dict[str, Any]]
     limit: int | None
     follow_links: bool
-    encoders: NotRequired[dict[str, JsonObject]]
+    encoders: dict[str, JsonObject]
 
 
 class GateRecord(TypedDict):
@@ -116,12 +84,11 @@ class GateRecord(TypedDict):
 class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
-    ``key`` is a hash of the settings and of the version of embassay. ``state`` is ``running``, ``finished`` or ``failed
-    in part``. ``timeline`` has the seconds of loading, encoding, scoring and statistics, and report of the last start.
-    ``gate`` marks a baseline.
+    ``state`` is ``running``, ``finished`` or ``failed in part``. ``timeline`` has the seconds of loading, encoding,
+    scoring and statistics, and report of the last start.
+    ``cost`` has the times of encoding the same texts. ``gate`` marks a baseline.
     """
 
-    key: str
     settings: RunSettings
     state: str
     embassay: str
@@ -129,7 +96,7 @@ class RunRecord(TypedDict, total=False):
     failures: list[dict[str, str]]
     notes: list[str]
     sources: Sources
-    cost: Cost
+    cost: dict[str, MeasuredTimes]
     seconds: float
     timeline: dict[str, float]
     peak_memory_mib: int | None
