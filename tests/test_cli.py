@@ -133,7 +133,7 @@ def test_the_same_command_again_encodes_nothing(embassay, tmp_path, monkeypatch)
     arguments = ("run", "-e", "python:embassay.models.examples.planted:constant", "-c", "opposites", "-o", "RUN")
     embassay(*arguments)
     before = (tmp_path / "RUN" / "result.json").read_bytes()
-    monkeypatch.setattr("embassay.run.engine.encode._checked", lambda *_: pytest.fail("something was encoded again"))
+    monkeypatch.setattr("embassay.run.engine.encode._encoded", lambda *_: pytest.fail("something was encoded again"))
     assert embassay(*arguments)[0] == 0
     record = json.loads((tmp_path / "RUN" / "run.json").read_text())
     assert record["encoders"]["embassay.models.examples.planted:constant"]["encoded"] == 280, (

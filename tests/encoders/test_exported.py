@@ -79,8 +79,8 @@ def test_cut_and_scaled_vectors_follow_from_cached_ones(folder, tmp_path, option
     spec = f"onnx:{folder}"
     with VectorCache(tmp_path) as cache:
         encode(load_encoder(spec), texts, cache, lambda ready: None)
-        vectors, effort = encode(load_encoder(f"{spec},{options}"), texts, cache, lambda ready: None)
-    assert effort.encoded == 0
+        vectors, encoded = encode(load_encoder(f"{spec},{options}"), texts, cache, lambda ready: None)
+    assert encoded == 0
     np.testing.assert_allclose(vectors.matrix, load_encoder(f"{spec},{options}").encode(TEXTS), atol=1e-6)
 
 

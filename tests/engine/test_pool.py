@@ -8,7 +8,7 @@ from embassay.core.errors import EncoderError
 from embassay.core.types import Card
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine import encode as pool
-from embassay.run.engine.encode import Effort, encode
+from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_encoder
 
 
@@ -38,10 +38,10 @@ def ignore(done):
 
 def test_rows_follow_the_texts_although_they_are_worked_off_by_length():
     encoder = Counting()
-    vectors, effort = encode(encoder, TEXTS, None, ignore)
+    vectors, encoded = encode(encoder, TEXTS, None, ignore)
     assert [t for _, t in encoder.seen] == sorted((t for _, t in TEXTS), key=len)
     assert vectors.take([t for _, t in TEXTS])[:, 0].tolist() == [5, 1, 9, 3, 7]
-    assert (effort.texts, effort.encoded) == (5, 5)
+    assert encoded == 5
 
 
 def test_blocks_make_no_difference(monkeypatch):
@@ -62,10 +62,10 @@ def test_what_is_cached_is_not_encoded_again(tmp_path):
     with VectorCache(tmp_path) as cache:
         first, _ = encode(Counting(), TEXTS[:3], cache, ignore)
         encoder = Counting()
-        second, effort = encode(encoder, TEXTS, cache, ignore)
+        second, encoded = encode(encoder, TEXTS, cache, ignore)
         again, nothing = encode(Counting(wrong=lambda rows: None), TEXTS, cache, ignore)
     assert {t for _, t in encoder.seen} == {t for _, t in TEXTS[3:]}
-    assert (effort.texts, effort.encoded) == (5, 2)
+    assert encoded == 2
     assert np.array_equal(second.matrix[:3], first.matrix)
     assert np.array_equal(second.matrix, again.matrix)
     assert nothing.encoded == 0
@@ -195,20 +195,3 @@ def test_sparse_vectors_are_not_kept(tmp_path):
         vectors, _ = encode(Counting(wrong=csr_array), TEXTS, cache, ignore)
         assert len(cache.missing("counting-1", TEXTS)) == len(TEXTS)
     assert vectors.take([t for _, t in TEXTS]).toarray()[:, 0].tolist() == [5, 1, 9, 3, 7]
-
-
-def test_the_first_text_is_not_on_the_clock(monkeypatch):
-    clock = [0.0]
-
-    def slow_once(rows):
-        clock[0] += 100.0 if len(encoder.seen) == 1 else 2.0
-        return rows
-
-    encoder = Counting(wrong=slow_once)
-    monkeypatch.setattr(pool.time, "perf_counter", lambda: clock[0])
-    _, effort = encode(encoder, TEXTS, None, ignore)
-    assert effort.seconds == 2.0
-
-
-def test_efforts_add_up():
-    assert Effort(1, 2, 4.0) + Effort(10, 20, 40.0) == Effort(11, 22, 44.0)

@@ -8,6 +8,7 @@ layouts        how each diagnostic is shown in the terminal and on the page
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,6 @@ from embassay.core.result import Result
 from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.layouts import layouts
 from embassay.run.cost import measured_cost
-from embassay.run.engine.timeline import TimeLine
 from embassay.run.examples import columns_of
 from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
@@ -40,38 +40,29 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
     Parameters
     ----------
     started
-        When the command began, by ``time.perf_counter``; its imports count as loading. Now by default.
+        When the command began, by ``time.perf_counter``; now by default.
 
     Raises
     ------
     InputError
         If the request cannot be carried out as a whole: an input cannot be used, or the folder holds another run.
     """
-    timeline = TimeLine(started)
+    started = started or time.perf_counter()
     tell = request.tell
     plan = prepare(request)
     folder = RunFolder(request.out)
     folder.open(settings_of(plan), request.overwrite)
     for note in plan.notes:
         tell(note)
-
-    with timeline.during("scoring and statistics"):
-        outcome = execute(plan, folder, timeline=timeline)
-    with timeline.during("encoding"):
-        cost = measured_cost(plan, outcome, folder.record().get("cost", {}))
-    with timeline.during("report"):
-        record = write_outcome(folder, plan, outcome, sum(timeline.seconds().values()), cost)
-        for note in outcome.notes:
-            tell(note)
-        # An encoder that failed has no effort.
-        texts = [run.report.effort.texts for run in outcome.encoders if run.report.effort]
-        if texts and not any(texts) and not outcome.result.failed:
-            tell(f"{folder.path} is already complete: nothing was encoded or scored again")
-        exit_code = present(folder, outcome.result, record, tell)
-    record["timeline"] = {part: round(seconds, 3) for part, seconds in timeline.seconds().items()}
-    folder.write_record(record)
-    times = [f"{part} {seconds:.1f} s" for part, seconds in record["timeline"].items()]
-    tell(f"time: {', '.join(times)}")
+    outcome = execute(plan, folder)
+    cost = measured_cost(plan, outcome, folder.record().get("cost", {}))
+    record = write_outcome(folder, plan, outcome, time.perf_counter() - started, cost)
+    for note in outcome.notes:
+        tell(note)
+    if not any(run.texts for run in outcome.encoders) and not outcome.result.failed:
+        tell(f"{folder.path} is already complete: nothing was encoded or scored again")
+    exit_code = present(folder, outcome.result, record, tell)
+    tell(f"time: {time.perf_counter() - started:.1f} s")
     return exit_code
 
 

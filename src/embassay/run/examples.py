@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -30,15 +30,12 @@ class ScoredTask:
         By its fingerprint, each corpus that candidates were scored on: one, or the cuts of one.
     scores
         The scores of all candidates, those of one encoder next to each other.
-    options
-        The options of the diagnostic, as they were given.
     """
 
     name: str
     diagnostic: Diagnostic
     corpora: Mapping[str, AnyCorpus]
     scores: tuple[ItemScores, ...]
-    options: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def corpus(self) -> AnyCorpus:
@@ -97,20 +94,12 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
 def with_setting_in_references(example: Example, setting: str) -> Example:
     """Return an example whose references to passages name the setting: ``doc#3`` becomes ``doc#3 (passages=100)``.
 
-    Passage 3 of a document is another text in each cut.
+    Passage 3 of a document is another text in each cut. Only references to passages have a number sign.
     """
-    if not setting:
-        return example
-
-    def qualified(name: str) -> str:
-        # Only references to passages have a number sign.
-        if "#" in name:
-            return f"{name} ({setting})"
-        return name
-
-    texts = {qualified(name): text for name, text in example.texts.items()}
-    labels = {name: qualified(label) for name, label in example.labels.items()}
-    return replace(example, texts=texts, labels=labels)
+    end = f" ({setting})"
+    texts = {name + end if "#" in name else name: text for name, text in example.texts.items()}
+    labels = {name: label + end if "#" in label else label for name, label in example.labels.items()}
+    return replace(example, texts=texts, labels=labels) if setting else example
 
 
 def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> NDArray[np.int64]:

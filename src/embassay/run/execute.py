@@ -15,13 +15,12 @@ from typing import NamedTuple
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.processes.workers import Workers
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, answers_and_findings
-from embassay.core.types import AnyCorpus, ItemScores
+from embassay.core.types import AnyCorpus, Card, ItemScores
 from embassay.diagnostics.metrics.metric import headline_columns
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
 from embassay.run.cuts import by_name, joined_setting
-from embassay.run.engine.timeline import TimeLine
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.item_tests import changed_by_steps, headline_of, misses
 from embassay.run.plan import Plan
@@ -34,6 +33,7 @@ from embassay.run.screenings import screenings_of
 from embassay.stats.labels import Labels
 
 LOG = logging.getLogger(__name__)
+FLOAT32_BITS = 32
 BITS: dict[object, int] = {"int8": 8, "binary": 1}
 """Bits of each coordinate of a quantised vector; all others are float32."""
 OF_PARTS = ("rows", "comparisons", "series", "examples", "verdicts", "screenings")
@@ -70,15 +70,13 @@ class Outcome:
         """Notes of the encoders on how they ran, and of the robustness checks."""
         notes = []
         for run in self.encoders:
-            checks = run.report.robustness
-            of_run = (*run.report.route.get("notes", ()), *(checks.notes if checks else ()))
+            checks = run.robustness
+            of_run = (*run.route.get("notes", ()), *(checks.notes if checks else ()))
             notes += [f"{run.entry.label}: {note}" for note in of_run]
         return notes
 
 
-def execute(
-    plan: Plan, folder: RunFolder | None = None, workers: int | None = None, timeline: TimeLine | None = None
-) -> Outcome:
+def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = None) -> Outcome:
     """Carry out a plan; a failing encoder or diagnostic is recorded, and the others finish.
 
     Parameters
@@ -87,14 +85,12 @@ def execute(
         Folder where scores are stored as they are computed, and from which a run continues.
     workers
         Processes for the diagnostics that use some; one for each core by default.
-    timeline
-        Where the time of loading models and of encoding is counted.
     """
     request = plan.request
     with ExitStack() as opened:
         processes = opened.enter_context(Workers(workers))
         cache = opened.enter_context(VectorCache(request.cache_folder)) if request.cache_folder else None
-        run_of = runs_of(Services(plan, cache, folder, processes.submit, timeline or TimeLine()))
+        run_of = runs_of(Services(plan, cache, folder, processes.submit))
         for run in run_of.values():
             score_encoder(run)
         if cache and cache.trouble:
@@ -102,12 +98,14 @@ def execute(
     runs = tuple(run_of[entry.label] for entry in plan.entries)
     result = summarise(plan, runs)
     failures = result.failed
-    if not request.texts:
-        # A reason may quote a text.
-        examples = tuple(replace(example, texts={}) for example in result.examples)
-        without_reasons = tuple(replace(failure, reason=NO_TEXTS) for failure in failures)
-        result = replace(result, examples=examples, failed=without_reasons)
+    result = result if request.texts else without_texts(result)
     return Outcome(result, runs, failures)
+
+
+def without_texts(result: Result) -> Result:
+    """Return the result without any text of a corpus: neither in examples nor in the reasons of failures."""
+    examples = tuple(replace(example, texts={}) for example in result.examples)
+    return replace(result, examples=examples, failed=tuple(replace(one, reason=NO_TEXTS) for one in result.failed))
 
 
 def score_encoder(run: CandidateRun) -> None:
@@ -175,7 +173,7 @@ def scored_tasks(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
     # The cuts of a corpus are one task.
     first_task = {(task.name, task.corpus.name): task for task in reversed(plan.tasks)}
     return [
-        ScoredTask(task.name, task.diagnostic, corpora[place], tuple(scores[place]), task.options)
+        ScoredTask(task.name, task.diagnostic, corpora[place], tuple(scores[place]))
         for place, task in reversed(first_task.items())
         if place in scores
     ]
@@ -218,7 +216,7 @@ def encoder_records(run: CandidateRun, plan: Plan) -> Iterator[EncoderRecord]:
 
 def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
     """Return the record of a candidate on the corpora that are cut in its way."""
-    entry, card, dim = run.entry, run.entry.card, run.report.dim
+    entry, card, dim = run.entry, run.entry.card, run.dim
     keys = {corpus.key: corpus.name for corpus in corpora}
     scalars = {key: scores.scalars for (_, key), scores in run.scores.items() if key in keys}
     origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), None)
@@ -227,8 +225,6 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
     tokens = sum(counts["tokens"] for counts in words)
     truncation = truncation_by_corpus(run, corpora)
     prices = {one.name: plan.price_of_questions(entry, one) for one in corpora if one.documents}
-    # The size of sparse vectors depends on the text.
-    bits = None if dim is None or card.spec.startswith("sparse:") else dim * BITS.get(card.options.get("vectors"), 32)
     return EncoderRecord(
         name=label,
         spec=card.spec,
@@ -249,7 +245,7 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
         without_words=int(sum(counts["without_words"] for counts in words)) if tokens else None,
         setting=joined_setting(entry.setting, "" if entry.is_same_on_all_cuts else corpora[0].cut),
         vectors={one.name: document_vectors(one) for one in corpora if one.documents},
-        vector_bytes=None if bits is None else math.ceil(bits / 8),
+        vector_bytes=vector_bytes(card, dim),
         # The lists of a retriever have no dimensions.
         dim_in={} if dim is not None else {keys[key]: int(one["dim"]) for key, one in scalars.items() if "dim" in one},
         missing_prompts=card.missing_prompts,
@@ -275,7 +271,7 @@ def truncation_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dic
     limit = run.entry.card.max_tokens or 0
     truncation = {}
     for corpus in corpora:
-        lengths = {text: run.report.lengths[text] for text in run.report.lengths.keys() & set(corpus.texts())}
+        lengths = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
         documents = [tokens for (role, _), tokens in lengths.items() if role == "document"]
         counted = list(lengths.values())
         unread = None
@@ -293,6 +289,13 @@ def document_vectors(corpus: AnyCorpus) -> int:
     if corpus.stored_documents:
         return len(corpus.documents)
     return sum(len(document.passages) for document in corpus.documents)
+
+
+def vector_bytes(card: Card, dim: int | None) -> int | None:
+    """Return the bytes of a stored vector; None where its numbers, or those that are not 0, depend on the corpus."""
+    if dim is None or card.spec.startswith("sparse:"):
+        return None
+    return math.ceil(dim * BITS.get(card.options.get("vectors"), FLOAT32_BITS) / 8)
 
 
 def corpus_record(corpus: AnyCorpus) -> CorpusRecord:

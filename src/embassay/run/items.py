@@ -153,9 +153,13 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
         raise SourceError(reason, folder.path) from None
     loaded = limited(loaded, sources["limit"], settings["seed"])
     corpus_of = {corpus.key: corpus for corpus in loaded}
-    fingerprint_of = dict(settings["corpora"])
     scores_of = _stored_scores(folder)
-    for name, _version, options, key in settings["diagnostics"]:
+    tasks = [
+        (name, options, key)
+        for key, of_corpus in settings["diagnostics"].items()
+        for name, options in of_corpus.items()
+    ]
+    for name, options, key in tasks:
         diagnostic = load_diagnostic(Spec(name, options=options))
         method, needed = diagnostic.method, [key]
         if isinstance(method, SetsSideBySide):
@@ -165,7 +169,7 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
             raise SourceError(f"give the corpora that were made in Python as corpora=: {named}", folder.path)
         if isinstance(method, SetsSideBySide):
             corpus_of[key] = joined_task(diagnostic, method, loaded).corpus
-        if corpus_of[key].fingerprint != fingerprint_of[key]:
+        if corpus_of[key].fingerprint != settings["corpora"][key]:
             raise SourceError(f"the corpus {key!r} is not that of this run, or has changed since", folder.path)
         # The cuts of a corpus are one task.
         scores = scores_of.pop((name, corpus_of[key].name), None)
@@ -174,7 +178,7 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
             read = {corpus.fingerprint: corpus for corpus in cuts}
             read |= {corpus.whole.fingerprint: corpus.whole for corpus in cuts if corpus.is_cut}
             used = dict.fromkeys(one.origin.corpus_fingerprint for one in scores)
-            yield ScoredTask(name, method, {one: read[one] for one in used}, tuple(scores), options)
+            yield ScoredTask(name, method, {one: read[one] for one in used}, tuple(scores))
 
 
 def _stored_scores(folder: RunFolder) -> dict[tuple[str, str], list[ItemScores]]:

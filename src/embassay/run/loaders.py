@@ -21,6 +21,7 @@ PARQUET = "PAR1"
 """What a Parquet file begins with."""
 USUAL_PRIORITY = 10
 """That of a loader of one format; loaders of any table or folder have a larger one."""
+EMPTY = "the file is empty"
 FILES = (
     "for a table, set first=, second= and score= for pairs, group= for groups, questions= for documents; known forms: "
     "see 'embassay list corpora'; set loader= to choose one"
@@ -52,19 +53,19 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
     if source in builtin:
         return source
     path = source_path(source)
+    if path.is_dir():
+        if loader := _choose("recognises_folder", path, options):
+            return loader
+        raise SourceError(FOLDERS, path)
     if not path.exists():
         raise SourceError(f"no such file; built-in corpora: {', '.join(builtin)}", path)
-    head = "" if path.is_dir() else _head(path)
-    loader = _choose("recognises_folder", path, options) if path.is_dir() else _choose("recognises", head, options)
-    if loader is None and path.is_dir():
-        raise SourceError(FOLDERS, path)
-    if loader is None:
-        # A file may begin with a byte order mark.
-        lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
-        if not lines:
-            raise SourceError("the file is empty", path, 1)
-        raise SourceError(f"unrecognised format (its first line is {begun(lines[0], MAX_SHOWN)!r}); {FILES}", path, 1)
-    return loader
+    head = _head(path)
+    if loader := _choose("recognises", head, options):
+        return loader
+    # A file may begin with a byte order mark.
+    lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
+    reason = f"unrecognised format (its first line is {begun(lines[0], MAX_SHOWN)!r}); {FILES}" if lines else EMPTY
+    raise SourceError(reason, path, 1)
 
 
 def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
@@ -82,17 +83,23 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
     options
         The options that the user gave for the corpus.
     """
-    priorities = {}
+    own_priority = "FOLDER_PRIORITY" if function == "recognises_folder" else "PRIORITY"
+    loaders = []
     for name, module in CORPORA.working().items():
         if hasattr(module, function):
-            priorities[name] = getattr(module, "PRIORITY", USUAL_PRIORITY)
-            if function == "recognises_folder":
-                priorities[name] = getattr(module, "FOLDER_PRIORITY", priorities[name])
-    in_order = sorted(priorities, key=lambda name: (priorities[name], name))
-    by_content = next((name for name in in_order if _recognises(name, function, content)), None)
-    if by_content is not None and priorities[by_content] <= USUAL_PRIORITY:
-        return by_content
-    fitting = [name for name in in_order if _options_fit(CORPORA.module(name), options)]
+            priority = getattr(module, own_priority, getattr(module, "PRIORITY", USUAL_PRIORITY))
+            loaders.append((priority, name, module))
+    loaders.sort(key=lambda loader: loader[:2])
+    by_content = None
+    for priority, name, module in loaders:
+        # A loader of another package that fails is left out.
+        with left_out(), CORPORA.guarded(name):
+            if getattr(module, function)(content):
+                if priority <= USUAL_PRIORITY:
+                    return name
+                by_content = name
+                break
+    fitting = [name for _, name, module in loaders if _options_fit(module, options)]
     return fitting[0] if len(fitting) == 1 else by_content
 
 
@@ -105,14 +112,6 @@ def _options_fit(module: ModuleType, options: Mapping[str, object]) -> bool:
     known = known_options(module.load)
     telling = getattr(module, "TOLD_BY", known)
     return options.keys() <= known and not telling.isdisjoint(options)
-
-
-def _recognises(name: str, function: str, content: Path | str) -> bool:
-    """Return whether a loader recognises a file or folder; a loader of another package that fails is left out."""
-    with left_out(), CORPORA.guarded(name):
-        return bool(getattr(CORPORA.module(name), function)(content))
-    # Reached if the function failed: left_out turns the error into a warning.
-    return False
 
 
 def _head(path: Path) -> str:

@@ -476,26 +476,21 @@ def check_candidates(
             raise UnknownNameError("label after --trust-remote-code", label, candidates.labels)
     for entry in entries:
         if not suitable_tasks(entry, tasks):
-            raise SpecError(why_unsuited(entry, tasks, corpora))
+            raise SpecError(why_unsuited(entry, corpora))
 
 
-def why_unsuited(entry: RunEncoder, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]) -> str:
+def why_unsuited(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> str:
     """Return why an encoder suits no task, and what to do."""
-    for corpus in corpora:
-        if corpus.stored_documents:
-            return (
-                f"encoder {entry.label!r} cannot encode the documents of corpus {corpus.name!r}, whose texts are "
-                f"not at hand; use -e vectors:{corpus.stored_documents.path}, or encode them with this encoder "
-                "into another folder (embassay encode)"
-            )
-    shapes = ", ".join(entry.card.shapes)
-    if not any(entry.suits(corpus) for corpus in corpora):
-        return f"encoder {entry.label!r} needs a corpus of shape {shapes}; add one with -c"
-    # The corpora suit it, but their diagnostics join them into one of another shape.
-    diagnostics = ", ".join(dict.fromkeys(task.name for task in tasks))
+    stored = next((corpus for corpus in corpora if corpus.stored_documents), None)
+    if stored and stored.stored_documents:
+        return (
+            f"encoder {entry.label!r} cannot encode the documents of corpus {stored.name!r}, whose texts are not at "
+            f"hand; use -e vectors:{stored.stored_documents.path}, or encode them with this encoder into another "
+            "folder (embassay encode)"
+        )
     return (
-        f"encoder {entry.label!r} cannot be used with {diagnostics}, only with diagnostics of shape {shapes}: "
-        "leave it out, or add one of these with -d (see 'embassay list diagnostics')"
+        f"encoder {entry.label!r} needs a corpus and a diagnostic of shape {', '.join(entry.card.shapes)}: leave it "
+        "out, or add them with -c and -d (see 'embassay list diagnostics')"
     )
 
 

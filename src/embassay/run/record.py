@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from typing import cast
 
 from embassay._version import __version__
@@ -17,6 +17,7 @@ from embassay.reports.findings.costs import Latency
 from embassay.run.candidates import RunEncoder
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
+from embassay.run.options import RECORD, options_in
 from embassay.run.plan import Plan, corpus_list
 from embassay.run.presets import named_in
 from embassay.run.resolve import default_label, encoder_list
@@ -28,15 +29,16 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence
 
 
 def settings_of(plan: Plan) -> RunSettings:
-    """Return the settings that identify a run; the order of encoders is the order in the result."""
+    """Return the settings that identify a run."""
     request = plan.request
+    diagnostics: dict[str, dict[str, JsonObject]] = {}
+    for task in plan.tasks:
+        diagnostics.setdefault(task.corpus.key, {})[task.name] = dict(task.options)
     settings = {
-        "encoders": [(entry.label, entry.card.spec, _fingerprint(entry), entry.baseline) for entry in plan.entries],
-        # Encoders with a single route, or with the usual one, are not listed.
-        "routes": {entry.label: entry.card.route for entry in plan.entries if entry.card.route},
-        "corpora": [(corpus.key, corpus.fingerprint) for corpus in plan.corpora],
-        "diagnostics": [(task.name, task.version, dict(task.options), task.corpus.key) for task in plan.tasks],
-        **request.recorded,
+        "encoders": {entry.label: (entry.card.spec, entry.card.route, _fingerprint(entry)) for entry in plan.entries},
+        "corpora": {corpus.key: corpus.fingerprint for corpus in plan.corpora},
+        "diagnostics": diagnostics,
+        **{name: getattr(request, name) for name in options_in(RECORD)},
     }
     return cast("RunSettings", settings)
 
@@ -95,30 +97,27 @@ def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus],
     texts
         Whether texts may be stored.
     """
-    effort, route, badges = run.report.effort, run.report.route, run.report.robustness
-    if effort is None:
-        # The encoder failed.
+    route, badges = run.route, run.robustness
+    if run.failure is not None:
         return {**before, "route": route}
-    if effort.texts == 0 and before:
+    if run.texts == 0 and before:
         # All its scores were stored, so nothing was measured.
         return before
     # What was not measured now stays as an earlier start has measured it.
     milliseconds = dict(before.get("milliseconds", {}))
-    measured = {"": run.report.milliseconds.get("")}
+    measured = {"": run.milliseconds.get("")}
     if badges and badges.query_milliseconds:
         measured = {"": badges.query_milliseconds}
-    measured |= {corpus.name: run.report.milliseconds.get(corpus.key) for corpus in corpora}
+    measured |= {corpus.name: run.milliseconds.get(corpus.key) for corpus in corpora}
     milliseconds |= {name: time for name, time in measured.items() if time and time > 0}
     if badges and badges.reason and not texts:
         # The reason of an error may quote a text.
         badges = replace(badges, reason=NO_TEXTS)
     return {
         "encoder": run.entry.label,
-        "texts": effort.texts,
-        "encoded": effort.encoded,
-        "cached": effort.texts - effort.encoded,
-        # The time of encoding without the first batch, for which the model may be loaded.
-        "seconds": round(effort.seconds, 3),
+        "texts": run.texts,
+        "encoded": run.encoded,
+        "cached": run.texts - run.encoded,
         "milliseconds": milliseconds,
         "route": route,
         "badges": asdict(badges) if badges else before.get("badges"),
@@ -175,18 +174,13 @@ def trust(record: RunRecord) -> dict[str, JsonObject]:
 
 def environment() -> RunRecord:
     """Return the part of ``run.json`` that says with which versions, on which platform and when the run was made."""
-    packages = {}
-    for package in PACKAGES:
-        try:
-            packages[package] = version(package)
-        except PackageNotFoundError:
-            # Most of these packages are optional; one that is not installed cannot affect the numbers.
-            continue
+    # Most of these packages are optional; one that is not installed cannot affect the numbers.
+    installed = {dist.name: dist.version for package in PACKAGES for dist in distributions(name=package)}
     return {
         "embassay": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": packages,
+        "packages": installed,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

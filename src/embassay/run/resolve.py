@@ -53,17 +53,16 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     spec = as_spec(source, "corpus")
     options = {**spec.options, **options}
     loader = str(options.pop("loader", "")) or find_loader(spec.head, options)
-    module = CORPORA.module(loader)
-    path = source_path(spec.head)
+    module, path, what = CORPORA.module(loader), source_path(spec.head), f"corpus {spec.head!r}"
     if loader in builtin_names() and spec.head != loader:
-        raise SpecError(f"corpus {spec.head!r}: {loader!r} is a built-in corpus and reads no file")
+        raise SpecError(f"{what}: {loader!r} is a built-in corpus and reads no file")
     # Only loaders of folders have the option, and one in the spec stays.
     if follow_links and "follow_links" in known_options(module.load):
         options.setdefault("follow_links", True)
     # The path "." has no name of its own.
     label = spec.label or (path.resolve().name if path.is_dir() else path.stem)
     with CORPORA.guarded(loader):
-        corpus = module.load(str(path), label, **bind(module.load, options, f"corpus {spec.head!r}"))
+        corpus = module.load(str(path), label, **bind(module.load, options, what))
         if not isinstance(corpus, Corpus):
             raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
@@ -121,8 +120,8 @@ def load_candidate(
 def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
     """Return the encoder, or the retriever, that the plug-in of a spec's scheme creates."""
     scheme, target = scheme_of(spec.head)
-    folder = ENCODERS if scheme in ENCODERS.names() else RETRIEVERS
     options = dict(spec.options)
+    folder = ENCODERS if scheme in ENCODERS.names() else RETRIEVERS
     if scheme in RETRIEVERS.names() and options.get("kind") == RETRIEVERS.kind:
         # A scheme may stand for both: python:shop:search,kind=retriever.
         folder = RETRIEVERS
@@ -153,7 +152,11 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
 
     # Called when the other encoder is needed.
     def load(other: str) -> Encoder:
-        check_stored_spec(other, trusted=runtime.trust_remote_code)
+        if not runtime.trust_remote_code and not is_safe_in_files(other):
+            raise SpecError(
+                f"{without_secrets(other)!r} is named by a file, and such an encoder can run code or send texts to a "
+                "service; if you trust the file, add --trust-remote-code LABEL with the label of the encoder"
+            )
         return load_encoder(other, runtime)
 
     return adopted(model).with_other(load)
@@ -166,26 +169,6 @@ def is_safe_in_files(spec: str) -> bool:
     """
     scheme, _ = scheme_of(parse(spec, "encoder").head)
     return scheme in READ_FROM_FILES
-
-
-def check_stored_spec(spec: str, *, trusted: bool) -> None:
-    """Refuse an encoder that only a file names and that can run code or send texts.
-
-    Parameters
-    ----------
-    trusted
-        Whether the user allowed it on the command line.
-
-    Raises
-    ------
-    SpecError
-        If the spec is refused.
-    """
-    if not trusted and not is_safe_in_files(spec):
-        raise SpecError(
-            f"{without_secrets(spec)!r} is named by a file, and such an encoder can run code or send texts to a "
-            "service; if you trust the file, add --trust-remote-code LABEL with the label of the encoder"
-        )
 
 
 @dataclass(frozen=True)
@@ -217,7 +200,7 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     return NamedDiagnostic(spec.head, method, options)
 
 
-def encoder_list(encoders: EncoderInputs) -> list[EncoderInput | tuple[str, EncoderInput]]:
+def encoder_list(encoders: EncoderInputs) -> Sequence[EncoderInput | tuple[str, EncoderInput]]:
     """Return encoders as a list, objects with a label of the user as pairs.
 
     A spec stands alone, and so does an object, even one that can be iterated.
@@ -227,16 +210,16 @@ def encoder_list(encoders: EncoderInputs) -> list[EncoderInput | tuple[str, Enco
             replace(as_spec(encoder, "encoder"), label=label) if isinstance(encoder, (str, Spec)) else (label, encoder)
             for label, encoder in encoders.items()
         ]
-    if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):
-        return [encoders]
-    if not isinstance(encoders, (list, tuple)):
+    if isinstance(encoders, (list, tuple)):
+        return encoders
+    if isinstance(encoders, Iterable) and not isinstance(encoders, (str, Spec)):
         from embassay.models.objects.foreign import is_encoder
         from embassay.search.retrievers.objects import is_retriever
 
         # A SentenceTransformer is a sequence of its layers.
-        if is_encoder(encoders) or is_retriever(encoders):
-            return [cast("Encoder", encoders)]
-    return list(encoders)
+        if not is_encoder(encoders) and not is_retriever(encoders):
+            return list(encoders)
+    return [cast("EncoderInput", encoders)]
 
 
 def default_label(spec: Spec) -> str:

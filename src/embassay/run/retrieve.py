@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,13 +23,13 @@ from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
 from embassay.core.store.lists import FROM_CACHE, read_lists, write_lists
 from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
-from embassay.core.vectors import Neighbours, Vectors
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.base import ScoresRankings
 from embassay.run.candidates import in_scoring_order
-from embassay.run.engine.encode import Effort, encode
+from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.plan import Task
 from embassay.run.score import EncoderRun
-from embassay.run.scoring import CandidateRun, Services, as_encoder_error
+from embassay.run.scoring import CandidateRun, Services
 from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
@@ -45,10 +45,9 @@ NAMED = 3
 def runs_of(services: Services) -> dict[str, CandidateRun]:
     """Return by label the run of each entry, after those that it is built on."""
     run_of: dict[str, CandidateRun] = {}
-    known: dict[str, float] = {}
     for entry in in_scoring_order(services.plan.entries):
         if entry.retriever:
-            run_of[entry.label] = RetrieverRun(entry, services, others=run_of, known=known)
+            run_of[entry.label] = RetrieverRun(entry, services, others=run_of)
         else:
             run_of[entry.label] = EncoderRun(entry, services)
     return run_of
@@ -62,8 +61,6 @@ class RetrieverRun(CandidateRun):
     ----------
     others
         The runs of all entries, by label; those that it is built on are scored before it.
-    known
-        By a hash of encoder and text, the scores that a retriever of the run has had computed as vectors.
     choice_on
         By corpus, what its setting was chosen by, where one is chosen.
     facts
@@ -73,7 +70,6 @@ class RetrieverRun(CandidateRun):
     """
 
     others: Mapping[str, CandidateRun] = field(default_factory=dict)
-    known: dict[str, float] = field(default_factory=dict)
     choice_on: dict[str, ChosenSetting] = field(default_factory=dict)
     facts: dict[str, dict[str, float]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
@@ -100,29 +96,24 @@ class RetrieverRun(CandidateRun):
         EncoderError
             If it fails on all.
         """
-        self.report.effort = Effort()
-        tasks = self.services.plan.tasks_of(self.entry)
-        for corpus in {task.corpus.key: task.corpus for task in tasks}.values():
-            of_corpus = [task for task in tasks if task.corpus is corpus]
+        tasks_on: dict[str, list[Task]] = {}
+        for task in self.services.plan.tasks_of(self.entry):
+            tasks_on.setdefault(task.corpus.key, []).append(task)
+        for key, tasks in tasks_on.items():
             try:
-                self.score_on(corpus, of_corpus)
+                parts = [self.part(label, key).fingerprints[key] for label in self.retriever.parts]
+                self.fingerprints[key] = self._with_parts(parts)
+                self.load_stored(tasks)
+                for task in tasks:
+                    if task.key not in self.scores:
+                        self.need(task.corpus)
+                        self.keep(task, partial(self.score, task))
             except EncoderError as error:
-                self.failed_tasks |= {task.key: str(error) for task in of_corpus if task.key not in self.scores}
+                self.failed_tasks |= {task.key: str(error) for task in tasks if task.key not in self.scores}
                 # What is built on it must not ask again.
-                self.fingerprints.pop(corpus.key, None)
+                self.fingerprints.pop(key, None)
         if not self.scores:
             raise EncoderError(next(iter(self.failed_tasks.values())))
-
-    def score_on(self, corpus: AnyCorpus, tasks: Sequence[Task]) -> None:
-        """Score the tasks on one corpus, as far as their scores are not stored."""
-        parts = [self.part(label, corpus).fingerprints[corpus.key] for label in self.retriever.parts]
-        self.fingerprints[corpus.key] = self._with_parts(parts)
-        self.load_stored(tasks)
-        for task in tasks:
-            if task.key in self.scores:
-                continue
-            self.need(corpus)
-            self.keep(task, partial(self.score, task))
 
     def score(self, task: Task) -> ItemScores:
         """Return the scores of one task, with what the retriever has found out and chosen."""
@@ -133,19 +124,19 @@ class RetrieverRun(CandidateRun):
             scalars |= self.choice_on[key].scalars(diagnostic.k, self.services.plan.request.seed)
         return replace(scores, scalars=scalars)
 
-    def part(self, label: str, corpus: AnyCorpus) -> CandidateRun:
+    def part(self, label: str, key: str) -> CandidateRun:
         """Return the run of a part.
 
         Raises
         ------
         EncoderError
-            If it failed, or is not scored on the corpus.
+            If it failed, or is not scored on the corpus with this key.
         """
         run = self.others[label]
         if run.failure is not None:
             raise EncoderError(f"it is built on {label!r}, which failed: {run.failure}")
-        if corpus.key not in run.fingerprints:
-            raise EncoderError(f"it is built on {label!r}, which is not scored on {corpus.key}")
+        if key not in run.fingerprints:
+            raise EncoderError(f"it is built on {label!r}, which is not scored on {key}")
         return run
 
     def need(self, corpus: AnyCorpus) -> None:
@@ -156,29 +147,28 @@ class RetrieverRun(CandidateRun):
         EncoderError
             If it fails, or no list has a document of the corpus.
         """
-        if corpus.key in self.nearest:
+        key, retriever = corpus.key, self.retriever
+        if key in self.nearest:
             return
-        retriever = self.retriever
-        parts, vectors = dict[str, Neighbours](), dict[str, Vectors]()
-        for label in retriever.parts:
-            part = self.part(label, corpus)
+        parts = {label: self.part(label, key) for label in retriever.parts}
+        for part in parts.values():
             part.need(corpus)
-            parts[label] = part.nearest[corpus.key]
-            if retriever.needs_vectors:
-                vectors[label] = part.vectors[corpus.key]
-        lists_of_parts = {label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()}
-        encoding = partial(_encoded, services=self.services, known=self.known)
-        questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encoding)
-        with self.services.timeline.during("encoding"):
-            chosen, setting = retriever, None
-            if retriever.choices:
-                choice = self.choice_on[corpus.key] = choose(retriever, questions)
-                chosen, setting = retriever.choices[choice.setting], choice.setting
-            lists = self.ask(chosen, questions, lists_key(self.fingerprints[corpus.key], corpus, setting))
+        lists_of_parts = {label: lists_of(part.nearest[key], retriever.depth) for label, part in parts.items()}
+        vectors = {label: part.vectors[key] for label, part in parts.items() if retriever.needs_vectors}
+
+        def encode_for(encoder: Encoder, texts: Sequence[Text]) -> Vectors:
+            return encode(encoder, texts, self.services.cache)[0]
+
+        questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encode_for)
+        chosen, setting = retriever, None
+        if retriever.choices:
+            setting = (choice := choose(retriever, questions)).setting
+            chosen, self.choice_on[key] = retriever.choices[setting], choice
+        lists = self.ask(chosen, questions, lists_key(self.fingerprints[key], corpus, setting))
         self.note(questions, lists)
-        facts = (fact.split("=") for fact in lists.facts)
-        self.facts[corpus.key] = {name: float(number) for name, number in facts}
-        self.nearest[corpus.key] = ranked(corpus, lists, parts.get(retriever.continues))
+        self.facts[key] = {name: float(number) for name, _, number in (fact.partition("=") for fact in lists.facts)}
+        continued = parts.get(retriever.continues)
+        self.nearest[key] = ranked(corpus, lists, continued.nearest[key] if continued else None)
 
     def ask(self, retriever: Retriever, questions: Questions, key: str) -> Lists:
         """Return the lists of all questions that have one: stored ones, and those that a retriever gives now.
@@ -193,35 +183,33 @@ class RetrieverRun(CandidateRun):
         stored = max(kept, key=lambda lists: len(lists.rows), default=NONE)
         if cache and stored is kept[-1] and len(stored.rows):
             # A check of this run against the one that asked would compare answers with themselves.
-            self.report.route |= {"answers": FROM_CACHE}
+            self.route |= {"answers": FROM_CACHE}
         missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
-        if not len(missing):
-            # The folder of the run has what the cache had.
-            return _save([stored], places, key)
         parts = [stored]
-        saved = started = time.perf_counter()
+        saved = time.perf_counter()
         try:
-            for given in self.answers(retriever, of_rows(questions, missing)):
+            for given in self.answers(retriever, of_rows(questions, missing)) if len(missing) else ():
                 parts.append(replace(given, rows=missing[given.rows]))
                 if time.perf_counter() - saved > SAVED_AFTER:
                     parts = [_save(parts, places, key)]
                     saved = time.perf_counter()
         finally:
+            # The folder of the run has what the cache had.
             lists = _save(parts, places, key)
-        effort = Effort(len(questions.samples), len(missing), time.perf_counter() - started)
-        self.report.effort = (self.report.effort or Effort()) + effort
+        if len(missing):
+            self.texts += len(questions.samples)
+            self.encoded += len(missing)
         return lists
 
     def answers(self, retriever: Retriever, questions: Questions) -> Iterator[Lists]:
         """Yield checked lists as a retriever gives them."""
         progress = self.services.plan.request.progress
-        with progress.encoding(self.entry.label, len(questions.samples)) as advance:
+        with progress.encoding(self.entry.label, len(questions.samples)) as advance, as_encoder_error():
             began = time.perf_counter()
-            with as_encoder_error("retrieve"):
-                for given in retriever.retrieve(questions):
-                    yield checked(given, questions, time.perf_counter() - began)
-                    advance(len(given.rows))
-                    began = time.perf_counter()
+            for given in retriever.retrieve(questions):
+                yield checked(given, questions, time.perf_counter() - began)
+                advance(len(given.rows))
+                began = time.perf_counter()
 
     def note(self, questions: Questions, lists: Lists) -> None:
         """Note ids that are no documents, questions without a list, and the time of a question.
@@ -231,16 +219,16 @@ class RetrieverRun(CandidateRun):
         EncoderError
             If no list has a document of the corpus.
         """
-        corpus, report = questions.corpus, self.report
+        corpus = questions.corpus
         unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.key}: "
         unknown += names(list(dict.fromkeys(lists.unknown))[:NAMED])
         has_documents = (lists.documents >= 0).any(axis=1)
         if not has_documents.any():
-            reason = f"it has no list for any question of {corpus.key}, whose ids are such as {corpus.samples[0].id!r}"
             if lists.unknown:
-                reason = f"{unknown}; those of {corpus.key} are such as {corpus.documents[0].id!r}"
-            raise EncoderError(reason)
-        notes = list(report.route.get("notes", ()))
+                raise EncoderError(f"{unknown}; those of {corpus.key} are such as {corpus.documents[0].id!r}")
+            first = corpus.samples[0].id
+            raise EncoderError(f"it has no list for any question of {corpus.key}, whose ids are such as {first!r}")
+        notes = self.route.setdefault("notes", [])
         if lists.unknown:
             notes.append(f"{unknown}; they were left out")
         without = np.setdiff1d(np.arange(len(questions.samples)), lists.rows[has_documents])
@@ -248,16 +236,14 @@ class RetrieverRun(CandidateRun):
         if len(without) and not self.retriever.continues:
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             notes.append(f"{counted(len(without), 'question')} of {corpus.key} without a list count as missed: {ids}")
-        report.route |= {"notes": notes}
         if lists.seconds is not None and not np.isnan(lists.seconds).any():
             self.seconds += lists.seconds.tolist()
             p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()
-            report.route |= {"answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
+            self.route["answer_milliseconds"] = {"p50": p50, "p95": p95, "p99": p99}
             # An index takes the place of the exact search.
             of_parts = "" if self.retriever.needs_vectors else corpus.key
-            parts = [self.others[label].report.milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
-            own = 1000 * float(np.median(lists.seconds))
-            report.milliseconds |= {"": p50, corpus.key: own + sum(parts)}
+            parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
+            self.milliseconds |= {"": p50, corpus.key: 1000 * float(np.median(lists.seconds)) + sum(parts)}
 
 
 @dataclass(frozen=True)
@@ -321,7 +307,7 @@ def choose(retriever: Retriever, questions: Questions) -> ChosenSetting:
         )
     places_at = {}
     for setting, choice in retriever.choices.items():
-        with as_encoder_error("retrieve"):
+        with as_encoder_error():
             lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
         nearest = ranked(corpus, lists, pairs=pairs)
         # The gain of a right document does not matter here.
@@ -345,28 +331,12 @@ def lists_key(fingerprint: str, corpus: AnyCorpus, setting: float | None) -> str
     return content_hash([fingerprint, corpus.fingerprint, setting])
 
 
-def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services, known: dict[str, float]) -> Vectors:
-    """Return the vectors of texts: cached ones, and those that the encoder makes now.
-
-    Vectors of one number are scores; they are made once in a run, also where no cache keeps them.
-    """
-    key_of = {text: content_hash([encoder.fingerprint, *text]) for text in texts}
-    missing = [text for text in texts if key_of[text] not in known]
-    vectors, _ = encode(encoder, missing, services.cache, None, services.timeline)
-    if vectors.matrix.shape[1] > 1:
-        return vectors
-    known |= {key_of[text]: vectors.matrix[vectors.row[text], 0] for text in missing}
-    scores = np.array([[known[key]] for key in key_of.values()], dtype=np.float32)
-    return replace(vectors, matrix=scores, row={text: place for place, text in enumerate(texts)})
-
-
 def stored_lists(folder: Path, key: str) -> Lists:
     """Return the lists that are stored in a folder; none if none has a document, so that a service is asked again."""
-    arrays = read_lists(folder, key)
+    arrays: dict[str, Any] = read_lists(folder, key)
     if not arrays or not (arrays["documents"] >= 0).any():
         return NONE
-    unknown, facts = (tuple(arrays.pop(name, np.array([])).tolist()) for name in ("unknown", "facts"))
-    return Lists(**arrays, unknown=unknown, facts=facts)
+    return Lists(**{**arrays, "unknown": tuple(arrays["unknown"].tolist()), "facts": tuple(arrays["facts"].tolist())})
 
 
 def _save(parts: Sequence[Lists], folders: Sequence[Path], key: str) -> Lists:

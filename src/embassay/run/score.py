@@ -19,11 +19,10 @@ from embassay.core.types import AnyCorpus, ItemScores
 from embassay.core.vectors import VectorMatrix, Vectors
 from embassay.diagnostics.base import ScoresInParallel
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
-from embassay.run.engine.encode import Effort, derived, encode
+from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
-from embassay.run.engine.timeline import TimeLine
 from embassay.run.plan import Task, distinct_texts
-from embassay.run.scoring import CandidateRun, as_encoder_error
+from embassay.run.scoring import CandidateRun
 from embassay.search.exact.alone import search_milliseconds
 from embassay.search.exact.documents import nearest_documents
 from embassay.search.exact.top import search
@@ -56,68 +55,45 @@ class EncoderRun(CandidateRun):
         EncoderError
             If it cannot encode.
         """
-        request, timeline = self.services.plan.request, self.services.timeline
+        request = self.services.plan.request
         tasks = self.services.plan.tasks_of(self.entry)
-        with timeline.during("encoding"):
-            fitted = fit_encoders(self.entry.encoder, tasks)
+        fitted = fit_encoders(self.entry.encoder, tasks)
         self.fingerprints = {key: encoder.fingerprint for key, encoder in fitted.items()}
         self.load_stored(tasks)
         pools = make_pools(tasks, fitted, [task for task in tasks if task.key not in self.scores])
-        effort = Effort()
         with request.progress.encoding(self.entry.label, sum(len(pool.texts) for pool in pools)) as advance:
             for pool in pools:
-                with timeline.during("encoding"):
-                    vectors, of_pool = self.encode(pool, advance)
-                    effort += of_pool
-                    # The check encodes some texts again, which a service would charge for.
-                    card = pool.encoder.card
-                    if request.robustness and of_pool.encoded and card.cached and not card.remote:
-                        self.report.robustness = measure_robustness(pool, vectors, request.seed, of_pool.encoded)
+                vectors, encoded = self.encode(pool, advance)
+                self.texts += len(pool.texts)
+                self.encoded += encoded
+                # The check encodes some texts again, which a service would charge for.
+                card = pool.encoder.card
+                if request.robustness and encoded and card.cached and not card.remote:
+                    self.robustness = measure_robustness(pool, vectors, request.seed, encoded)
                 for task in pool.tasks:
                     self.keep(task, partial(self.score, task, pool.encoder, vectors))
                 self.serve(pool, vectors)
-        self.report.effort = effort
         dims = [scores.scalars["dim"] for scores in self.scores.values() if "dim" in scores.scalars]
         # An encoder that learns from each corpus may have another number of dimensions on each.
         if dims and not self.entry.card.fitted:
-            self.report.dim = int(dims[0])
-        with timeline.during("encoding"):
-            self.report.lengths = self.token_lengths()
+            self.dim = int(dims[0])
+        self.lengths = self.token_lengths()
 
-    def encode(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, Effort]:
-        """Return the vectors of the texts of a pool and the effort of encoding them.
-
-        They are encoded now, or taken from the cache or from another encoder of the run that shares them.
+    def encode(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, int]:
+        """Return the vectors of the texts of a pool, and how many were encoded now rather than taken from the cache.
 
         Parameters
         ----------
         advance
             Called with the number of texts whose vectors are ready since the last call.
         """
-        services, encoder, texts = self.services, pool.encoder, pool.texts
-        # The vectors of a derived encoder, such as one with fewer dimensions, are computed from those of the full one.
-        full = encoder_of_vectors(encoder)
-        key = key_in_cache(full)
-        vectors = services.kept.get(key)
-        if vectors is not None and vectors.row.keys() >= set(texts):
-            advance(len(texts))
-            matrix = vectors.matrix[[vectors.row[text] for text in texts]]
-            row = {text: place for place, text in enumerate(texts)}
-            vectors, effort = replace(vectors, matrix=matrix, row=row), Effort(len(texts))
-        else:
-            if services.cache:
-                services.cache.note(key, full.card.spec)
-            vectors, effort = encode(full, texts, services.cache, advance, services.timeline)
-            # Where the cache keeps the full vectors, the next derived encoder reads them there.
-            is_kept = services.cache and not services.cache.trouble
-            targets = [entry.card.target for entry in services.plan.entries if not entry.card.fitted]
-            if not is_kept and full.card.target and targets.count(full.card.target) > 1:
-                services.kept[key] = vectors
-        vectors = replace(derived(encoder, vectors), search=search)
-        if encoder.card.relearns:
-            learn = partial(relearnt_matrix, encoder, texts, timeline=services.timeline)
-            vectors = replace(vectors, learn=learn)
-        return vectors, effort
+        cache, encoder = self.services.cache, pool.encoder
+        if cache:
+            full = encoder_of_vectors(encoder)
+            cache.note(key_in_cache(full), full.card.spec)
+        vectors, encoded = encode(encoder, pool.texts, cache, advance)
+        learn = partial(relearnt_matrix, encoder, pool.texts) if encoder.card.relearns else None
+        return replace(vectors, search=search, learn=learn), encoded
 
     def score(self, task: Task, encoder: FullEncoder, vectors: Vectors) -> ItemScores:
         """Return the scores of one task, with counts of unknown words where the encoder counts them."""
@@ -168,7 +144,7 @@ class EncoderRun(CandidateRun):
         A dense encoder was timed when its robustness was checked, in this run or in the one that filled the cache.
         """
         questions = [sample.question for sample in corpus.samples[:TIMED]]
-        alone = self.report.robustness.query_milliseconds if self.report.robustness else None
+        alone = self.robustness.query_milliseconds if self.robustness else None
         if issparse(vectors.matrix):
             _, alone = encode_alone(encoder, [("query", question) for question in questions])
         remembered = Remembered(self.services.plan.request.cache_folder, TIMES)
@@ -178,7 +154,7 @@ class EncoderRun(CandidateRun):
             alone = float(remembered[encoder.fingerprint])
             passages = [text for role, text in corpus.texts() if role == "document"]
             searching = search_milliseconds(vectors.take(questions, "query"), vectors.take(passages, "document"))
-            self.report.milliseconds |= {"": alone, corpus.key: alone + searching}
+            self.milliseconds |= {"": alone, corpus.key: alone + searching}
 
     def token_lengths(self) -> dict[Text, int]:
         """Return the tokens of each distinct text, before truncation.
@@ -211,7 +187,7 @@ def fit_encoders(encoder: FullEncoder, tasks: Sequence[Task]) -> dict[str, FullE
     """
     fitted = {}
     for key, corpus in {task.corpus.key: task.corpus for task in tasks}.items():
-        with as_encoder_error("fit"):
+        with as_encoder_error():
             fitted[key] = adopted(encoder.fit(list(corpus.learnt())))
     return fitted
 
@@ -251,14 +227,9 @@ def measure_robustness(pool: Pool, vectors: Vectors, seed: int, encoded: int) ->
         return Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
-def relearnt_matrix(
-    encoder: FullEncoder, texts: Sequence[Text], rows: NDArray[np.int64], *, timeline: TimeLine
-) -> VectorMatrix:
+def relearnt_matrix(encoder: FullEncoder, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
-    # Each text is a pair of role and content.
-    to_learn = [texts[row][1] for row in rows.tolist()]
-    with timeline.during("encoding"):
-        with as_encoder_error("relearn"):
-            learnt = encoder.relearn(to_learn)
-        vectors, _ = encode(learnt, texts)
-    return vectors.matrix
+    with as_encoder_error():
+        # Each text is a pair of role and content.
+        learnt = encoder.relearn([texts[row][1] for row in rows.tolist()])
+    return encode(learnt, texts)[0].matrix

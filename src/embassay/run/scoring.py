@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from embassay.core.errors import EncoderError, OutputError, reason_of
@@ -16,9 +15,7 @@ from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
-from embassay.run.engine.encode import Effort
 from embassay.run.engine.robustness import Robustness
-from embassay.run.engine.timeline import TimeLine
 from embassay.run.plan import Plan, Task
 from embassay.run.runs.folder import RunFolder
 
@@ -28,12 +25,10 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Services:
-    """What scoring uses: the plan, the stores of vectors and scores, worker processes, the clock.
+    """What scoring uses: the plan, the stores of vectors and scores, worker processes.
 
     Attributes
     ----------
-    kept
-        By key in the cache, full vectors that several encoders are computed from, where no cache keeps them.
     lengths
         By fingerprint of a full encoder, the tokens of each text, before truncation.
     """
@@ -42,36 +37,7 @@ class Services:
     cache: VectorCache | None
     folder: RunFolder | None
     submit: Submit
-    timeline: TimeLine
-    kept: dict[str, Vectors] = field(default_factory=dict)
     lengths: dict[str, dict[Text, int]] = field(default_factory=dict)
-
-
-@dataclass
-class Report:
-    """What ``run.json`` and the result say of how a candidate ran.
-
-    Attributes
-    ----------
-    effort
-        The work of encoding or answering; None where the candidate failed before the end.
-    dim
-        The number of dimensions; None where it depends on the corpus.
-    lengths
-        The tokens of each distinct text, before truncation; empty where that is not known.
-    route
-        How vectors or lists were made, if that is known: device, precision, notes.
-    milliseconds
-        By corpus, how long one question takes with all parts, as docs/setups.md defines it; NaN where a part was not
-        timed. Under an empty name, of an encoder one text alone, without a search, and of a retriever its own part.
-    """
-
-    effort: Effort | None = None
-    robustness: Robustness | None = None
-    dim: int | None = None
-    lengths: dict[Text, int] = field(default_factory=dict)
-    route: JsonObject = field(default_factory=dict)
-    milliseconds: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -88,6 +54,17 @@ class CandidateRun(ABC):
         By corpus, the fingerprint of the encoder after it has learnt from it, of a retriever with its parts.
     nearest, vectors
         By corpus, what the retrievers that are built on it need.
+    texts, encoded
+        How many distinct texts were needed, or questions, and how many of them were encoded or answered now.
+    dim
+        The number of dimensions; None where it depends on the corpus.
+    lengths
+        The tokens of each distinct text, before truncation; empty where that is not known.
+    route
+        How vectors or lists were made, if that is known: device, precision, notes.
+    milliseconds
+        By corpus, how long one question takes with all parts, as docs/setups.md defines it; NaN where a part was not
+        timed. Under an empty name, of an encoder one text alone, without a search, and of a retriever its own part.
     """
 
     entry: RunEncoder
@@ -98,7 +75,13 @@ class CandidateRun(ABC):
     fingerprints: dict[str, str] = field(default_factory=dict)
     nearest: dict[str, Neighbours] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
-    report: Report = field(default_factory=Report)
+    texts: int = 0
+    encoded: int = 0
+    robustness: Robustness | None = None
+    dim: int | None = None
+    lengths: dict[Text, int] = field(default_factory=dict)
+    route: JsonObject = field(default_factory=dict)
+    milliseconds: dict[str, float] = field(default_factory=dict)
 
     @property
     @abstractmethod
@@ -115,7 +98,7 @@ class CandidateRun(ABC):
 
     def release(self) -> None:
         """Release a model, so that two large ones are never in memory together; what it knows of its route is lost."""
-        self.report.route |= self.entry.model.route()
+        self.route |= self.entry.model.route()
         self.entry.model.release()
 
     def origin(self, task: Task) -> Origin:
@@ -151,14 +134,3 @@ class CandidateRun(ABC):
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             self.failed_tasks[task.key] = reason_of(error)
-
-
-@contextmanager
-def as_encoder_error(step: str) -> Iterator[None]:
-    """Raise whatever an encoder raises as an EncoderError: it may be of another package."""
-    try:
-        yield
-    except EncoderError:
-        raise
-    except Exception as error:
-        raise EncoderError(f"{step}: {type(error).__name__}: {error}") from error

@@ -100,16 +100,14 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
         What it is a spec of, for messages.
     """
     lists = list_options(spec)
-    if not lists:
-        return [spec]
     if empty := [name for name, values in lists.items() if not values]:
         raise SpecError(f"{what} {spec.head!r}: the list of option {empty[0]!r} is empty")
     specs = []
-    for values in itertools.product(*lists.values()):
+    for values in itertools.product(*lists.values()) if lists else ():
         chosen = dict(zip(lists, values, strict=True))
         setting = ",".join(f"{name}={value}" for name, value in chosen.items())
         specs.append(Spec(spec.head, f"{label},{setting}", {**spec.options, **chosen}))
-    return specs
+    return specs or [spec]
 
 
 def bind(function: Callable[..., object], options: Mapping[str, object], what: str, hint: str = "") -> dict[str, Any]:

@@ -176,16 +176,16 @@ class VectorCache(AbstractContextManager["VectorCache"]):
 
     def _make_room(self, kept: Path, added: int) -> bool:
         """Return whether so many more bytes fit, after removing the vectors of other encoders if needed."""
-        if self.limit is None or self._size + added <= self.limit:
-            return True
-        for encoder in sorted(self._all(), key=lambda encoder: encoder.note()[2]):
-            if encoder.folder != kept:
-                encoder.remove()
+        others = sorted((encoder for encoder in self._all() if encoder.folder != kept), key=lambda one: one.note()[2])
+        while self.limit is not None and self._size + added > self.limit:
+            # The folder stays, because another process may write to it.
+            for path in others.pop(0).folder.glob(f"*{SUFFIX}") if others else ():
+                path.unlink(missing_ok=True)
             # Other processes write and remove files too.
             self._size = size_of(self._folder)
-            if self._size + added <= self.limit:
-                return True
-        return False
+            if not others:
+                return self._size + added <= self.limit
+        return True
 
 
 class _Encoder:
@@ -215,25 +215,17 @@ class _Encoder:
         except OSError:
             return "", "", 0.0
 
-    def remove(self) -> None:
-        """Remove all vectors. The folder stays, because another process may write to it."""
-        for path in self.folder.glob(f"*{SUFFIX}"):
-            path.unlink(missing_ok=True)
-
     def refreshed(self) -> dict[bytes, tuple[Path, int]]:
         """Return the file and the row of each key, found again if files are new, gone or damaged."""
         paths = set(self.folder.glob(f"*{SUFFIX}")) - self._unusable
         if paths == self._paths:
             return self._places
-        self._paths = paths
-        self._places = {}
-        self.dim = 0
+        self._paths, self._places, self.dim = paths, {}, 0
         # The newest file is the first.
         for path in sorted(paths, reverse=True):
-            dim, keys = _read_keys(path)
-            if not self.dim:
-                self.dim = dim
-            elif dim not in (0, self.dim):
+            keys, vectors = _content(path, checked=False) or ([], np.empty((0, 0), dtype=np.float32))
+            self.dim = self.dim or vectors.shape[1]
+            if keys and vectors.shape[1] != self.dim:
                 break
             for row, key in enumerate(keys):
                 self._places.setdefault(key, (path, row))
@@ -249,14 +241,13 @@ class _Encoder:
                 wanted[path].append((number, row))
         vectors: list[Vectors | None] = [None] * len(keys)
         for path, numbers in wanted.items():
-            rows = _read_vectors(path)
-            if rows is None:
+            content = _content(path, checked=True)
+            if content is None:
                 self._unusable.add(path)
                 # An older file may have the vectors of the one that cannot be used.
                 return self.read(keys)
             for number, row in numbers:
-                # A copy, so that the other vectors of the file do not stay in memory.
-                vectors[number] = rows[row].copy()
+                vectors[number] = np.array(content[1][row])
         return vectors
 
 
@@ -288,30 +279,22 @@ def keys_of(fingerprint: str, texts: Iterable[Text]) -> list[bytes]:
     return keys
 
 
-def _read_keys(path: Path) -> tuple[int, list[bytes]]:
-    """Return the dimension of the vectors in a file, and their keys; 0 and none if it is damaged or cannot be read.
+def _content(path: Path, *, checked: bool) -> tuple[list[bytes], Vectors] | None:
+    """Return the keys in a file and its (n, d) vectors, which stay on disk; None if it is damaged or cannot be read.
 
-    A wrong key does no harm: before a vector is used, the whole file is compared with its checksum.
+    Parameters
+    ----------
+    checked
+        Whether the whole file is read and compared with its checksum. A wrong key does no harm before that.
     """
     try:
-        with path.open("rb") as file:
-            _, count, dim = HEAD.unpack(file.read(HEAD.size))
-            # Damaged numbers could ask for more memory than there is.
-            if os.fstat(file.fileno()).st_size != HEAD.size + count * (KEY_SIZE + 4 * dim):
-                return 0, []
-            keys = file.read(count * KEY_SIZE)
-    except (OSError, struct.error):
-        return 0, []
-    return dim, [keys[start : start + KEY_SIZE] for start in range(0, len(keys), KEY_SIZE)]
-
-
-def _read_vectors(path: Path) -> Vectors | None:
-    """Return the (n, d) vectors of a file; None if it is damaged or cannot be read."""
-    try:
-        content = path.read_bytes()
-        check, count, dim = HEAD.unpack_from(content)
-    except (OSError, struct.error):
+        content = np.memmap(path, np.uint8, "r")
+        check, count, dim = HEAD.unpack(content[: HEAD.size].tobytes())
+    except (OSError, ValueError, struct.error):
         return None
-    if crc32(memoryview(content)[4:]) != check:
+    end = HEAD.size + count * KEY_SIZE
+    if len(content) != end + 4 * count * dim or (checked and crc32(content[4:]) != check):
         return None
-    return np.frombuffer(content, dtype="<f4", offset=HEAD.size + count * KEY_SIZE).reshape(count, dim)
+    keys = content[HEAD.size : end].tobytes()
+    in_order = [keys[start : start + KEY_SIZE] for start in range(0, len(keys), KEY_SIZE)]
+    return in_order, content[end:].view("<f4").reshape(count, dim)

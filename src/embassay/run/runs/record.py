@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal, NotRequired
 
@@ -11,7 +9,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from embassay._version import __version__
-from embassay.core.store.canonical import Plain, plain
+from embassay.core.store.canonical import plain
 from embassay.core.types import JsonObject
 from embassay.reports.findings.speed import MeasuredTimes
 
@@ -23,20 +21,16 @@ OPEN = with_config(ConfigDict(extra="allow", allow_inf_nan=False))
 class RunSettings(TypedDict):
     """What identifies a run.
 
-    ``encoders`` are (label, spec, fingerprint, whether a baseline), ``diagnostics`` the tasks (diagnostic, version of
-    its code, options, corpus), ``corpora`` (label with the cut, fingerprint), and ``routes`` has the routes by label of
-    the encoders that have several.
+    ``encoders`` has (spec, route, fingerprint) by label, ``corpora`` the fingerprint by label with the cut, and
+    ``diagnostics`` by corpus the options of each diagnostic.
     """
 
-    encoders: list[tuple[str, str, str, bool]]
-    corpora: list[tuple[str, str]]
-    diagnostics: list[tuple[str, str, dict[str, Any], str]]
+    encoders: dict[str, tuple[str, str, str]]
+    corpora: dict[str, str]
+    diagnostics: dict[str, dict[str, JsonObject]]
     seed: int
     resamples: int
-    reference: str
-    routes: NotRequired[dict[str, str]]
     texts: NotRequired[bool]
-    examples: NotRequired[int | Literal["all"]]
 
 
 class EncoderUse(TypedDict, total=False):
@@ -50,7 +44,6 @@ class EncoderUse(TypedDict, total=False):
     texts: int
     encoded: int
     cached: int
-    seconds: float
     milliseconds: dict[str, float]
     route: JsonObject
     badges: JsonObject | None
@@ -84,9 +77,8 @@ class GateRecord(TypedDict):
 class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
-    ``state`` is ``running``, ``finished`` or ``failed in part``. ``timeline`` has the seconds of loading, encoding,
-    scoring and statistics, and report of the last start.
-    ``cost`` has the times of encoding the same texts. ``gate`` marks a baseline.
+    ``state`` is ``running``, ``finished`` or ``failed in part``. ``cost`` has the times of encoding the same texts.
+    ``gate`` marks a baseline.
     """
 
     settings: RunSettings
@@ -98,7 +90,6 @@ class RunRecord(TypedDict, total=False):
     sources: Sources
     cost: dict[str, MeasuredTimes]
     seconds: float
-    timeline: dict[str, float]
     peak_memory_mib: int | None
     python: str
     platform: str
@@ -123,24 +114,15 @@ def changes(record: RunRecord, settings: RunSettings) -> list[str]:
     """
     # A failure without a diagnostic is that of the encoder itself.
     failed = {failure.get("encoder", "") for failure in record.get("failures", ()) if not failure.get("diagnostic")}
-    before, now = _facts(record["settings"], failed), _facts(settings, failed)
-    changed = [name for name, fact in before.items() if now.get(name) != fact]
-    if record.get("embassay") != __version__:
-        changed.append("version of embassay")
-    return changed
-
-
-def _facts(settings: RunSettings, failed: Collection[str]) -> dict[str, Plain]:
-    """Return by name what may not change in a run; without the content of the encoders that failed."""
-    groups = ("encoders", "routes", "corpora", "diagnostics")
-    facts: dict[str, object] = {name: value for name, value in settings.items() if name not in groups}
-    for label, spec, fingerprint, _ in settings["encoders"]:
-        route = settings.get("routes", {}).get(label)
-        facts[f"encoder {label}"] = (spec, route, "" if label in failed else fingerprint)
-    for label, fingerprint in settings["corpora"]:
-        facts[f"corpus {label}"] = fingerprint
-    tasks = defaultdict(list)
-    for name, _, options, corpus in settings["diagnostics"]:
-        tasks[f"diagnostics on {corpus}"].append((name, options))
     # As they are written to the file, and read from it.
-    return {name: plain(fact) for name, fact in {**facts, **tasks}.items()}
+    before: Any = plain(record["settings"])
+    now: Any = plain(settings)
+    changed = []
+    for group, of_one in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostics on")):
+        facts, new_facts = before.pop(group), now.pop(group)
+        for name, fact in facts.items():
+            new = new_facts.get(name)
+            if new != fact and not (group == "encoders" and name in failed and new and new[:2] == fact[:2]):
+                changed.append(f"{of_one} {name}")
+    changed = [name for name, value in before.items() if now.get(name) != value] + changed
+    return changed if record.get("embassay") == __version__ else [*changed, "version of embassay"]

@@ -42,13 +42,12 @@ def export(finished: FinishedRun) -> Export:
             weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
             chosen[scores.origin.encoder] = {**weight, **settings_of(scores)}
 
-    specs = {label: spec for label, spec, *_ in settings["encoders"]}
     # What a candidate is only derived from is not needed to run it.
     parts = {encoder.name: encoder.parts for encoder in result.encoders if encoder.step not in CHANGES}
     encoders, notes = [], []
     for candidate in dict.fromkeys(with_parts(name, parts)):
         label = labels[candidate]
-        spec, given = specs[label], sources["encoders"].get(label)
+        (spec, _, _), given = settings["encoders"][label], sources["encoders"].get(label)
         # Canonical specs leave out what changes no figure, such as the address of a service.
         if given is not None:
             spec = spec.split(",")[0]
@@ -64,14 +63,15 @@ def export(finished: FinishedRun) -> Export:
     for one in sources["corpora"]:
         options = {option: cut.get(option, value) for option, value in one["options"].items()}
         corpora.append({"spec": one["head"], "name": one["label"], **options})
-    # A diagnostic is listed for each corpus.
-    diagnostics = {spec: {"spec": spec, **options} for spec, _, options, _ in settings["diagnostics"]}
+    diagnostics = {
+        name: options for of_corpus in settings["diagnostics"].values() for name, options in of_corpus.items()
+    }
     config = {
         "seed": settings["seed"],
         "resamples": settings["resamples"],
         "limit": sources["limit"],
         "corpora": corpora,
-        "diagnostics": list(diagnostics.values()),
+        "diagnostics": [{"spec": spec, **options} for spec, options in diagnostics.items()],
         "encoders": encoders,
     }
     # A config cannot allow what a command has to allow.
