@@ -68,9 +68,6 @@ def record():
         "settings": settings, "state": "failed in part",
         "failures": [{"encoder": "worse", "reason": "no room"}],
         "notes": ["one", "two"], "encoders": encoders, "seconds": 1.5, "embassay": "0.1.0",
-        "cost": {
-            "hashing": {"encoder": "hashing", "texts": 4, "wall": [0.5], "cpu": [0.4], "device": "", "model": "f"}
-        },
     }  # fmt: skip
 
 

@@ -9,15 +9,13 @@ layouts        how each diagnostic is shown in the terminal and on the page
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from embassay.core.errors import EmbassayError, SpecError, UnknownNameError, reason_of, say
 from embassay.core.result import Result
-from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.layouts import layouts
-from embassay.run.cost import measured_cost
 from embassay.run.examples import columns_of
 from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
@@ -55,8 +53,7 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
     for note in plan.notes:
         tell(note)
     outcome = execute(plan, folder)
-    cost = measured_cost(plan, outcome, folder.record().get("cost", {}))
-    record = write_outcome(folder, plan, outcome, time.perf_counter() - started, cost)
+    record = write_outcome(folder, plan, outcome, time.perf_counter() - started)
     for note in outcome.notes:
         tell(note)
     if not any(run.texts for run in outcome.encoders) and not outcome.result.failed:
@@ -74,7 +71,7 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
         from embassay.reports.terminal import stdout
 
         pages = layouts(result)
-        show_summary(result, pages, record.get("cost", {}), latencies(record), stdout(), str(folder.path))
+        show_summary(result, pages, {}, latencies(record), stdout(), str(folder.path))
         if result.rows:
             draw(folder.report, result, pages, record)
 
@@ -102,21 +99,15 @@ def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
     return True
 
 
-def write_outcome(
-    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Mapping[str, MeasuredTimes] | None = None
-) -> RunRecord:
+def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
     """Write ``result.json``, item values, texts and ``run.json`` into the run's folder, and return the record.
 
     Parameters
     ----------
     seconds
         How long the run has taken.
-    cost
-        The times of encoding, where they were measured now; those of an earlier start stay.
     """
     record = finished_record(folder.record(), plan, outcome, seconds)
-    if cost:
-        record["cost"] = dict(cost)
     folder.write_result(outcome.result)
     folder.write_items(columns_of(outcome.scored(plan)), texts_of(plan.corpora) if plan.request.texts else {})
     folder.write_record(record)
@@ -191,7 +182,7 @@ def show_again(
     show(
         result,
         layouts(result),
-        finished.record.get("cost", {}),
+        {},
         latencies(finished.record),
         stdout(),
         diagnostic=diagnostic,

@@ -73,4 +73,4 @@ def page(result: Result, pages: Mapping[str, Layout], record: RunRecord) -> str:
     from embassay.reports.page import render
 
     notes = record.get("notes", ())
-    return render(result, pages, record.get("cost", {}), trust(record), notes, latencies(record))
+    return render(result, pages, {}, trust(record), notes, latencies(record))

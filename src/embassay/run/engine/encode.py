@@ -151,7 +151,7 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
         for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role, done):
             block = [contents[place] for place in places]
             rows = as_array(returned)
-            if rows.dtype.kind not in "biufO" or rows.ndim != 2 or len(rows) != len(block) or not rows.shape[1]:
+            if rows.dtype.kind not in "biufO" or rows.ndim != 2 or rows.shape[0] != len(block) or not rows.shape[1]:
                 expected = f"({len(block)}, d) for {counted(len(block), 'text')}"
                 raise EncoderError(f"it returned {described(returned, rows)}, not real numbers of shape {expected}")
             rows = as_float32(rows, block)

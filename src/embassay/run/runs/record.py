@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 from embassay._version import __version__
 from embassay.core.store.canonical import plain
 from embassay.core.types import JsonObject
-from embassay.reports.findings.speed import MeasuredTimes
 
 OPEN = with_config(ConfigDict(extra="allow", allow_inf_nan=False))
 """Fields without a type are kept as they are."""
@@ -77,7 +76,7 @@ class GateRecord(TypedDict):
 class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
-    ``state`` is ``running``, ``finished`` or ``failed in part``. ``cost`` has the times of encoding the same texts.
+    ``state`` is ``running``, ``finished`` or ``failed in part``.
     ``gate`` marks a baseline.
     """
 
@@ -88,7 +87,6 @@ class RunRecord(TypedDict, total=False):
     failures: list[dict[str, str]]
     notes: list[str]
     sources: Sources
-    cost: dict[str, MeasuredTimes]
     seconds: float
     peak_memory_mib: int | None
     python: str

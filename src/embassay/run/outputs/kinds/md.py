@@ -58,7 +58,7 @@ def report(finished: FinishedRun) -> Iterator[str]:
     """Yield the blocks of the report of a run: what everyone needs first, then the tables, folded."""
     result, record = finished.result, finished.record
     pages = layouts(result)
-    for section in answer_sections(result, pages, record.get("cost", {}), latencies(record)):
+    for section in answer_sections(result, pages, {}, latencies(record)):
         lines = [f"- **{escaped(answer.question)}** {escaped(text)}" for answer, text in section.texts()]
         yield "\n".join([f"## {escaped(section.title)}\n", *lines])
     card = scorecard(result, pages)
