@@ -108,7 +108,6 @@ def encode_texts(
     EncoderError
         If the encoder fails; finished parts are kept.
     """
-    spec = parse(encoder, "encoder")
     model = _loaded(encoder, options.device, options.trust_remote_code)
     check_encoder(model)
     # Whole paths: another machine may have another working directory.
@@ -122,15 +121,20 @@ def encode_texts(
     rows = sum(part.rows for part in parts)
     tell(f"{counted(rows, 'text')} in {counted(len(parts), 'part')}; still to be made: {len(to_make):,}")
     progress = Progress() if quiet else Bar()
-    with progress.encoding(spec.label or spec.head, sum(task.part.rows for task in to_make)) as advance:
+    with progress.encoding(_label(encoder), sum(task.part.rows for task in to_make)) as advance:
         if options.executor == "ray" and to_make:
             for made in in_ray(make_part, to_make, options.workers, use_gpu=options.device != "cpu"):
                 advance(made.rows)
         else:
             for task in to_make:
                 make_part(task, advance)
-    _, dim = PartVectors(folder).shape
-    return Encoded(folder, rows, dim, len(parts), len(to_make))
+    return Encoded(folder, rows, PartVectors(folder).shape[1], len(parts), len(to_make))
+
+
+def _label(encoder: str) -> str:
+    """Return what messages call the encoder of a spec."""
+    spec = parse(encoder, "encoder")
+    return spec.label or spec.head
 
 
 def check_encoder(encoder: Encoder) -> None:
@@ -248,22 +252,20 @@ def make_part(task: PartTask, advance: Advance = lambda done: None) -> Part:
     ids, texts = rows["id"].to_list(), rows["text"].to_list()
     if part_of(ids, texts) != task.part:
         raise SourceError("the file has changed while it was encoded; repeat the command", task.source)
-    place_of_text = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    in_role: list[Text] = [("document", text) for text in place_of_text]
+    distinct: list[Text] = [("document", text) for text in dict.fromkeys(texts)]
     try:
-        encoded, _ = encode(encoder, in_role, advance=advance)
+        encoded, _ = encode(encoder, distinct, advance=advance)
     except EncoderError as error:
-        spec = parse(task.encoder, "encoder")
-        raise EncoderError(f"encoder {spec.label or spec.head!r}: {error}") from error
-    exact = dense_rows(encoded.matrix)
+        raise EncoderError(f"encoder {_label(task.encoder)!r}: {error}") from error
+    exact = dense_rows(encoded.take(texts, "document"))
     with np.errstate(over="ignore"):
         stored = exact.astype(options.dtype)
     is_lost = ~np.isfinite(stored).all(axis=1) | (exact.any(axis=1) & ~stored.any(axis=1))
     if is_lost.any():
-        text = in_role[int(is_lost.argmax())][1]
-        raise EncoderError(f"{options.dtype} cannot hold the vector of {quoted(text)}; use float32 and another folder")
-    write_part(task.folder, task.part, ids, stored[[place_of_text[text] for text in texts]])
-    advance(len(texts) - len(place_of_text))
+        text = quoted(texts[int(is_lost.argmax())])
+        raise EncoderError(f"{options.dtype} cannot hold the vector of {text}; use float32 and another folder")
+    write_part(task.folder, task.part, ids, stored)
+    advance(len(texts) - len(distinct))
     return task.part
 
 
