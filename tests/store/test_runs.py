@@ -11,8 +11,7 @@ import pytest
 from embassay._version import __version__
 from embassay.core.errors import OutputError
 from embassay.core.types import ItemScores, Origin
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.record import read_record
+from embassay.run.runs.folder import RunFolder, read_record
 
 SETTINGS = {"encoders": {}, "corpora": {}, "diagnostics": {}, "seed": 0, "resamples": 9, "reference": ""}
 ORIGIN = Origin("negated_antonyms", "", "c", "cf", "a/b c", "ef", "st:a")

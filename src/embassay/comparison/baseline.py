@@ -32,8 +32,7 @@ from embassay.core.formatting import counted
 from embassay.core.result import Result, Row
 from embassay.core.store.partial_files import names_in
 from embassay.core.store.paths import output_path
-from embassay.run.runs.folder import RECORD, RunFolder
-from embassay.run.runs.record import GateRecord
+from embassay.run.runs.folder import RECORD, GateRecord, RunFolder
 
 FEW = 20
 """With fewer items the loss that a test set can rule out is too large to be anybody's margin."""

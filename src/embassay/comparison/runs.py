@@ -14,8 +14,7 @@ from embassay.core.result import Result
 from embassay.run.examples import columns_of
 from embassay.run.finished import finished_run
 from embassay.run.items import Items
-from embassay.run.runs.items import read_texts, texts_of
-from embassay.run.runs.record import RunRecord
+from embassay.run.runs.folder import RunRecord, read_texts, texts_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import cast
@@ -47,7 +47,7 @@ class RunEncoder:
     original
         The label of what it is another service or an export of, as its spec says.
     base, change
-        The label of what an encoder is derived from, and what is another than there; see :mod:`embassay.run.steps`.
+        The label of what an encoder is derived from, and what is another than there; see :func:`with_bases`.
     """
 
     label: str
@@ -278,3 +278,59 @@ def load_model(spec: EncoderInput, runtime: Runtime | None = None) -> FullEncode
     """Load the encoder or the retriever of a spec or an object."""
     model = load_candidate(spec, runtime)
     return model if isinstance(model, Retriever) else adopted(model)
+
+
+STEP_OF_OPTION = {
+    "vectors": "",
+    "dtype": "dtype",
+    "dim": "dim",
+    "query_prompt": "prompt",
+    "document_prompt": "prompt",
+    "text_prompt": "prompt",
+}
+"""What an option changes, in the order in which one of several names the step; that of ``vectors`` is its value."""
+
+
+def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
+    """Return the candidates, each with what it is derived from.
+
+    Raises
+    ------
+    SpecError
+        If ``original=`` is said of a retriever that is built on candidates.
+    """
+    derived = []
+    for entry in entries:
+        base, change = entry.original, ""
+        if base and entry.parts:
+            raise SpecError(f"encoder {entry.label!r} is built on {entry.parts[0]!r}: remove original=")
+        if base:
+            change = "server" if entry.card.remote or entry.retriever else "export"
+        elif entry.card.target:
+            base, change = _base(entry.card, entries)
+        derived.append(replace(entry, base=base, change=change))
+    return derived
+
+
+def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[str, str]:
+    """Return the label of the candidate that an encoder is a step on, and the kind of step; empty if there is none."""
+    options = dict(card.options)
+    # By label the options of those with the same target and the same options, other than those that are steps.
+    family = {
+        entry.label: dict(entry.card.options)
+        for entry in entries
+        if entry.card.target == card.target and _fixed(entry.card.options) == _fixed(options)
+    }
+    simpler = [label for label, others in family.items() if others.items() < options.items()]
+    # The one with most of its options, or else the first of those with the fewest.
+    label = max(simpler, key=lambda one: len(family[one]), default=min(family, key=lambda one: len(family[one])))
+    for option, step in STEP_OF_OPTION.items():
+        value = options.get(option)
+        if value not in (None, family[label].get(option)):
+            return label, step or str(value)
+    return "", ""
+
+
+def _fixed(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that are no steps and have a value."""
+    return {name: value for name, value in options.items() if name not in STEP_OF_OPTION and value is not None}

@@ -23,9 +23,7 @@ from embassay.run.items import items_in
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, latencies, settings_of
 from embassay.run.request import RunRequest
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.items import texts_of
-from embassay.run.runs.record import RunRecord
+from embassay.run.runs.folder import RunFolder, RunRecord, texts_of
 
 FINE, FAILED_IN_PART = 0, 3
 

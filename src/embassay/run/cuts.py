@@ -16,7 +16,7 @@ from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.core.types import AnyCorpus
 from embassay.run.resolve import load_corpus
-from embassay.run.runs.items import item_hash
+from embassay.run.runs.folder import item_hash
 from embassay.run.specs import Spec, alternatives, as_spec, list_options
 
 VARYING = {"passages"}

@@ -14,7 +14,7 @@ from embassay.core.randomness import generator
 from embassay.core.result import Example
 from embassay.core.types import AnyCorpus, Diagnostic, ItemScores
 from embassay.diagnostics.base import DeclaresMetrics, Outcomes, ShowsItems
-from embassay.run.runs.items import documents_hash, item_hash, text_hash
+from embassay.run.runs.folder import documents_hash, item_hash, text_hash
 
 MISSED_BY = ("all", "some", "none", "undecided")
 """Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""

@@ -22,14 +22,13 @@ from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
 from embassay.run.cuts import by_name, joined_setting
 from embassay.run.examples import ScoredTask, examples_of
-from embassay.run.item_tests import changed_by_steps, headline_of, misses
+from embassay.run.item_tests import changed_by_steps, headline_of, misses, screenings_of
 from embassay.run.plan import Plan
 from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
-from embassay.run.scoring import CandidateRun, Services
-from embassay.run.screenings import screenings_of
+from embassay.run.score import CandidateRun, Services
 from embassay.stats.labels import Labels
 
 LOG = logging.getLogger(__name__)

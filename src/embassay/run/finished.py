@@ -13,8 +13,7 @@ from embassay.core.store.canonical import write
 from embassay.core.store.paths import source_path
 from embassay.run.record import latencies, trust
 from embassay.run.runs import results
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.record import RunRecord
+from embassay.run.runs.folder import RunFolder, RunRecord
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.plan import joined_task, load_given_corpora
 from embassay.run.resolve import load_diagnostic
 from embassay.run.runs import results
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.record import RunRecord
+from embassay.run.runs.folder import RunFolder, RunRecord
 from embassay.run.specs import Spec
 
 if TYPE_CHECKING:

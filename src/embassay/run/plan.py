@@ -14,14 +14,27 @@ from embassay.core.samples.base import Text
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Origin
 from embassay.diagnostics.base import ChecksCorpus, ScoresRankings, SetsSideBySide
 from embassay.reports.findings.advice import advice
-from embassay.run.candidates import Candidates, RunEncoder, in_scoring_order, load_baselines, load_candidates
+from embassay.run.candidates import (
+    Candidates,
+    RunEncoder,
+    in_scoring_order,
+    load_baselines,
+    load_candidates,
+    with_bases,
+)
 from embassay.run.cuts import by_name, check_cuts, limited, load_cuts
-from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
-from embassay.run.resolve import CorpusInput, CorpusInputs, NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
+from embassay.run.resolve import (
+    CorpusInput,
+    CorpusInputs,
+    NamedDiagnostic,
+    builtin_names,
+    encoder_list,
+    load_corpus,
+    load_diagnostic,
+)
 from embassay.run.specs import Spec, as_spec
-from embassay.run.steps import with_bases
 from embassay.run.training_overlap import overlaps
 from embassay.search.retrievers.base import Questions
 

@@ -16,13 +16,12 @@ from embassay.core.types import AnyCorpus, Corpus, JsonObject
 from embassay.reports.findings.costs import Latency
 from embassay.run.candidates import RunEncoder
 from embassay.run.execute import NO_TEXTS, Outcome
-from embassay.run.loaders import builtin_names
 from embassay.run.options import RECORD, options_in
 from embassay.run.plan import Plan, corpus_list
 from embassay.run.presets import named_in
-from embassay.run.resolve import default_label, encoder_list
-from embassay.run.runs.record import EncoderUse, RunRecord, RunSettings, Sources
-from embassay.run.scoring import CandidateRun
+from embassay.run.resolve import builtin_names, default_label, encoder_list
+from embassay.run.runs.folder import EncoderUse, RunRecord, RunSettings, Sources
+from embassay.run.score import CandidateRun
 from embassay.run.specs import Spec, alternatives, as_spec
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")

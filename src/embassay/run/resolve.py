@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TypeAlias, cast
 
-from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError, nearest
-from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
-from embassay.core.store.paths import source_path
+from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, nearest
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, left_out
+from embassay.core.store.paths import open_file, source_path, unreadable
+from embassay.core.tables.texts import open_decoded
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 from embassay.models.addresses import without_secrets
 from embassay.models.base import adopted
-from embassay.run.loaders import builtin_names, find_loader
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.search.retrievers.base import Retriever
 
@@ -246,3 +247,117 @@ def scheme_of(head: str) -> tuple[str, str]:
     if colon and re.fullmatch(r"[a-z]+", before_colon):
         raise UnknownNameError("encoder scheme", before_colon, schemes)
     return DEFAULT_SCHEME, head
+
+
+PEEK = 65_536
+"""Characters after the first line that loaders recognise a file by."""
+LONGEST_LINE = 16_000_000
+MAX_SHOWN = 120
+"""Characters that a message repeats of a file."""
+PARQUET = "PAR1"
+"""What a Parquet file begins with."""
+USUAL_PRIORITY = 10
+"""That of a loader of one format; loaders of any table or folder have a larger one."""
+EMPTY = "the file is empty"
+FILES = (
+    "for a table, set first=, second= and score= for pairs, group= for groups, questions= for documents; known forms: "
+    "see 'embassay list corpora'; set loader= to choose one"
+)
+FOLDERS = (
+    "unrecognised folder; known forms: documents (.txt, .md, .rst and .html files, with or without questions=FILE), "
+    "beir (corpus.jsonl, queries.jsonl, qrels/), trec (a file with topics or queries in its name, one "
+    "with qrels, and the documents), msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), "
+    "opinosis (phrases.txt, phrase_groups.csv); set loader= to choose one"
+)
+
+
+def builtin_names() -> tuple[str, ...]:
+    """Return the names of the corpora that need no file and no folder: the loaders that say so (``BUILTIN``)."""
+    return tuple(name for name, module in CORPORA.working().items() if getattr(module, "BUILTIN", False))
+
+
+def find_loader(source: str, options: Mapping[str, object]) -> str:
+    """Return the name of the loader of a source: a built-in corpus, a file or a folder.
+
+    The loaders themselves recognise their formats; importing all of them takes about 20 ms.
+
+    Raises
+    ------
+    SourceError
+        If there is no such file, or no loader recognises it.
+    """
+    builtin = builtin_names()
+    if source in builtin:
+        return source
+    path = source_path(source)
+    if path.is_dir():
+        if loader := _choose("recognises_folder", path, options):
+            return loader
+        raise SourceError(FOLDERS, path)
+    if not path.exists():
+        raise SourceError(f"no such file; built-in corpora: {', '.join(builtin)}", path)
+    head = _head(path)
+    if loader := _choose("recognises", head, options):
+        return loader
+    # A file may begin with a byte order mark.
+    lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
+    reason = f"unrecognised format (its first line is {begun(lines[0], MAX_SHOWN)!r}); {FILES}" if lines else EMPTY
+    raise SourceError(reason, path, 1)
+
+
+def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
+    """Return the loader that recognises the content, or the only one that the options fit; None if there is neither.
+
+    A loader of one format is surer than options: SQuAD stays SQuAD with an option of tables. A loader of any table is
+    not.
+
+    Parameters
+    ----------
+    function
+        The function of a loader to ask: ``recognises`` for files, ``recognises_folder`` for folders.
+    content
+        What the function takes: the beginning of a file, or the path of a folder.
+    options
+        The options that the user gave for the corpus.
+    """
+    own_priority = "FOLDER_PRIORITY" if function == "recognises_folder" else "PRIORITY"
+    loaders = []
+    for name, module in CORPORA.working().items():
+        if hasattr(module, function):
+            priority = getattr(module, own_priority, getattr(module, "PRIORITY", USUAL_PRIORITY))
+            loaders.append((priority, name, module))
+    loaders.sort(key=lambda loader: loader[:2])
+    by_content = None
+    for priority, name, module in loaders:
+        # A loader of another package that fails is left out.
+        with left_out(), CORPORA.guarded(name):
+            if getattr(module, function)(content):
+                if priority <= USUAL_PRIORITY:
+                    return name
+                by_content = name
+                break
+    fitting = [name for _, name, module in loaders if _options_fit(module, options)]
+    return fitting[0] if len(fitting) == 1 else by_content
+
+
+def _options_fit(module: ModuleType, options: Mapping[str, object]) -> bool:
+    """Return whether a loader knows all options, and at least one of them tells that it is meant.
+
+    A loader that shares options with another one lists those of its own in ``TOLD_BY``. Without the list, each of its
+    options tells that it is meant.
+    """
+    known = known_options(module.load)
+    telling = getattr(module, "TOLD_BY", known)
+    return options.keys() <= known and not telling.isdisjoint(options)
+
+
+def _head(path: Path) -> str:
+    """Return the first line of a file, however long, and what follows it; of a Parquet file its magic number."""
+    try:
+        with open_file(path) as content:
+            if content.read(len(PARQUET)) == PARQUET.encode():
+                return PARQUET
+        with open_decoded(path, errors="replace") as file:
+            return file.readline(LONGEST_LINE) + file.read(PEEK)
+    except OSError as error:
+        raise unreadable(error, path) from None

@@ -28,8 +28,7 @@ from embassay.diagnostics.base import ScoresRankings
 from embassay.run.candidates import in_scoring_order
 from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.plan import Task
-from embassay.run.score import EncoderRun
-from embassay.run.scoring import CandidateRun, Services
+from embassay.run.score import CandidateRun, EncoderRun, Services
 from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit

@@ -8,31 +8,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
 from embassay._version import __version__
 from embassay.core.columns import FILE as VALUES
 from embassay.core.columns import ItemColumn, write_columns
-from embassay.core.errors import OutputError, one_line
+from embassay.core.errors import OutputError, SourceError, begun, one_line
 from embassay.core.plugins import FORMATS
 from embassay.core.result import Result
+from embassay.core.samples.base import Sample
+from embassay.core.samples.groups import Grouped
 from embassay.core.store.arrays import read_arrays, write_arrays
-from embassay.core.store.canonical import canonical, write
+from embassay.core.store.canonical import canonical, plain, write
 from embassay.core.store.files import LISTS
 from embassay.core.store.partial_files import names_in
-from embassay.core.types import ItemScores, Origin, content_hash
+from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin, content_hash
 from embassay.run.runs import results
-from embassay.run.runs.items import FILE as ITEMS
-from embassay.run.runs.items import Texts
-from embassay.run.runs.record import RunRecord, RunSettings, changes, read_record
 
 RECORD = "run.json"
+ITEMS = "items.json"
 GROUPS = ("labels", "values")
 """The arrays of scores that have names of their own."""
 FILES = ("result.json", VALUES, ITEMS, "report.html", "report.md")
@@ -175,3 +177,174 @@ def _read_scores(path: Path) -> ItemScores | None:
     except (ValueError, TypeError, KeyError):
         # Scores that are missing or damaged are computed again from the cached vectors.
         return None
+
+
+OPEN = with_config(ConfigDict(extra="allow", allow_inf_nan=False))
+"""Fields without a type are kept as they are."""
+
+
+@OPEN
+class RunSettings(TypedDict):
+    """What identifies a run.
+
+    ``encoders`` has (spec, route, fingerprint) by label, ``corpora`` the fingerprint by label with the cut, and
+    ``diagnostics`` by corpus the options of each diagnostic.
+    """
+
+    encoders: dict[str, tuple[str, str, str]]
+    corpora: dict[str, str]
+    diagnostics: dict[str, dict[str, JsonObject]]
+    seed: int
+    resamples: int
+    texts: NotRequired[bool]
+
+
+class EncoderUse(TypedDict, total=False):
+    """The work of one candidate: ``badges`` holds its robustness checks, ``route`` how its vectors were computed.
+
+    ``encoder`` is its label without the cut of documents. ``milliseconds`` are those of one question by corpus, see
+    docs/setups.md; without a name those of one text alone.
+    """
+
+    encoder: str
+    texts: int
+    encoded: int
+    cached: int
+    milliseconds: dict[str, float]
+    route: JsonObject
+    badges: JsonObject | None
+
+
+class Sources(TypedDict):
+    """How the corpora are read again (head, label and options of a spec), and by label the options of encoders.
+
+    The options are as they were given, without secrets.
+    """
+
+    corpora: list[dict[str, Any]]
+    limit: int | None
+    follow_links: bool
+    encoders: dict[str, JsonObject]
+
+
+class GateRecord(TypedDict):
+    """What ``embassay bless`` has fixed for each ``embassay check``.
+
+    ``pages`` says whether the documents are all there are, or a sample; ``margins`` are those of the user by the name
+    of the metric, and ``default_margins`` those of the headlines (diagnostic, corpus, margin).
+    """
+
+    pages: Literal["given", "sampled"]
+    margins: dict[str, float]
+    default_margins: list[tuple[str, str, float]]
+
+
+@OPEN
+class RunRecord(TypedDict, total=False):
+    """The content of ``run.json``.
+
+    ``state`` is ``running``, ``finished`` or ``failed in part``.
+    ``gate`` marks a baseline.
+    """
+
+    settings: RunSettings
+    state: str
+    embassay: str
+    encoders: dict[str, EncoderUse]
+    failures: list[dict[str, str]]
+    notes: list[str]
+    sources: Sources
+    seconds: float
+    peak_memory_mib: int | None
+    python: str
+    platform: str
+    packages: dict[str, str]
+    time: str
+    gate: GateRecord
+
+
+def read_record(path: Path) -> RunRecord:
+    """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
+    try:
+        return TypeAdapter(RunRecord).validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError):
+        return {}
+
+
+def changes(record: RunRecord, settings: RunSettings) -> list[str]:
+    """Name what keeps a run from continuing that of a record, as ``seed`` or ``encoder bow``; empty if nothing does.
+
+    Each score is stored with all that it depends on. So encoders and corpora may be added, the code of diagnostics may
+    differ, and the content of encoders that had failed.
+    """
+    # A failure without a diagnostic is that of the encoder itself.
+    failed = {failure.get("encoder", "") for failure in record.get("failures", ()) if not failure.get("diagnostic")}
+    # As they are written to the file, and read from it.
+    before: Any = plain(record["settings"])
+    now: Any = plain(settings)
+    changed = []
+    for group, of_one in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostics on")):
+        facts, new_facts = before.pop(group), now.pop(group)
+        for name, fact in facts.items():
+            new = new_facts.get(name)
+            if new != fact and not (group == "encoders" and name in failed and new and new[:2] == fact[:2]):
+                changed.append(f"{of_one} {name}")
+    changed = [name for name, value in before.items() if now.get(name) != value] + changed
+    return changed if record.get("embassay") == __version__ else [*changed, "version of embassay"]
+
+
+NOT_CONTENT = ("id", "unit", "units")
+"""The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
+UNIT_KEY = "group"
+"""A field that the hash leaves out too, unless the group is the right answer (``Grouped``); elsewhere it is a unit."""
+Texts = Mapping[str, Mapping[str, str]]
+"""The texts of each item by the hash of its content, then by name, each cut after 400 characters."""
+
+
+def item_hash(sample: Sample) -> str:
+    """Return a hash of a sample's content: the same for the same content, whatever its id and unit."""
+    left_out = {*NOT_CONTENT}
+    if not isinstance(sample, Grouped):
+        left_out.add(UNIT_KEY)
+    content = {name: value for name, value in vars(sample).items() if name not in left_out}
+    return content_hash([content, *sample.texts()])
+
+
+def text_hash(sample: Sample) -> str:
+    """Return a hash of a sample's texts: the same where they differ in case and white space only."""
+    return content_hash([" ".join(text.casefold().split()) for _, text in sample.texts()])
+
+
+def documents_hash(corpus: AnyCorpus) -> str:
+    """Return a hash of the documents that are searched, as they are cut; empty where there are none."""
+    if corpus.stored_documents is not None:
+        return corpus.stored_documents.fingerprint
+    if not corpus.documents:
+        return ""
+    return content_hash([[document.id, *document.passages] for document in corpus.documents])
+
+
+def texts_of(corpora: Iterable[AnyCorpus]) -> Texts:
+    """Return the texts of all items of some corpora."""
+    samples = [sample for corpus in corpora for sample in corpus.samples]
+    return {item_hash(sample): {name: begun(text) for name, text in sample.fields().items()} for sample in samples}
+
+
+def read_texts(folder: Path) -> Texts:
+    """Return the texts of the items of a run; empty where they are not stored.
+
+    Raises
+    ------
+    SourceError
+        If the file is damaged.
+    """
+    path = folder / ITEMS
+    if not path.is_file():
+        return {}
+    try:
+        texts: Texts = json.loads(path.read_bytes())
+        if all(isinstance(text, str) for of_item in texts.values() for text in of_item.values()):
+            return texts
+    except (OSError, ValueError, AttributeError):
+        pass
+    raise SourceError("the texts of the items are damaged; repeat the run's command with --overwrite", path)

@@ -10,8 +10,8 @@ from embassay.core.errors import OutputError
 from embassay.core.result import CHANGES
 from embassay.reports.findings.support import findings_of, use_of
 from embassay.run.finished import FinishedRun
+from embassay.run.item_tests import settings_of
 from embassay.run.outputs.formats import Export
-from embassay.run.screenings import settings_of
 
 FILE = "setup.toml"
 HOLDS = "config"
