@@ -383,11 +383,3 @@ def test_a_look_lists_each_variant(docs, tmp_path, capsys):
 def test_the_size_of_a_vector(vectors, dim, size):
     assert vector_bytes(Card("st:m", options={"vectors": vectors} if vectors else {}), dim) == size
     assert vector_bytes(Card("sparse:m"), dim) is None
-
-
-def test_cuts_that_change_no_passage_are_said(docs):
-    """No document has 500 words: 500 and 600 words a passage leave each in one piece."""
-    same = prepare(request(docs, cuts=("500", "600"))).corpora
-    assert [any("they cannot differ" in note for note in corpus.notes) for corpus in same] == [True, False]
-    different = prepare(request(docs)).corpora
-    assert not any("they cannot differ" in note for corpus in different for note in corpus.notes)

@@ -55,10 +55,6 @@ def load_cuts(source: str | Spec, *, follow_links: bool = False) -> list[AnyCorp
         # Without a label of the spec, that of an alternative is its setting: ",passages=100".
         cut = (one.label or "").removeprefix(",")
         cuts.append(replace(load_corpus(as_cut, follow_links=follow_links), cut=cut))
-    passages = [[document.passages for document in cut.documents] for cut in cuts]
-    if len(cuts) > 1 and passages[0] and all(other == passages[0] for other in passages):
-        note = f"{', '.join(varying)}: all values give the same passages, so they cannot differ"
-        cuts[0] = replace(cuts[0], notes=(*cuts[0].notes, note))
     return cuts
 
 

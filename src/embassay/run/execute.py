@@ -145,22 +145,17 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> Result:
 
 def list_failures(plan: Plan, runs: Sequence[CandidateRun]) -> list[Failure]:
     """Return a failure for each encoder that failed, then one for each task that failed for one of the others."""
-    failures = [Failure(run.entry.label, "", "", run.failure) for run in runs if run.failure is not None]
+    failures = [Failure(run.entry.label, "", "", one_line(run.failure)) for run in runs if run.failure is not None]
     for task in plan.tasks:
-        reason_of_run = {run.entry.label: run.failed_tasks.get(task.key) for run in runs if run.failure is None}
-        failures += [Failure(label, task.name, task.corpus.name, why) for label, why in reason_of_run.items() if why]
-    consequence = "it was the reference; the others are compared with the first encoder that did not fail"
-    is_compared = sum(not run.entry.baseline for run in runs) > 1
-    for place, failure in enumerate(failures):
-        reason = one_line(failure.reason)
-        if is_compared and failure.encoder == plan.reference:
-            reason += f" ({consequence})"
-        failures[place] = replace(failure, reason=reason)
+        for run in runs:
+            reason = run.failed_tasks.get(task.key)
+            if run.failure is None and reason is not None:
+                failures += [Failure(run.entry.label, task.name, task.corpus.name, one_line(reason))]
     return failures
 
 
 def scored_tasks(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
-    """Return each diagnostic on each corpus with the scores of all candidates that finished."""
+    """Return each diagnostic on each corpus, whose cuts are one task, with the scores of all that finished."""
     corpora: dict[tuple[str, str], dict[str, AnyCorpus]] = {}
     scores: dict[tuple[str, str], list[ItemScores]] = {}
     for run in runs:
@@ -169,11 +164,10 @@ def scored_tasks(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
                 place = task.name, task.corpus.name
                 corpora.setdefault(place, {})[task.corpus.fingerprint] = task.corpus
                 scores.setdefault(place, []).append(run.scores[task.key])
-    # The cuts of a corpus are one task.
-    first_task = {(task.name, task.corpus.name): task for task in reversed(plan.tasks)}
+    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
     return [
-        ScoredTask(task.name, task.diagnostic, corpora[place], tuple(scores[place]))
-        for place, task in reversed(first_task.items())
+        ScoredTask(place[0], diagnostic, corpora[place], tuple(scores[place]))
+        for place, diagnostic in diagnostics.items()
         if place in scores
     ]
 
@@ -270,16 +264,13 @@ def truncation_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dic
     limit = run.entry.card.max_tokens or 0
     truncation = {}
     for corpus in corpora:
-        lengths = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
-        documents = [tokens for (role, _), tokens in lengths.items() if role == "document"]
-        counted = list(lengths.values())
-        unread = None
-        if max(documents, default=0) > limit:
-            counted = documents
-            unread = sum(max(tokens - limit, 0) for tokens in documents) / sum(documents)
-        truncated = sum(tokens > limit for tokens in counted)
-        if truncated:
-            truncation[corpus.name] = Truncation(truncated, len(counted), unread)
+        tokens_of = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
+        tokens, unread = list(tokens_of.values()), None
+        of_documents = [tokens for (role, _), tokens in tokens_of.items() if role == "document"]
+        if max(of_documents, default=0) > limit:
+            tokens, unread = of_documents, sum(max(one - limit, 0) for one in of_documents) / sum(of_documents)
+        if truncated := sum(one > limit for one in tokens):
+            truncation[corpus.name] = Truncation(truncated, len(tokens), unread)
     return truncation
 
 

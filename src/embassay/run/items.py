@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
-from embassay.core.result import Example
 from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, ItemScores
-from embassay.diagnostics.base import SetsSideBySide, ShowsItems
+from embassay.diagnostics.base import ShowsItems
 from embassay.run.cuts import limited
 from embassay.run.examples import ScoredTask, examples_of_items
-from embassay.run.plan import joined_task, load_given_corpora
+from embassay.run.plan import load_given_corpora
 from embassay.run.resolve import load_diagnostic
 from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder, RunRecord
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 
 Value = str | float | int | bool | None
 """A cell of an item frame."""
+PLACE = ("diagnostic", "corpus", "encoder", "item")
+OUTCOME = ("subset", "correct", "margin")
 
 
 @dataclass(frozen=True)
@@ -97,27 +98,17 @@ class Items:
             # The record of an item comes before those of the encoders.
             if example.kind == "item":
                 texts = example.texts if self.has_texts else {}
-            else:
-                yield _row(example, texts, int(units[example.item]))
-
-
-def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Value]:
-    """Return the record of an encoder on an item as a row.
-
-    Parameters
-    ----------
-    texts
-        The texts of the item by name, passages by their reference; empty if texts may not be shown.
-    """
-    row: dict[str, Value] = {name: getattr(example, name) for name in ("diagnostic", "corpus", "encoder", "item")}
-    row |= {"unit": unit, "subset": example.subset, "correct": example.correct, "margin": example.margin}
-    # A passage is named by its reference, such as "doc#3"; the row has only those that the labels refer to.
-    row |= {f"text_{name}": text for name, text in texts.items() if "#" not in name}
-    for name, label in example.labels.items():
-        row[f"label_{name}"] = label
-        if label in texts:
-            row[f"text_{name}"] = texts[label]
-    return row | {f"value_{name}": value for name, value in example.values.items()}
+                continue
+            row: dict[str, Value] = {name: getattr(example, name) for name in PLACE}
+            row["unit"] = int(units[example.item])
+            row |= {name: getattr(example, name) for name in OUTCOME}
+            # A passage is named by its reference, such as "doc#3"; the row has only those that the labels refer to.
+            row |= {f"text_{name}": text for name, text in texts.items() if "#" not in name}
+            for name, label in example.labels.items():
+                row[f"label_{name}"] = label
+                if label in texts:
+                    row[f"text_{name}"] = texts[label]
+            yield row | {f"value_{name}": value for name, value in example.values.items()}
 
 
 def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
@@ -134,7 +125,7 @@ def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Item
 
 
 def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> Iterator[ScoredTask]:
-    """Yield the tasks of a run with the scores in its folder.
+    """Yield the tasks of a run that show single items, with the scores in its folder.
 
     Raises
     ------
@@ -153,29 +144,19 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     loaded = limited(loaded, sources["limit"], settings["seed"])
     corpus_of = {corpus.key: corpus for corpus in loaded}
     scores_of = _stored_scores(folder)
-    tasks = [
-        (name, options, key)
-        for key, of_corpus in settings["diagnostics"].items()
-        for name, options in of_corpus.items()
-    ]
-    for name, options, key in tasks:
-        diagnostic = load_diagnostic(Spec(name, options=options))
-        method, needed = diagnostic.method, [key]
-        if isinstance(method, SetsSideBySide):
-            needed = list(method.pair)
-        if missing := [one for one in needed if one not in corpus_of]:
-            named = ", ".join(missing)
-            raise SourceError(f"give the corpora that were made in Python as corpora=: {named}", folder.path)
-        if isinstance(method, SetsSideBySide):
-            corpus_of[key] = joined_task(diagnostic, method, loaded).corpus
-        if corpus_of[key].fingerprint != settings["corpora"][key]:
+    for key, name in [(key, name) for key, diagnostics in settings["diagnostics"].items() for name in diagnostics]:
+        method = load_diagnostic(Spec(name, options=settings["diagnostics"][key][name])).method
+        if not isinstance(method, ShowsItems):
+            continue
+        if key not in corpus_of:
+            raise SourceError(f"give the corpora that were made in Python as corpora=: {key}", folder.path)
+        corpus = corpus_of[key]
+        if corpus.fingerprint != settings["corpora"][key]:
             raise SourceError(f"the corpus {key!r} is not that of this run, or has changed since", folder.path)
         # The cuts of a corpus are one task.
-        scores = scores_of.pop((name, corpus_of[key].name), None)
-        if scores:
-            cuts = [corpus for corpus in corpus_of.values() if corpus.name == corpus_of[key].name]
-            read = {corpus.fingerprint: corpus for corpus in cuts}
-            read |= {corpus.whole.fingerprint: corpus.whole for corpus in cuts if corpus.is_cut}
+        if scores := scores_of.pop((name, corpus.name), None):
+            cuts = [one for one in loaded if one.name == corpus.name]
+            read = {one.fingerprint: one for one in (*cuts, *(cut.whole for cut in cuts if cut.is_cut))}
             used = dict.fromkeys(one.origin.corpus_fingerprint for one in scores)
             yield ScoredTask(name, method, {one: read[one] for one in used}, tuple(scores))
 

@@ -101,28 +101,21 @@ class Plan:
             corpora_of.setdefault(entry.label_on(corpus), []).append(corpus)
         return corpora_of
 
-    @property
-    def reference(self) -> str | None:
-        """The label of the encoder that the others are compared with: that requested, or else the first."""
-        candidates = [entry for entry in self.entries if entry.is_candidate]
-        first = [entry.label for entry in (*(one for one in candidates if one.reference), *candidates)]
-        return first[0] if first else None
-
     def price_of_questions(self, entry: RunEncoder, corpus: AnyCorpus) -> float | None:
         """Return what 1,000 questions of a corpus cost with all that answers them, estimated from their length.
 
         None where a price is not known. That of a service or a function which finds documents never is.
         """
-        questions = Questions(corpus, corpus.samples)
-        retriever, price = entry.retriever, entry.card.price
+        questions, price, retriever = Questions(corpus, corpus.samples), entry.card.price, entry.retriever
+        if retriever is None and entry.card.remote:
+            tokens = float(entry.encoder.estimate_tokens(questions.texts, "query").mean())
+            return None if price is None else price * tokens / 1000
         if retriever is None:
-            if price is None or not entry.card.remote:
-                return None if entry.card.remote else 0.0
-            return price * float(entry.encoder.estimate_tokens(questions.texts, "query").mean()) / 1000
+            return 0.0
         prices = [self.price_of_questions(self._entry_of[label], corpus) for label in retriever.parts]
         if retriever.spending:
-            tokens = retriever.tokens(questions)
-            prices.append(retriever.spending.cost_of(round(1000 * tokens / len(corpus.samples))))
+            tokens = 1000 * retriever.tokens(questions) / len(corpus.samples)
+            prices.append(retriever.spending.cost_of(round(tokens)))
         known = [one for one in prices if one is not None]
         return sum(known) if retriever.parts and len(known) == len(prices) else None
 
@@ -263,13 +256,11 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
                 # A corpus of another package whose plug-in fails is left out, with a warning.
                 with left_out():
                     corpora.append(load_corpus(name))
-        if not corpora:
-            raise SpecError(
-                f"there is no built-in corpus of the required shape ({needed_shapes(diagnostics)}); add one with -c"
-            )
+    if not corpora:
+        raise SpecError(f"no built-in corpus has the required shape ({needed_shapes(diagnostics)}); add one with -c")
     # "docs" stands once for all its cuts, beside "docs,passages=100".
-    names = dict.fromkeys(corpus.name for corpus in corpora if corpus.cut)
-    check_labels("corpora", "-c", [(label, label) for label in (*names, *(corpus.key for corpus in corpora))])
+    labels = [*dict.fromkeys(corpus.name for corpus in corpora if corpus.cut), *(corpus.key for corpus in corpora)]
+    check_labels("corpora", "-c", zip(labels, labels, strict=True))
     for cuts in by_name(corpora).values():
         check_cuts(cuts)
     return limited(corpora, request.limit, request.seed)
@@ -305,20 +296,17 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
     An encoder that is the same on all cuts of a corpus is scored on the first. One that reads whole documents is scored
     by rankings only, and where each cut has several passages: elsewhere it adds nothing.
     """
-    suitable = [task for task in tasks if entry.suits(task.corpus)]
-    if entry.retriever or entry.whole:
-        suitable = [task for task in suitable if isinstance(task.diagnostic, ScoresRankings)]
-    if not entry.is_same_on_all_cuts:
-        return tuple(suitable)
     cuts_of = by_name({task.corpus.key: task.corpus for task in tasks}.values())
-    suitable = [task for task in suitable if task.corpus is cuts_of[task.corpus.name][0]]
-    if not entry.whole:
-        return tuple(suitable)
-    return tuple(
-        replace(task, corpus=task.corpus.whole)
-        for task in suitable
-        if all(cut.is_cut for cut in cuts_of[task.corpus.name])
-    )
+    suitable = []
+    for task in tasks:
+        cuts = cuts_of[task.corpus.name]
+        ranks = not (entry.retriever or entry.whole) or isinstance(task.diagnostic, ScoresRankings)
+        if entry.suits(task.corpus) and ranks and (task.corpus is cuts[0] or not entry.is_same_on_all_cuts):
+            if not entry.whole:
+                suitable.append(task)
+            elif all(cut.is_cut for cut in cuts):
+                suitable.append(replace(task, corpus=task.corpus.whole))
+    return tuple(suitable)
 
 
 def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
@@ -348,9 +336,7 @@ def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> Non
     seen: set[str] = set()
     for label, spec in labels:
         if label in seen:
-            remedy = f"{flag} NAME={spec}"
-            if spec.startswith("object:"):
-                remedy = "ea.encoder(object, name=…)"
+            remedy = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
             raise SpecError(f"two {kind} have the label {label!r}; rename one: {remedy}")
         seen.add(label)
 
@@ -378,66 +364,50 @@ def make_tasks(
     for diagnostic in diagnostics:
         sides = getattr(DIAGNOSTICS.module(diagnostic.name), "SIDES", None)
         if chosen and isinstance(diagnostic.method, SetsSideBySide):
-            tasks.append(joined_task(diagnostic, diagnostic.method, corpora))
+            tasks.append(joined_task(diagnostic, corpora))
         elif sides and not chosen:
             try:
-                tasks.append(side_by_side(diagnostic.name, sides, corpora))
+                task, taken = side_by_side(diagnostic.name, sides, corpora)
+                tasks.append(task)
+                notes.append(f"{diagnostic.name} takes {taken}, in the order of -c")
             except SpecError as error:
                 notes.append(f"{diagnostic.name} is left out: {error}")
-            else:
-                pairs = zip(corpora, sides.values(), strict=True)
-                taken = " and ".join(f"{corpus.name} as {side}" for corpus, side in pairs)
-                notes.append(f"{diagnostic.name} takes {taken}, in the order of -c")
     names = {task.name for task in tasks}
-    for diagnostic in diagnostics if chosen else ():
-        if diagnostic.name not in names:
+    for diagnostic in diagnostics:
+        if chosen and diagnostic.name not in names:
             shape = diagnostic.method.shape
             raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
-    check_each_is_read(corpora, tasks, diagnostics)
-    return tasks, notes
-
-
-def check_each_is_read(
-    corpora: Sequence[AnyCorpus], tasks: Sequence[Task], diagnostics: Sequence[NamedDiagnostic]
-) -> None:
-    """Raise SpecError for a corpus that no task reads, as a whole or as one of a pair."""
-    read = {task.corpus.name for task in tasks}
-    for task in tasks:
-        if isinstance(task.diagnostic, SetsSideBySide):
-            read.update(task.diagnostic.pair)
+    pairs_of = (task.diagnostic.pair for task in tasks if isinstance(task.diagnostic, SetsSideBySide))
+    read = {task.corpus.name for task in tasks}.union(*pairs_of)
     for corpus in corpora:
         if corpus.name not in read:
             raise SpecError(
                 f"corpus {corpus.name!r} has the shape {corpus.shape}, which no diagnostic of this run reads: "
                 f"{needed_shapes(diagnostics)}; choose one with -d, or all with --profile research"
             )
+    return tasks, notes
 
 
-def joined_task(diagnostic: NamedDiagnostic, joining: SetsSideBySide, corpora: Sequence[AnyCorpus]) -> Task:
+def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> Task:
     """Return the task of a diagnostic on the two corpora that it compares, which it joins into one.
-
-    Parameters
-    ----------
-    joining
-        The method of the diagnostic; its ``pair`` are the names of the two corpora.
 
     Raises
     ------
     UnknownNameError
         If one of the corpora is not in the run.
     """
+    joining = cast("SetsSideBySide", diagnostic.method)
     corpus_of = {corpus.name: corpus for corpus in corpora}
     for name in joining.pair:
         if name not in corpus_of:
             raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, corpus_of)
     with DIAGNOSTICS.guarded(diagnostic.name):
-        first, second = joining.pair
-        joined = joining.join(corpus_of[first], corpus_of[second])
+        joined = joining.join(*(corpus_of[name] for name in joining.pair))
     return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
 
 
-def side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyCorpus]) -> Task:
-    """Return the task of a diagnostic that compares two corpora, in a profile, on those of the run.
+def side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyCorpus]) -> tuple[Task, str]:
+    """Return the task of a diagnostic that compares two corpora, in a profile, on those of the run, and what is what.
 
     Parameters
     ----------
@@ -454,9 +424,9 @@ def side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyCorpu
             f"it compares two corpora, {' and '.join(sides.values())}; this run does not have exactly two. "
             f"To name them: -d {name},{','.join(f'{option}=LABEL' for option in sides)}"
         )
-    labels = [corpus.name for corpus in corpora]
-    diagnostic = load_diagnostic(Spec(name, options=dict(zip(sides, labels, strict=True))))
-    return joined_task(diagnostic, cast("SetsSideBySide", diagnostic.method), corpora)
+    options = {option: corpus.name for option, corpus in zip(sides, corpora, strict=True)}
+    taken = " and ".join(f"{label} as {sides[option]}" for option, label in options.items())
+    return joined_task(load_diagnostic(Spec(name, options=options)), corpora), taken
 
 
 def takes_its_corpus(task: Task, chosen: bool) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 
 from embassay.core.errors import OutputError
@@ -34,19 +35,17 @@ def export(finished: FinishedRun) -> Export:
     if verdict is None:
         raise OutputError("no candidate of this run has a value, so there is no set-up to write")
     name = use_of(findings_of(result, verdict)) or verdict.candidates[0]
-    labels = {candidate: use["encoder"] for candidate, use in record["encoders"].items()}
+    # What a candidate is only derived from is not needed to run it.
+    parts = {encoder.name: encoder.parts for encoder in result.encoders if encoder.step not in CHANGES}
+    labels = {candidate: record["encoders"][candidate]["encoder"] for candidate in with_parts(name, parts)}
     # What weight=auto and an index have chosen on this corpus.
     chosen = dict[str, Mapping[str, object]]()
     for scores in finished.folder.stored():
         if scores.origin.corpus == verdict.corpus:
             weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
             chosen[scores.origin.encoder] = {**weight, **settings_of(scores)}
-
-    # What a candidate is only derived from is not needed to run it.
-    parts = {encoder.name: encoder.parts for encoder in result.encoders if encoder.step not in CHANGES}
     encoders, notes = [], []
-    for candidate in dict.fromkeys(with_parts(name, parts)):
-        label = labels[candidate]
+    for candidate, label in labels.items():
         (spec, _, _), given = settings["encoders"][label], sources["encoders"].get(label)
         # Canonical specs leave out what changes no figure, such as the address of a service.
         if given is not None:
@@ -63,15 +62,15 @@ def export(finished: FinishedRun) -> Export:
     for one in sources["corpora"]:
         options = {option: cut.get(option, value) for option, value in one["options"].items()}
         corpora.append({"spec": one["head"], "name": one["label"], **options})
-    diagnostics = {
-        name: options for of_corpus in settings["diagnostics"].values() for name, options in of_corpus.items()
-    }
     config = {
         "seed": settings["seed"],
         "resamples": settings["resamples"],
         "limit": sources["limit"],
         "corpora": corpora,
-        "diagnostics": [{"spec": spec, **options} for spec, options in diagnostics.items()],
+        # A diagnostic is listed for each corpus.
+        "diagnostics": [
+            {"spec": spec, **options} for spec, options in ChainMap(*settings["diagnostics"].values()).items()
+        ],
         "encoders": encoders,
     }
     # A config cannot allow what a command has to allow.
