@@ -132,15 +132,17 @@ def test_of_many_puts_the_newest_vector_stays(tmp_path):
 def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
     with VectorCache(tmp_path) as cache, VectorCache(tmp_path) as other:
         cache.put("model", TEXTS[:1], ROWS[:1])
-        read = cache_module._read_vectors
+        read = cache_module._array
 
-        def replaced_meanwhile(path):
+        def replaced_meanwhile(path, name):
+            if name != "vectors":
+                return read(path, name)
             monkeypatch.undo()
             other.put("model", TEXTS, ROWS)
             path.unlink()
-            return read(path)
+            return read(path, name)
 
-        monkeypatch.setattr(cache_module, "_read_vectors", replaced_meanwhile)
+        monkeypatch.setattr(cache_module, "_array", replaced_meanwhile)
         assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)
 
 

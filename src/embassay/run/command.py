@@ -76,9 +76,9 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
     was_shown = attempt("the result cannot be shown", folder, show)
     for failure in result.failed:
         say(f"failed: {failure.sentence}")
+    if result.rows and was_shown:
+        tell(f"report: {folder.report}")
     if result.rows:
-        if was_shown:
-            tell(f"report: {folder.report}")
         tell(f"result: {folder.path / 'result.json'}")
     return FINE if was_shown and not result.failed else FAILED_IN_PART
 
@@ -138,22 +138,7 @@ def show_again(
     encoder: str = "",
     against: str = "",
 ) -> None:
-    """Print the full tables of a run.
-
-    Parameters
-    ----------
-    run
-        The run's folder, or the ``result.json`` in it.
-    diagnostic
-        Only this diagnostic; all of them if empty.
-    signatures
-        Whether everything that the figures depend on is printed below each table.
-    failures
-        Instead of the tables, the items that one encoder is wrong about.
-    encoder
-        Its label; the candidate with the highest value of each diagnostic if empty.
-    against
-        The label of another one: the items on which the first is worse than this one, instead.
+    """Print the full tables of a run, or instead the items that an encoder is wrong about; see ``embassay show``.
 
     Raises
     ------
@@ -167,22 +152,15 @@ def show_again(
     from embassay.reports.terminal import show, show_failures, stdout
 
     finished = finished_run(run)
-    result = finished.result
+    result, pages = finished.result, layouts(finished.result)
     names = list(dict.fromkeys(verdict.diagnostic for verdict in result.verdicts))
     if diagnostic and diagnostic not in names:
         raise UnknownNameError("diagnostic", diagnostic, names)
     if failures:
         with_items = replace(result, items=items_in(finished.folder))
-        show_failures(with_items, layouts(result), stdout(), diagnostic=diagnostic, encoder=encoder, against=against)
-        return
-    if encoder or against:
+        show_failures(with_items, pages, stdout(), diagnostic=diagnostic, encoder=encoder, against=against)
+    elif encoder or against:
         raise SpecError("-e and --against name whose failures are shown; add --failures")
-    show(
-        result,
-        layouts(result),
-        {},
-        latencies(finished.record),
-        stdout(),
-        diagnostic=diagnostic,
-        signatures=signatures,
-    )
+    else:
+        times = latencies(finished.record)
+        show(result, pages, {}, times, stdout(), diagnostic=diagnostic, signatures=signatures)

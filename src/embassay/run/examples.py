@@ -68,27 +68,19 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
     """
     if not isinstance(task.diagnostic, ShowsItems):
         return
-    if len(task.corpora) == 1:
-        yield from task.diagnostic.examples(task.corpus, task.scores, items)
-        return
     # Each cut has a record of every item. They become one, with the passages of all cuts.
-    record_of_item: dict[str, Example] = {}
-    records_of_encoders: dict[str, list[Example]] = {}
+    records: dict[str, list[Example]] = {}
     for fingerprint, corpus in task.corpora.items():
         scores = [one for one in task.scores if one.origin.corpus_fingerprint == fingerprint]
-        for plain_example in task.diagnostic.examples(corpus, scores, items):
-            example = with_setting_in_references(plain_example, corpus.cut)
-            item = example.item
-            if example.kind != "item":
-                records_of_encoders.setdefault(item, []).append(example)
-            elif item not in record_of_item:
-                record_of_item[item] = example
+        for example in task.diagnostic.examples(corpus, scores, items):
+            if len(task.corpora) > 1:
+                example = with_setting_in_references(example, corpus.cut)
+            of_item = records.setdefault(example.item, [])
+            if example.kind == "item" and of_item:
+                of_item[0] = replace(of_item[0], texts={**example.texts, **of_item[0].texts})
             else:
-                record = record_of_item[item]
-                record_of_item[item] = replace(record, texts={**example.texts, **record.texts})
-    for item, record in record_of_item.items():
-        yield record
-        yield from records_of_encoders.get(item, ())
+                of_item.append(example)
+    yield from chain.from_iterable(records.values())
 
 
 def with_setting_in_references(example: Example, setting: str) -> Example:
@@ -124,19 +116,13 @@ def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str)
     if most is None or number <= most:
         return np.arange(number)
     missed_by = group_by_misses(outcomes.correct)
-    shuffled_items = generator(seed, "examples", *purpose).permutation(number).tolist()
-
     # By group of MISSED_BY and by subset, the items in random order.
     items_of: dict[str, dict[str, list[int]]] = {group: {} for group in MISSED_BY}
-    for item in shuffled_items:
-        items_of_subset = items_of[missed_by[item]]
-        subset = str(outcomes.subset[item])
-        items_of_subset.setdefault(subset, []).append(item)
-
+    for item in generator(seed, "examples", *purpose).permutation(number).tolist():
+        items_of[missed_by[item]].setdefault(str(outcomes.subset[item]), []).append(item)
     # Within a group the subsets take turns; then the groups take turns.
-    ordered_groups = [in_turn(items_of_subset.values()) for items_of_subset in items_of.values()]
-    sample = in_turn(ordered_groups)[:most]
-    return np.array(sorted(sample), dtype=np.int64)
+    sample = in_turn([in_turn(of_subsets.values()) for of_subsets in items_of.values()])
+    return np.array(sorted(sample[:most]), dtype=np.int64)
 
 
 def group_by_misses(correct: NDArray[np.float64]) -> list[str]:
@@ -147,26 +133,16 @@ def group_by_misses(correct: NDArray[np.float64]) -> list[str]:
     correct
         (encoders, n) as in :class:`~embassay.diagnostics.base.Outcomes`: 1 right, 0 wrong, anything else undecided.
     """
-    encoders = len(correct)
-    wrong_of_item = (correct == 0).sum(axis=0).tolist()
-    right_of_item = (correct == 1).sum(axis=0).tolist()
-    groups = []
-    for wrong, right in zip(wrong_of_item, right_of_item, strict=True):
-        if wrong == 0 and right == 0:
-            groups.append("undecided")
-        elif wrong == 0:
-            groups.append("none")
-        elif wrong == encoders:
-            groups.append("all")
-        else:
-            groups.append("some")
+    wrong, right = (correct == 0).sum(axis=0), (correct == 1).sum(axis=0)
+    # The first condition that holds decides.
+    conditions = [(wrong == 0) & (right == 0), wrong == 0, wrong == len(correct)]
+    groups: list[str] = np.select(conditions, ["undecided", "none", "all"], "some").tolist()
     return groups
 
 
 def in_turn(lists: Iterable[Sequence[int]]) -> list[int]:
     """Return the first of each list, then the second of each that has one, and so on."""
-    interleaved = chain.from_iterable(zip_longest(*lists))
-    return [item for item in interleaved if item is not None]
+    return [item for item in chain.from_iterable(zip_longest(*lists)) if item is not None]
 
 
 def columns_of(tasks: Iterable[ScoredTask]) -> Iterator[ItemColumn]:

@@ -30,6 +30,8 @@ def finished_run(run: Path, *, may_have_failed: bool = False) -> FinishedRun:
 
     Parameters
     ----------
+    run
+        Its folder, or the ``result.json`` in it.
     may_have_failed
         Whether a run in which everything failed is read as well.
 
@@ -39,25 +41,17 @@ def finished_run(run: Path, *, may_have_failed: bool = False) -> FinishedRun:
         If the folder holds no run, the run did not finish, nothing was scored in it, or its result cannot be read.
     """
     run = source_path(run)
-    if run.is_dir():
-        path = run
-        result_file = run / "result.json"
-        if not result_file.exists() and not (run / "run.json").exists():
-            raise SourceError("not a run folder: it has neither run.json nor result.json", run)
-    elif run.is_file():
-        path = run.parent
-        result_file = run
-    else:
-        # Reading it says that there is no such file.
-        path = result_file = run
-    folder = RunFolder(path)
+    result_file = run / "result.json" if run.is_dir() else run
+    folder = RunFolder(result_file.parent)
+    if run.is_dir() and not result_file.exists() and not (run / "run.json").exists():
+        raise SourceError("not a run folder: it has neither run.json nor result.json", run)
     record = folder.record()
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", run)
+    # Reading it says that there is no such file.
     result = results.read(result_file)
     if not result.rows and not may_have_failed:
-        reasons = ["nothing was scored in this run"]
-        reasons += [f"failed: {failure.sentence}" for failure in result.failed]
+        reasons = ["nothing was scored in this run", *(f"failed: {failure.sentence}" for failure in result.failed)]
         raise SourceError("; ".join(reasons), run)
     return FinishedRun(folder, result, record)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import distributions
 from typing import cast
@@ -48,10 +48,8 @@ def _fingerprint(entry: RunEncoder) -> str:
     An encoder of unknown content has another fingerprint in each run. It is left out, so that a repeated command
     continues the run with the scores of the other encoders.
     """
-    if not entry.card.known:
-        return ""
     try:
-        return entry.model.fingerprint
+        return entry.model.fingerprint if entry.card.known else ""
     except EncoderError:
         # Why the encoder fails is reported when it has to encode.
         return (entry.encoder.known_fingerprint() or "") if entry.card.remote else ""
@@ -96,30 +94,29 @@ def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus],
     texts
         Whether texts may be stored.
     """
-    route, badges = run.route, run.robustness
     if run.failure is not None:
-        return {**before, "route": route}
+        return {**before, "route": run.route}
     if run.texts == 0 and before:
         # All its scores were stored, so nothing was measured.
         return before
     # What was not measured now stays as an earlier start has measured it.
-    milliseconds = dict(before.get("milliseconds", {}))
-    measured = {"": run.milliseconds.get("")}
-    if badges and badges.query_milliseconds:
-        measured = {"": badges.query_milliseconds}
-    measured |= {corpus.name: run.milliseconds.get(corpus.key) for corpus in corpora}
-    milliseconds |= {name: time for name, time in measured.items() if time and time > 0}
-    if badges and badges.reason and not texts:
+    badges, milliseconds = before.get("badges"), dict(before.get("milliseconds", {}))
+    for name, key in (("", ""), *((corpus.name, corpus.key) for corpus in corpora)):
+        time = run.milliseconds.get(key, 0)
+        if time > 0:
+            milliseconds[name] = time
+    if run.robustness:
         # The reason of an error may quote a text.
-        badges = replace(badges, reason=NO_TEXTS)
+        badges = asdict(run.robustness) if texts or not run.robustness.reason else {"sampled": 0, "reason": NO_TEXTS}
+        milliseconds[""] = run.robustness.query_milliseconds or milliseconds.get("", 0)
     return {
         "encoder": run.entry.label,
         "texts": run.texts,
         "encoded": run.encoded,
         "cached": run.texts - run.encoded,
-        "milliseconds": milliseconds,
-        "route": route,
-        "badges": asdict(badges) if badges else before.get("badges"),
+        "milliseconds": {name: time for name, time in milliseconds.items() if time},
+        "route": run.route,
+        "badges": badges,
     }
 
 
@@ -149,9 +146,8 @@ def sources_of(plan: Plan) -> Sources:
 def _without_secrets(spec: Spec) -> JsonObject:
     """Return the options of a spec; those that are sent to a service only where they name a variable."""
     options = dict(spec.options)
-    for name in ("headers", "parameters"):
-        table = options.get(name)
-        if isinstance(table, dict):
+    for name, table in options.items():
+        if name in ("headers", "parameters") and isinstance(table, dict):
             options[name] = {key: value for key, value in table.items() if str(value).startswith("$")}
     # An address may hold a password.
     if "@" in str(options.get("base_url", "")):

@@ -236,16 +236,14 @@ def scheme_of(head: str) -> tuple[str, str]:
     head without a scheme is the target of the default one.
     """
     schemes = {*ENCODERS.names(), *RETRIEVERS.names()}
-    if head in schemes:
-        return head, ""
-    before_colon, colon, target = head.partition(":")
-    if colon and before_colon in schemes:
-        return before_colon, target
+    scheme, colon, target = head.partition(":")
+    if scheme in schemes:
+        return scheme, target
     if head.startswith("http://"):
         return "https", head
     # Other text before a colon, such as the drive in C:\models, belongs to a path.
-    if colon and re.fullmatch(r"[a-z]+", before_colon):
-        raise UnknownNameError("encoder scheme", before_colon, schemes)
+    if colon and re.fullmatch(r"[a-z]+", scheme):
+        raise UnknownNameError("encoder scheme", scheme, schemes)
     return DEFAULT_SCHEME, head
 
 
@@ -286,22 +284,21 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
     SourceError
         If there is no such file, or no loader recognises it.
     """
-    builtin = builtin_names()
+    builtin, path = builtin_names(), source_path(source)
     if source in builtin:
         return source
-    path = source_path(source)
+    if not path.exists():
+        raise SourceError(f"no such file; built-in corpora: {', '.join(builtin)}", path)
     if path.is_dir():
         if loader := _choose("recognises_folder", path, options):
             return loader
         raise SourceError(FOLDERS, path)
-    if not path.exists():
-        raise SourceError(f"no such file; built-in corpora: {', '.join(builtin)}", path)
     head = _head(path)
     if loader := _choose("recognises", head, options):
         return loader
     # A file may begin with a byte order mark.
-    lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
-    reason = f"unrecognised format (its first line is {begun(lines[0], MAX_SHOWN)!r}); {FILES}" if lines else EMPTY
+    first = next((line for line in head.splitlines() if line.strip("\ufeff \t")), None)
+    reason = f"unrecognised format (its first line is {begun(first, MAX_SHOWN)!r}); {FILES}" if first else EMPTY
     raise SourceError(reason, path, 1)
 
 

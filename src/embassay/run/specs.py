@@ -65,13 +65,13 @@ def parse(text: str, what: str) -> Spec:
 
 def as_spec(source: str | Path | Spec, what: str) -> Spec:
     """Return a spec, parsed if it is a text; see :func:`parse`. A path has no label and no options."""
-    if isinstance(source, str):
-        return parse(source, what)
+    if isinstance(source, Spec):
+        return source
     if isinstance(source, Path):
         return Spec(str(source))
-    if not isinstance(source, Spec):
-        raise SpecError(f"{what}: must be a text, is {quoted(source)}")
-    return source
+    if isinstance(source, str):
+        return parse(source, what)
+    raise SpecError(f"{what}: must be a text, is {quoted(source)}")
 
 
 def list_options(spec: Spec) -> dict[str, list[object]]:
@@ -80,7 +80,7 @@ def list_options(spec: Spec) -> dict[str, list[object]]:
     for name, value in spec.options.items():
         if isinstance(value, list):
             lists[name] = value
-        elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+        elif isinstance(value, str) and value[:1] + value[-1:] == "[]":
             # "[64, 128]" -> ["64", "128"]; "[]" -> []
             lists[name] = [part.strip() for part in value[1:-1].split(",") if part.strip()]
     return lists

@@ -1,16 +1,10 @@
 """The vector cache: exact float32 vectors by (fingerprint, role, text), in plain files.
 
-Each encoder has a folder. Each ``put`` writes one file into it, which is never changed:
+Each encoder has a folder. Each ``put`` writes one file into it, which is never changed: an archive as numpy writes it
+(``.npz``, not compressed) with ``keys`` (n times 16 bytes, each a hash of fingerprint, role and text), ``dim`` and
+``vectors`` ((n, dim) float32), each with its checksum.
 
-========  ======================================================================================
-part      content
-========  ======================================================================================
-head      CRC-32 of all that follows, number n and dimension d of the vectors (20 bytes)
-keys      n times 16 bytes, each a hash of fingerprint, role and text
-vectors   n times d float32 numbers
-========  ======================================================================================
-
-All numbers are little-endian. A vector of another model, prompt, role or text is never returned: the key is a hash of
+A vector of another model, prompt, role or text is never returned: the key is a hash of
 all of them, and a damaged file is skipped, so that its texts are encoded again. Other processes may read, write and
 remove files of the same folder meanwhile. When the cache is full, the least recently used encoders make room.
 """
@@ -18,10 +12,10 @@ remove files of the same folder meanwhile. When the cache is full, the least rec
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import secrets
 import shutil
-import struct
 import tempfile
 import time
 from collections import defaultdict
@@ -29,7 +23,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from zlib import crc32
+from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +37,6 @@ from embassay.core.store.files import VECTORS, size_of
 
 SUFFIX = ".vectors"
 NOTE = "encoder.txt"
-HEAD = struct.Struct("<IQQ")
 KEY_SIZE = 16
 LIMIT = "EMBASSAY_CACHE_LIMIT"
 USUAL_LIMIT = 20
@@ -128,17 +122,14 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         """Store the (n, d) vectors of the n texts, all or none; after a failure (``trouble``) store nothing."""
         if self.trouble or not len(texts):
             return
-        rows = np.ascontiguousarray(rows, dtype="<f4")
-        keys = b"".join(keys_of(fingerprint, texts))
-        # The checksum comes first, and is that of what follows.
-        head = HEAD.pack(0, *rows.shape)[4:]
-        check = struct.pack("<I", crc32(rows.data, crc32(keys, crc32(head))))
-        added = HEAD.size + len(keys) + rows.nbytes
+        keys = np.frombuffer(b"".join(keys_of(fingerprint, texts)), np.uint8).reshape(-1, KEY_SIZE)
+        added = keys.nbytes + rows.nbytes
         # A name begins with the time; the token keeps two processes apart.
         path = self._encoder(fingerprint).folder / f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
         try:
             if self._make_room(path.parent, added):
-                write_whole(path, lambda file: file.writelines((check, head, keys, rows.data)))
+                arrays = {"keys": keys, "dim": np.array(rows.shape[1]), "vectors": np.asarray(rows, dtype="<f4")}
+                write_whole(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
                 self._size += added
             else:
                 limit = written_bytes(self.limit or 0)
@@ -176,16 +167,18 @@ class VectorCache(AbstractContextManager["VectorCache"]):
 
     def _make_room(self, kept: Path, added: int) -> bool:
         """Return whether so many more bytes fit, after removing the vectors of other encoders if needed."""
-        others = sorted((encoder for encoder in self._all() if encoder.folder != kept), key=lambda one: one.note()[2])
-        while self.limit is not None and self._size + added > self.limit:
+        if self.limit is None or self._size + added <= self.limit:
+            return True
+        others = [encoder for encoder in self._all() if encoder.folder != kept]
+        for encoder in sorted(others, key=lambda encoder: encoder.note()[2]):
             # The folder stays, because another process may write to it.
-            for path in others.pop(0).folder.glob(f"*{SUFFIX}") if others else ():
+            for path in encoder.folder.glob(f"*{SUFFIX}"):
                 path.unlink(missing_ok=True)
             # Other processes write and remove files too.
             self._size = size_of(self._folder)
-            if not others:
-                return self._size + added <= self.limit
-        return True
+            if self._size + added <= self.limit:
+                return True
+        return False
 
 
 class _Encoder:
@@ -223,12 +216,14 @@ class _Encoder:
         self._paths, self._places, self.dim = paths, {}, 0
         # The newest file is the first.
         for path in sorted(paths, reverse=True):
-            keys, vectors = _content(path, checked=False) or ([], np.empty((0, 0), dtype=np.float32))
-            self.dim = self.dim or vectors.shape[1]
-            if keys and vectors.shape[1] != self.dim:
+            keys, dim = _array(path, "keys"), _array(path, "dim")
+            if keys is None or dim is None:
+                continue
+            self.dim = self.dim or int(dim)
+            if int(dim) != self.dim:
                 break
             for row, key in enumerate(keys):
-                self._places.setdefault(key, (path, row))
+                self._places.setdefault(key.tobytes(), (path, row))
         return self._places
 
     def read(self, keys: Sequence[bytes]) -> list[Vectors | None]:
@@ -241,13 +236,14 @@ class _Encoder:
                 wanted[path].append((number, row))
         vectors: list[Vectors | None] = [None] * len(keys)
         for path, numbers in wanted.items():
-            content = _content(path, checked=True)
-            if content is None:
+            rows = _array(path, "vectors")
+            if rows is None:
                 self._unusable.add(path)
                 # An older file may have the vectors of the one that cannot be used.
                 return self.read(keys)
             for number, row in numbers:
-                vectors[number] = np.array(content[1][row])
+                # A copy, so that the other vectors of the file do not stay in memory.
+                vectors[number] = rows[row].copy()
         return vectors
 
 
@@ -279,22 +275,12 @@ def keys_of(fingerprint: str, texts: Iterable[Text]) -> list[bytes]:
     return keys
 
 
-def _content(path: Path, *, checked: bool) -> tuple[list[bytes], Vectors] | None:
-    """Return the keys in a file and its (n, d) vectors, which stay on disk; None if it is damaged or cannot be read.
-
-    Parameters
-    ----------
-    checked
-        Whether the whole file is read and compared with its checksum. A wrong key does no harm before that.
-    """
+def _array(path: Path, name: str) -> NDArray[Any] | None:
+    """Return an array of a file; None if there is none, or if the file is damaged or gone."""
     try:
-        content = np.memmap(path, np.uint8, "r")
-        check, count, dim = HEAD.unpack(content[: HEAD.size].tobytes())
-    except (OSError, ValueError, struct.error):
+        # Reading a whole member of an archive checks it. Damage can raise almost anything.
+        with ZipFile(path) as archive:
+            array: NDArray[Any] = np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
+            return array
+    except Exception:
         return None
-    end = HEAD.size + count * KEY_SIZE
-    if len(content) != end + 4 * count * dim or (checked and crc32(content[4:]) != check):
-        return None
-    keys = content[HEAD.size : end].tobytes()
-    in_order = [keys[start : start + KEY_SIZE] for start in range(0, len(keys), KEY_SIZE)]
-    return in_order, content[end:].view("<f4").reshape(count, dim)

@@ -95,16 +95,15 @@ def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMa
 
     Without queries it is that of all texts; None for fewer than ``FEWEST_TIMED``.
     """
-    rows = []
-    times: dict[str, list[float]] = {"all": []}
+    rows: list[VectorMatrix] = []
+    times: dict[str, list[float]] = {"": [], "query": []}
     for role, text in texts:
         start = time.perf_counter()
         rows.append(encoder.encode([text], role))
-        elapsed = 1000 * (time.perf_counter() - start)
-        times["all"].append(elapsed)
-        times.setdefault(role, []).append(elapsed)
-    timed = next((of for of in (times.get("query", []), times["all"]) if len(of) >= FEWEST_TIMED), None)
-    return rows, float(np.median(timed)) if timed else None
+        times[""].append(1000 * (time.perf_counter() - start))
+        times.setdefault(role, []).append(times[""][-1])
+    timed = times["query"] if len(times["query"]) >= FEWEST_TIMED else times[""]
+    return rows, float(np.median(timed)) if len(timed) >= FEWEST_TIMED else None
 
 
 def batch_drift(rows: Sequence[VectorMatrix], texts: Sequence[Text], vectors: Vectors) -> float | None:

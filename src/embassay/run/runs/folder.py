@@ -277,23 +277,22 @@ def changes(record: RunRecord, settings: RunSettings) -> list[str]:
     Each score is stored with all that it depends on. So encoders and corpora may be added, the code of diagnostics may
     differ, and the content of encoders that had failed.
     """
-    # A failure without a diagnostic is that of the encoder itself.
-    failed = {failure.get("encoder", "") for failure in record.get("failures", ()) if not failure.get("diagnostic")}
     # As they are written to the file, and read from it.
     before: Any = plain(record["settings"])
     now: Any = plain(settings)
+    # A failure without a diagnostic is that of the encoder itself.
+    for failure in record.get("failures", ()):
+        if not failure.get("diagnostic") and {failure["encoder"]} <= before["encoders"].keys() & now["encoders"].keys():
+            before["encoders"][failure["encoder"]][2] = now["encoders"][failure["encoder"]][2]
     changed = []
     for group, of_one in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostics on")):
-        facts, new_facts = before.pop(group), now.pop(group)
-        for name, fact in facts.items():
-            new = new_facts.get(name)
-            if new != fact and not (group == "encoders" and name in failed and new and new[:2] == fact[:2]):
-                changed.append(f"{of_one} {name}")
+        new = now.pop(group)
+        changed += [f"{of_one} {name}" for name, fact in before.pop(group).items() if new.get(name) != fact]
     changed = [name for name, value in before.items() if now.get(name) != value] + changed
     return changed if record.get("embassay") == __version__ else [*changed, "version of embassay"]
 
 
-NOT_CONTENT = ("id", "unit", "units")
+NOT_CONTENT = {"id", "unit", "units"}
 """The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
 UNIT_KEY = "group"
 """A field that the hash leaves out too, unless the group is the right answer (``Grouped``); elsewhere it is a unit."""
@@ -303,9 +302,7 @@ Texts = Mapping[str, Mapping[str, str]]
 
 def item_hash(sample: Sample) -> str:
     """Return a hash of a sample's content: the same for the same content, whatever its id and unit."""
-    left_out = {*NOT_CONTENT}
-    if not isinstance(sample, Grouped):
-        left_out.add(UNIT_KEY)
+    left_out = NOT_CONTENT if isinstance(sample, Grouped) else {*NOT_CONTENT, UNIT_KEY}
     content = {name: value for name, value in vars(sample).items() if name not in left_out}
     return content_hash([content, *sample.texts()])
 
@@ -339,12 +336,8 @@ def read_texts(folder: Path) -> Texts:
         If the file is damaged.
     """
     path = folder / ITEMS
-    if not path.is_file():
-        return {}
     try:
-        texts: Texts = json.loads(path.read_bytes())
-        if all(isinstance(text, str) for of_item in texts.values() for text in of_item.values()):
-            return texts
-    except (OSError, ValueError, AttributeError):
-        pass
-    raise SourceError("the texts of the items are damaged; repeat the run's command with --overwrite", path)
+        return TypeAdapter(dict[str, dict[str, str]]).validate_json(path.read_bytes()) if path.is_file() else {}
+    except (OSError, ValidationError):
+        reason = "the texts of the items are damaged; repeat the run's command with --overwrite"
+        raise SourceError(reason, path) from None
