@@ -41,7 +41,8 @@ def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp
         "result.json",
         "report.html",
         "scores",
-        "items",
+        "items.json",
+        "values.npz",
     }
     # Four encoders with the baselines.
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4

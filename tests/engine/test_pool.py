@@ -68,7 +68,7 @@ def test_what_is_cached_is_not_encoded_again(tmp_path):
     assert encoded == 2
     assert np.array_equal(second.matrix[:3], first.matrix)
     assert np.array_equal(second.matrix, again.matrix)
-    assert nothing.encoded == 0
+    assert nothing == 0
 
 
 def test_encoders_that_need_no_cache_leave_none(tmp_path):

@@ -28,7 +28,7 @@ from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
-from embassay.run.score import CandidateRun, Services
+from embassay.run.score import CandidateRun
 from embassay.stats.labels import Labels
 
 LOG = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
     with ExitStack() as opened:
         processes = opened.enter_context(Workers(workers))
         cache = opened.enter_context(VectorCache(request.cache_folder)) if request.cache_folder else None
-        run_of = runs_of(Services(plan, cache, folder, processes.submit))
+        run_of = runs_of(plan, cache, folder, processes.submit)
         for run in run_of.values():
             score_encoder(run)
         if cache and cache.trouble:

@@ -18,6 +18,7 @@ import numpy as np
 
 from embassay.core.errors import EncoderError
 from embassay.core.formatting import counted, names
+from embassay.core.processes.pending import Submit
 from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
@@ -25,10 +26,12 @@ from embassay.core.store.lists import FROM_CACHE, read_lists, write_lists
 from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.base import ScoresRankings
+from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import in_scoring_order
 from embassay.run.engine.encode import as_encoder_error, encode
-from embassay.run.plan import Task
-from embassay.run.score import CandidateRun, EncoderRun, Services
+from embassay.run.plan import Plan, Task
+from embassay.run.runs.folder import RunFolder
+from embassay.run.score import CandidateRun, EncoderRun
 from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
@@ -41,14 +44,15 @@ NAMED = 3
 """Ids that a note names, at most."""
 
 
-def runs_of(services: Services) -> dict[str, CandidateRun]:
+def runs_of(plan: Plan, cache: VectorCache | None, folder: RunFolder | None, submit: Submit) -> dict[str, CandidateRun]:
     """Return by label the run of each entry, after those that it is built on."""
     run_of: dict[str, CandidateRun] = {}
-    for entry in in_scoring_order(services.plan.entries):
+    lengths_of: dict[str, dict[Text, int]] = {}
+    for entry in in_scoring_order(plan.entries):
         if entry.retriever:
-            run_of[entry.label] = RetrieverRun(entry, services, others=run_of)
+            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, submit, lengths_of, others=run_of)
         else:
-            run_of[entry.label] = EncoderRun(entry, services)
+            run_of[entry.label] = EncoderRun(entry, plan, cache, folder, submit, lengths_of)
     return run_of
 
 
@@ -96,7 +100,7 @@ class RetrieverRun(CandidateRun):
             If it fails on all.
         """
         tasks_on: dict[str, list[Task]] = {}
-        for task in self.services.plan.tasks_of(self.entry):
+        for task in self.plan.tasks_of(self.entry):
             tasks_on.setdefault(task.corpus.key, []).append(task)
         for key, tasks in tasks_on.items():
             try:
@@ -120,7 +124,7 @@ class RetrieverRun(CandidateRun):
         scores = diagnostic.score_rankings(task.corpus, self.nearest[key], self.origin(task))
         scalars = {**scores.scalars, **self.facts[key]}
         if self.retriever.choices:
-            scalars |= self.choice_on[key].scalars(diagnostic.k, self.services.plan.request.seed)
+            scalars |= self.choice_on[key].scalars(diagnostic.k, self.plan.request.seed)
         return replace(scores, scalars=scalars)
 
     def part(self, label: str, key: str) -> CandidateRun:
@@ -156,7 +160,7 @@ class RetrieverRun(CandidateRun):
         vectors = {label: part.vectors[key] for label, part in parts.items() if retriever.needs_vectors}
 
         def encode_for(encoder: Encoder, texts: Sequence[Text]) -> Vectors:
-            return encode(encoder, texts, self.services.cache)[0]
+            return encode(encoder, texts, self.cache)[0]
 
         questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encode_for)
         chosen, setting = retriever, None
@@ -174,10 +178,8 @@ class RetrieverRun(CandidateRun):
 
         What it has given is stored, even if it fails later.
         """
-        folder, cache = self.services.folder, self.services.plan.request.cache_folder
-        if not retriever.keeps_answers:
-            cache = None
-        places = [place for place in (folder.path if folder else None, cache) if place]
+        cache = self.plan.request.cache_folder if retriever.keeps_answers else None
+        places = [place for place in (self.folder.path if self.folder else None, cache) if place]
         kept = [stored_lists(place, key) for place in places]
         stored = max(kept, key=lambda lists: len(lists.rows), default=NONE)
         if cache and stored is kept[-1] and len(stored.rows):
@@ -202,7 +204,7 @@ class RetrieverRun(CandidateRun):
 
     def answers(self, retriever: Retriever, questions: Questions) -> Iterator[Lists]:
         """Yield checked lists as a retriever gives them."""
-        progress = self.services.plan.request.progress
+        progress = self.plan.request.progress
         with progress.encoding(self.entry.label, len(questions.samples)) as advance, as_encoder_error():
             began = time.perf_counter()
             for given in retriever.retrieve(questions):

@@ -37,29 +37,16 @@ LOG = logging.getLogger(__name__)
 Key = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Services:
-    """What scoring uses: the plan, the stores of vectors and scores, worker processes.
-
-    Attributes
-    ----------
-    lengths
-        By fingerprint of a full encoder, the tokens of each text, before truncation.
-    """
-
-    plan: Plan
-    cache: VectorCache | None
-    folder: RunFolder | None
-    submit: Submit
-    lengths: dict[str, dict[Text, int]] = field(default_factory=dict)
-
-
 @dataclass
 class CandidateRun(ABC):
     """One encoder or retriever in a run, and its scores.
 
     Attributes
     ----------
+    submit
+        Hands a call to a worker process.
+    lengths_of
+        By fingerprint of a full encoder, the tokens of each text, shared by all runs.
     failure
         Why it failed; None if it did not.
     failed_tasks
@@ -82,7 +69,11 @@ class CandidateRun(ABC):
     """
 
     entry: RunEncoder
-    services: Services
+    plan: Plan
+    cache: VectorCache | None
+    folder: RunFolder | None
+    submit: Submit
+    lengths_of: dict[str, dict[Text, int]]
     scores: dict[Key, ItemScores] = field(default_factory=dict)
     failed_tasks: dict[Key, str] = field(default_factory=dict)
     failure: str | None = None
@@ -117,12 +108,12 @@ class CandidateRun(ABC):
 
     def origin(self, task: Task) -> Origin:
         """Return what identifies the scores of a task."""
-        return self.services.plan.origin(task, self.entry, self.fingerprints[task.corpus.key])
+        return self.plan.origin(task, self.entry, self.fingerprints[task.corpus.key])
 
     def load_stored(self, tasks: Iterable[Task]) -> None:
         """Load the scores of tasks that are in the run's folder."""
-        for task in tasks if self.services.folder else ():
-            scores = self.services.folder.load(self.origin(task))
+        for task in tasks if self.folder else ():
+            scores = self.folder.load(self.origin(task))
             if scores is not None:
                 self.scores[task.key] = scores
 
@@ -140,8 +131,8 @@ class CandidateRun(ABC):
         """
         try:
             scores = score()
-            if self.services.folder:
-                self.services.folder.save(scores)
+            if self.folder:
+                self.folder.save(scores)
             self.scores[task.key] = scores
         except (EncoderError, OutputError, BrokenExecutor):
             raise
@@ -177,8 +168,8 @@ class EncoderRun(CandidateRun):
         EncoderError
             If it cannot encode.
         """
-        request = self.services.plan.request
-        tasks = self.services.plan.tasks_of(self.entry)
+        request = self.plan.request
+        tasks = self.plan.tasks_of(self.entry)
         fitted = fit_encoders(self.entry.encoder, tasks)
         self.fingerprints = {key: encoder.fingerprint for key, encoder in fitted.items()}
         self.load_stored(tasks)
@@ -209,7 +200,7 @@ class EncoderRun(CandidateRun):
         advance
             Called with the number of texts whose vectors are ready since the last call.
         """
-        cache, encoder = self.services.cache, pool.encoder
+        cache, encoder = self.cache, pool.encoder
         if cache:
             full = encoder_of_vectors(encoder)
             cache.note(key_in_cache(full), full.card.spec)
@@ -225,7 +216,7 @@ class EncoderRun(CandidateRun):
         if corpus.stored_documents is not None:
             vectors = replace(vectors, documents=encoder.vectors_of(corpus.stored_documents))
         if isinstance(diagnostic, ScoresInParallel):
-            scores: ItemScores = diagnostic.begin(corpus, vectors, origin, self.services.submit).finish()
+            scores: ItemScores = diagnostic.begin(corpus, vectors, origin, self.submit).finish()
         else:
             scores = diagnostic.score(corpus, vectors, origin)
         counts = encoder.unknown_words([text for _, text in corpus.texts()])
@@ -236,8 +227,7 @@ class EncoderRun(CandidateRun):
 
     def serve(self, pool: Pool, vectors: Vectors) -> None:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
-        plan = self.services.plan
-        users = [e.retriever for e in plan.entries if e.retriever and self.entry.label in e.retriever.parts]
+        users = [e.retriever for e in self.plan.entries if e.retriever and self.entry.label in e.retriever.parts]
         # The texts of stored documents, which have no retrievers, are not at hand.
         for corpus in pool.corpora if users else ():
             if corpus.documents and not corpus.stored_documents:
@@ -254,7 +244,7 @@ class EncoderRun(CandidateRun):
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""
         if corpus.key in self.nearest:
             return
-        tasks = [task for task in self.services.plan.tasks_of(self.entry) if task.corpus is corpus]
+        tasks = [task for task in self.plan.tasks_of(self.entry) if task.corpus is corpus]
         for pool in make_pools(tasks, fit_encoders(self.entry.encoder, tasks), tasks):
             vectors, _ = self.encode(pool, lambda done: None)
             self.serve(pool, vectors)
@@ -269,7 +259,7 @@ class EncoderRun(CandidateRun):
         alone = self.robustness.query_milliseconds if self.robustness else None
         if issparse(vectors.matrix):
             _, alone = encode_alone(encoder, [("query", question) for question in questions])
-        remembered = Remembered(self.services.plan.request.cache_folder, TIMES)
+        remembered = Remembered(self.plan.request.cache_folder, TIMES)
         if alone:
             remembered[encoder.fingerprint] = str(alone)
         if encoder.fingerprint in remembered:
@@ -286,9 +276,9 @@ class EncoderRun(CandidateRun):
         full = adopted(encoder_of_vectors(self.entry.encoder))
         if full.card.max_tokens is None:
             return {}
-        lengths = self.services.lengths.setdefault(full.fingerprint, {})
+        lengths = self.lengths_of.setdefault(full.fingerprint, {})
         texts_in: dict[Role, list[str]] = {}
-        for role, text in () if lengths else distinct_texts(self.services.plan.corpora):
+        for role, text in () if lengths else distinct_texts(self.plan.corpora):
             texts_in.setdefault(role, []).append(text)
         # The vectors have been computed: the run does not depend on these counts.
         with suppress(Exception):
