@@ -404,9 +404,9 @@ BAD = {
     "missing file": (("-c", "none.json"), "none.json: no such file"),
     "not JSON": (("-c", "text.json"), "text.json, line 1: unrecognised format"),
     "a later line": (("-c", "later.json"), "later.json, line 2: not JSON"),
-    "missing field": (("-c", "field.json"), "field.json, line 1, field 'sentences': missing; found idx, input, label"),
-    "not three": (("-c", "three.json"), "three.json, line 1, field 'sentences': must be a list of three candidates"),
-    "label": (("-c", "label.json"), "label.json, line 1, field 'label': must be 0, 1 or 2"),
+    "missing field": (("-c", "field.json"), "field.json, line 1, field 'sentences': missing; found idx, label, input"),
+    "not three": (("-c", "three.json"), "three.json, line 1, field 'sentences': List should have at least 3 items"),
+    "label": (("-c", "label.json"), "label.json, line 1, field 'label': must be less than or equal to 2"),
     "empty text": (("-c", "empty.json"), "empty.json, line 1, field 'input': an empty text"),
     "unreachable model": (
         ("-e", "org/model"),

@@ -162,7 +162,7 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
     [
         ({"encoders": ["bow", "bow"]}, "two encoders have the label 'bow'"),
         ({"corpora": ["opposites", "opposites"]}, "two corpora have the label 'opposites'"),
-        ({"diagnostics": ["negated_antonyms", "negated_antonyms"]}, "given twice"),
+        ({"diagnostics": ["negated_antonyms", "negated_antonyms"]}, "duplicate diagnostic"),
         (
             {"encoders": [], "baselines": False, "trust_remote_code": ["x"]},
             "unknown label after --trust-remote-code 'x'",

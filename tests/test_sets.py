@@ -5,7 +5,6 @@ from importlib.resources import files
 
 import pytest
 
-from embassay.cli.papers.bench import Bench
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
@@ -39,6 +38,12 @@ def test_semantoneg_has_the_models_whose_accuracies_were_published():
     top10 = sets_module.sets()["semantoneg-top10"].members
     assert len(top10) == 10
     assert {m.called for m in top10} < set(published)
+
+
+def test_dimensions_are_those_of_the_table_that_is_reproduced():
+    (table,) = (each for each in papers_published("heros")["exhibits"] if each["exhibit"] == "table 3")
+    members = sets_module.named("heros").members
+    assert table["rows"] == {member.called: [str(member.dim)] for member in members if member.dim}
 
 
 @pytest.mark.parametrize("name", sets_module.sets())
@@ -117,40 +122,3 @@ def test_a_spec_with_a_template_keeps_it_whole():
 def test_errors_are_ones_that_people_can_mend():
     assert issubclass(UnknownNameError, InputError)
     assert "st" in ENCODERS.names()
-
-
-# --- the figures that the papers print for them, where data and weights can be had ------------------------
-
-LACKS = {
-    "composition": "the copy of the paper at hand lacks the numbers of its tables",
-    "telecom": "TelecomQuAD is not public; table 3 is of a sample of SQuAD that is not named",
-    "localization": "in tests/diagnostics/test_localization.py: test_bags_of_words_on_the_released_corpus",
-}
-AT_HAND = ("all-MiniLM-L6-v2", "all-mpnet-base-v2")
-
-
-@pytest.fixture(scope="module")
-def bench(data, models):
-    """Data and weights at hand; several sets share a result."""
-    return Bench(data, models)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("preset", sets_module.sets())
-def test_each_set_has_the_published_figures_that_can_be_had(preset, request):
-    if preset in LACKS:
-        pytest.skip(LACKS[preset])
-    bench = request.getfixturevalue("bench")
-    members = {member.spec.rpartition("/")[2]: member for member in sets_module.sets()[preset].members}
-    there = [name for name in AT_HAND if name in members and bench.weights(name)]
-    if not there:
-        pytest.skip(f"no weights of @{preset} are at hand")
-    for name in there:
-        encoder = bench.encoder(name)
-        if preset == "heros":
-            # Table 3. The similarities are drawn only, and HEROS is not at hand.
-            assert load_encoder(encoder).encode(["a"]).shape == (1, members[name].dim)
-            continue
-        row = bench.row(name, encoder, bench.corpus("SemAntoNeg v1.0"), "negated_antonyms", "accuracy")
-        # Vahtola et al. (2022), tables 3 and 8.
-        assert round(100 * row.value, 1) == {"all-MiniLM-L6-v2": 1.9, "all-mpnet-base-v2": 31.9}[name]

@@ -33,7 +33,7 @@ def test_parts_of_a_spec(text, spec):
         ("=bow", "the name is empty"),
         ("bow,dim", "expected option=value after"),
         ("bow,=3", "expected option=value after"),
-        ("bow,a=1,a=2", "'a' is given twice"),
+        ("bow,a=1,a=2", "duplicate option 'a'"),
     ],
 )
 def test_what_does_not_parse(text, says):

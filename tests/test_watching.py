@@ -1,10 +1,9 @@
 """The evaluator: its names and directions, and a real training run of a tiny random model that is watched."""
 
-import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli.integrations.evaluator import evaluator, live_model
+from embassay.cli.integrations.evaluator import evaluator
 from embassay.core.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
 
@@ -39,8 +38,6 @@ class Bag:
         return self._rows("document", texts, given)
 
     def _rows(self, role, texts, given):
-        assert given["batch_size"] == 32
-        assert given["show_progress_bar"] is False
         self.asked.add(role)
         return ea.encoder("hashing,dim=64").encode(texts, role=role)
 
@@ -90,8 +87,8 @@ def test_two_calls_give_the_same_and_nothing_is_cached(monkeypatch, tmp_path):
         (("handbook", "retrieval", "tau_recommended"), SpecError, "neither higher nor lower is better"),
         (("edits", "minimal_pairs", "similarity_antonym"), SpecError, "neither higher nor lower is better"),
         (("edits", "isotropy", "mean_cosine_texts"), SpecError, "neither higher nor lower is better"),
-        (("handbook", "shift"), SpecError, r"pass \(domain, general\)"),
-        ((("handbook", "edits"), "retrieval"), SpecError, "takes one corpus; only"),
+        (("handbook", "shift"), SpecError, r"needs a pair of corpora \(domain, general\)"),
+        ((("handbook", "edits"), "retrieval"), SpecError, "any other one corpus"),
         ((("edits", "vignettes"), "shift", "overlap_texts"), SpecError, "neither higher nor lower is better"),
         (("nowhere", "retrieval"), InputError, "no such file"),
     ],
@@ -105,42 +102,11 @@ def test_a_pair_is_watched_and_chooses_no_checkpoint():
     watching = evaluator(("edits", "vignettes"), "shift")
     assert watching.primary_metric is None
     found = watching(Bag())
-    assert set(found) == {
-        f"edits_shift_{name}"
-        for name in ("distance_texts_relative", "distance_texts_general_relative", "overlap_texts")
-    }
+    assert {"edits_shift_distance_texts_relative", "edits_shift_overlap_texts"} <= set(found)
     diagnostic = "shift,domain=edits,general=vignettes"
     result = ea.assay(["hashing,dim=64"], ["edits", "vignettes"], [diagnostic], baselines=False, cache=None)
     (row,) = (r for r in result.rows if (r.metric, r.condition) == ("distance", "relative"))
     assert found["edits_shift_distance_texts_relative"] == row.value
-
-
-@pytest.mark.parametrize(("role", "prompt"), [("query", "query : "), ("document", "passage : "), ("text", "sts : ")])
-def test_a_live_model_gets_the_prompts_that_it_would_be_assayed_with(role, prompt):
-    class Prompted(Bag):
-        prompts = {"query": "query : ", "document": "", "passage": "passage : ", "sts": "sts : "}  # noqa: RUF012
-        default_prompt_name = "sts"
-
-        def _rows(self, role, texts, given):
-            return super()._rows(role, [given["prompt"] + text for text in texts], given)
-
-    rows = live_model(Prompted()).encode(["a sensor"], role)
-    assert np.array_equal(rows, ea.encoder("hashing,dim=64").encode([f"{prompt}a sensor"]))
-
-
-def test_a_batch_of_none_is_refused():
-    with pytest.raises(SpecError, match="batch"):
-        evaluator("handbook", batch=0)
-
-
-def test_a_live_model_is_an_encoder_that_is_never_cached():
-    live = live_model(Bag())
-    assert live.fit([]) is live
-    assert not live.card.cached
-    assert live.encode(["a sensor", "a mast"], "query").dtype == np.float32
-    model = Bag()
-    model.similarity_fn_name = "dot"
-    assert live_model(model).card.similarity == "dot"
 
 
 @pytest.mark.slow
@@ -180,7 +146,7 @@ def test_it_watches_a_real_training(tmp_path, tiny_model):
     seen = [entry for entry in trainer.state.log_history if f"eval_{watching.primary_metric}" in entry]
     assert len(seen) == 2
     assert trainer.state.best_metric == max(entry[f"eval_{watching.primary_metric}"] for entry in seen)
-    own = ea.assay([live_model(model)], corpus, ["retrieval"], baselines=False, cache=None)
+    own = ea.assay([model], corpus, ["retrieval"], baselines=False, cache=None)
     row = next(r for r in own.rows if (r.metric, r.subset, r.condition) == ("Success@5", "all", ""))
     assert watching(model)[watching.primary_metric] == row.value
 

@@ -201,7 +201,7 @@ def test_bad_input_is_one_message(make_run, tmp_path, capsys):
     old = make_run("old", OLD)
     with pytest.raises(SpecError, match="two runs or more"):
         ea.compare([old])
-    with pytest.raises(SpecError, match="given twice"):
+    with pytest.raises(SpecError, match="duplicate run"):
         ea.compare([old, old])
     with pytest.raises(SourceError, match=r"not a run folder"):
         ea.compare([old, tmp_path])

@@ -99,7 +99,7 @@ def test_built_in_corpora_have_no_size_and_other_shapes_have_theirs():
 
 def test_nothing_is_estimated_where_nothing_can_be_shown():
     corpus = retrieval([LONG], units=["a"] * 20 + ["b"])
-    assert list(visible_differences(corpus)) == ["no difference can be shown with 2 independent units; it takes 10"]
+    assert list(visible_differences(corpus)) == ["no difference can be shown with 2 independent units; a test needs 10"]
     for score, lines in ((None, 0), (1.0, 1)):
         pairs = tuple(Pair(f"p{n}", f"a {n}", f"b {n}", score) for n in range(12))
         assert len(list(visible_differences(Corpus("x", "pairs", pairs)))) == lines

@@ -11,8 +11,9 @@ from rich.console import Console
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.claims import COUNT, INTERVAL, LIMIT, STANDINGS, Template
-from embassay.core.result import Answer, Finding
+from embassay.core.result import ANSWER_KINDS, Answer, Finding
 from embassay.corpora.builtin.handbook import write_files
+from embassay.reports.answers import answer_sections
 from embassay.reports.layouts import layouts
 from embassay.reports.scorecard import Score, scorecard
 from embassay.reports.screen import LINES, show_summary
@@ -26,12 +27,12 @@ mine: 60 questions about 30 of 30 pages (they count as 43)
   Or            hashing: 8.3 points higher [−4.1, +21.5] (7 won, 2 lost), 1.3 times the bytes.
   Not           low: 21.7 points lower than hashing [−36.8, −6.2] (3 won, 16 lost). small: 31.7
                 points lower [−56.7, −6.5] (5 won, 24 lost).
-  Cut-off       No score is shown to separate the 8 unanswerable questions (AUC .48 [.29, .68]).
-                Results of mid below 0.105 may be dropped: at most 2 points of Success@5 are lost on
-                average (0.0 here); 3% of the results go.
   Than chance?  Search is not shown to be better than chance. small finds a right document among the
                 first 5 for 21.7% [12.0, 35.9] of the questions; random order has 16.9%. That it is
                 of use for search on this corpus is not shown; more questions would tell.
+  Cut-off       No score is shown to separate the 8 unanswerable questions (AUC .48 [.29, .68]).
+                Results of mid below 0.105 may be dropped: at most 2 points of Success@5 are lost on
+                average (0.0 here); 3% of the results go.
   Misses        28 questions. embassay show run --failures
   Data          A true difference of 21.8 points between mid and hashing would be detected 80% of
                 the time; 15 points need about 95 questions.
@@ -117,6 +118,10 @@ def test_missed_questions_are_counted_by_who_finds_them(result):
 def test_answers_are_in_the_file_and_come_back(place, result):
     content = json.loads((place / "run" / "result.json").read_text(encoding="utf-8"))
     assert [answer["question"] for answer in content["answers"]] == [answer.question for answer in result.answers]
+    places = [list(ANSWER_KINDS).index(answer["kind"]) for answer in content["answers"]]
+    assert places == sorted(places)
+    (section,) = answer_sections(result, layouts(result))
+    assert [answer for answer in result.answers if answer in section.answers] == list(section.answers)
     assert {"sentence", "value", "low", "high", "p", "counts", "standing", "link"} <= set(content["answers"][0])
     assert from_bytes(to_bytes(result), place / "x").answers == result.answers
 
@@ -127,7 +132,7 @@ def test_answers_are_in_the_file_and_come_back(place, result):
 def screen_of(result, width):
     """Return the first screen as text."""
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None, legacy_windows=False)
-    show_summary(result, layouts(result), {}, {}, console, "run")
+    show_summary(result, layouts(result), {}, console, "run")
     return console.file.getvalue()
 
 
@@ -193,48 +198,48 @@ def test_without_intervals_there_is_nothing_to_draw(result):
 # --- what is missed --------------------------------------------------------------------------------------
 
 
-def test_what_the_first_candidate_misses_is_shown_with_what_was_found_instead(place, result, capsys):
+def test_what_the_one_to_use_misses_is_shown_with_its_rank_and_who_finds_it(place, result, capsys):
     assert exit_code_of(["show", str(place / "run"), "--failures"]) == 0
     out = capsys.readouterr().out
     assert exit_code_of(["show", str(place / "run"), "retrieval", "--failures"]) == 0
     assert capsys.readouterr().out == out
-    wrong = result.failures("hashing", "retrieval").to_dicts()
-    assert out.startswith(f"Retrieval on mine: hashing is wrong about {len(wrong)} items; right about some of these: ")
-    for item in (wrong[0], wrong[-1]):
-        assert f"\n{item['item']}\n  question   {item['text_question'][:60]}" in out
+    (misses,) = [answer for answer in result.answers if answer.kind == "misses"]
+    wrong = result.failures("bm25", "retrieval").to_dicts()
+    by_none = misses.counts["found by none"]
+    assert (misses.encoder, misses.counts["missed"]) == ("bm25", len(wrong))
+    title, *_ = out.splitlines()
+    assert title.startswith(f"Retrieval on mine: bm25 is wrong about {len(wrong)} questions; right about these: ")
+    assert title.endswith(f"; no encoder is right about {by_none}")
+    assert out.count("; no encoder finds it)\n") == by_none
+    finders = {}
+    for row in result.scores("retrieval").to_dicts():
+        if row["correct"] and row["encoder"] != "random":
+            finders.setdefault(row["item"], []).append(row["encoder"])
+    for item in wrong:
+        who = f"found by {', '.join(finders[item['item']])}" if item["item"] in finders else "no encoder finds it"
+        assert (
+            f"\n{item['item']} (rank {item['value_rank']:.0f}; {who})\n  question   {item['text_question'][:60]}" in out
+        )
         assert f"  right      [{item['label_right']}] " in out
         assert f"  found      [{item['label_found1']}] {item['value_found1']:.3f} {item['text_found1'][:30]}" in out
-    places = [out.index(f"\n{item['item']}\n  question") for item in wrong]
+    places = [out.index(f"\n{item['item']} (rank") for item in wrong]
     assert places == sorted(places)
     assert np.all(np.diff([item["margin"] for item in wrong if item["margin"] is not None]) >= 0)
 
 
-def test_another_encoder_s_failures_are_shown_with_who_is_right_instead(place, result, capsys):
+def test_another_encoder_s_failures_are_shown(place, result, capsys):
     show = ["show", str(place / "run"), "--failures"]
     assert exit_code_of([*show, "-e", "small"]) == 0
-    title, other, *lines = capsys.readouterr().out.splitlines()
-    correct = {}
-    for row in result.scores("retrieval").to_dicts():
-        correct[row["encoder"], row["item"]] = row["correct"]
-
-    def missed(name):
-        return [item for (encoder, item), right in correct.items() if encoder == name and right is False]
-
-    def found(name, by):
-        return sum(bool(correct[by, item]) for item in missed(name))
-
-    assert f"small is wrong about {len(missed('small'))} items; " in title
-    assert f"hashing {found('small', 'hashing')}" in title
-    assert other.startswith(f"hashing is wrong about {len(missed('hashing'))} items; right about some of these: ")
-    assert f"bm25 {found('hashing', 'bm25')}" in other
-    assert "random" not in title + other
+    title, _, _, first, *_ = capsys.readouterr().out.splitlines()
     wrong = result.failures("small", "retrieval").to_dicts()
-    assert f"  question   {wrong[0]['text_question'][:60]}" in lines[2]
+    assert f"small is wrong about {len(wrong)} questions; " in title
+    assert "random" not in title
+    assert f"  question   {wrong[0]['text_question'][:60]}" in first
     assert exit_code_of([*show, "-e", "small", "--against", "hashing"]) == 0
     worse = result.failures("small", "retrieval", against="hashing").to_dicts()
     title, _, first, *_ = capsys.readouterr().out.splitlines()
-    assert title == f"Retrieval on mine: small is worse than hashing on {len(worse)} items"
-    assert first == worse[0]["item"]
+    assert title.startswith(f"Retrieval on mine: small is worse than hashing on {len(worse)} questions; ")
+    assert first.startswith(f"{worse[0]['item']} (rank ")
     assert exit_code_of([*show, "-e", "smal"]) == 2
     assert "unknown encoder 'smal'" in capsys.readouterr().err
     assert exit_code_of(["show", str(place / "run"), "-e", "small"]) == 2

@@ -320,7 +320,7 @@ def test_a_run_is_repeated_byte_for_byte_and_read_again(docs, tmp_path, capsys):
     assert len(set(settings["corpora"].values())) == 3
     report = tmp_path / "one/report.html"
     before = report.read_text()
-    assert '<h2 id="settings-title">Set-ups and settings</h2>' in before
+    assert '<h2 id="cost-title">Costs</h2>' in before
     assert ", passage 2 (passages=3)" in before
     report.unlink()
     assert exit_code_of(["report", str(tmp_path / "one")]) == 0

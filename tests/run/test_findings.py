@@ -271,7 +271,7 @@ def test_labels_of_one_encoder_are_said_to_be():
 def test_a_diagnostic_that_ranks_nobody(builtin):
     ranking = Verdict("d", "c", "", 100, 50, candidates=("a", "b"))
     result = result_of(ranking, builtin=builtin)
-    assert list(verdict(result, ranking, {}, {}))[1:] == ["This diagnostic does not rank encoders."]
+    assert list(verdict(result, ranking))[1:] == ["This diagnostic does not rank encoders."]
     decisions = [one for one in findings_of(result, {"d": ACCURACY}) if one.diagnostic]
     assert decisions == []
 
@@ -279,7 +279,7 @@ def test_a_diagnostic_that_ranks_nobody(builtin):
 def test_on_a_built_in_corpus_no_finding_names_an_encoder():
     ranking = verdict_with()
     assert decided(ranking, builtin=True) == []
-    said = list(verdict(result_of(ranking, builtin=True), ranking, {}, {}))[1:]
+    said = list(verdict(result_of(ranking, builtin=True), ranking))[1:]
     assert said == ["Built-in corpora are for trying things out: no best model is named."]
 
 
@@ -327,7 +327,7 @@ def test_answers_come_first_then_the_others_by_severity_and_all_link_to_their_se
 
 def test_missed_questions_are_said_of_the_encoder_to_use():
     own = tuple(
-        Answer("low", f"{name} misses.", "Missed", diagnostic="d", corpus="c", encoder=name, question="Misses")
+        Answer("low", f"{name} misses.", "Missed", diagnostic="d", corpus="c", encoder=name, kind="misses")
         for name in "cba"
     )
     result = replace(result_of(verdict_with()), findings=own)
@@ -341,7 +341,7 @@ def test_queries_that_nobody_asked_come_first(method):
     result = result_of(verdict_with(), source=SOURCES[method])
     findings = findings_of(result, {"d": ACCURACY})
     (first, *_) = [finding for finding in findings if not isinstance(finding, Answer)]
-    assert (first.severity, first.title, first.corpus) == ("high", "Queries that nobody asked", "c")
+    assert (first.severity, first.title, first.corpus) == ("high", "Made queries", "c")
     assert first.sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
     assert "questions=questions.csv" in first.action
     assert [one.action for one in findings if one.action] == [first.action]

@@ -123,7 +123,7 @@ def test_a_corpus_that_has_changed_or_gone_is_named(tmp_path):
     assert exit_code_of(["run", "-e", "bow", "-c", spec, "--resamples", "50", "--no-cache", "-o", str(folder)]) == 0
     assert len(ea.read(folder).scores("localization").filter(encoder="bow")) == 60
     source.write_text("".join(lines[:30]))
-    with pytest.raises(SourceError, match="'mine' is not that of this run, or has changed since"):
+    with pytest.raises(SourceError, match="'mine' is not the corpus of this run, or has changed since"):
         ea.read(folder).scores("localization")
     source.unlink()
     with pytest.raises(SourceError, match="cannot be read again; give them as corpora="):
@@ -195,7 +195,7 @@ def test_a_diagnostic_of_two_corpora_shows_no_items_and_says_so(shifted, tmp_pat
     assert "no diagnostic of this run shows single items" in " ".join(capsys.readouterr().err.split())
     lines = (tmp_path / "a.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "a.jsonl").write_text("".join(lines[:15]))
-    with pytest.raises(SourceError, match="'a vs b' is not that of this run, or has changed since"):
+    with pytest.raises(SourceError, match="'a vs b' is not the corpus of this run, or has changed since"):
         ea.read(folder).scores("shift")
 
 

@@ -16,8 +16,6 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card
 from embassay.models.base import BaseEncoder
 from embassay.reports.answers import also
-from embassay.reports.layouts import layouts
-from embassay.reports.settings import setting_tables
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -267,8 +265,6 @@ def test_a_step_of_another_package_is_compared_with_its_part(many_units):
     (pair,) = result.verdict("retrieval").steps_of("mixed")
     assert (pair.b, pair.step, pair.difference) == ("base", "mixer", 1.0)
     assert pair.is_significant
-    (table,) = setting_tables(result, layouts(result), {})
-    assert [row[0].text for row in table.rows] == ["base", "index", "mixed"]
 
 
 def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):

@@ -21,7 +21,7 @@ from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
 from embassay.run.items import items_in
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import finished_record, latencies, settings_of
+from embassay.run.record import finished_record, question_milliseconds, settings_of
 from embassay.run.request import RunRequest
 from embassay.run.runs.folder import RunFolder, RunRecord, texts_of
 
@@ -69,7 +69,7 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
         from embassay.reports.terminal import stdout
 
         pages = layouts(result)
-        show_summary(result, pages, {}, latencies(record), stdout(), str(folder.path))
+        show_summary(result, pages, question_milliseconds(record), stdout(), str(folder.path))
         if result.rows:
             draw(folder.report, result, pages, record)
 
@@ -162,5 +162,4 @@ def show_again(
     elif encoder or against:
         raise SpecError("-e and --against name whose failures are shown; add --failures")
     else:
-        times = latencies(finished.record)
-        show(result, pages, {}, times, stdout(), diagnostic=diagnostic, signatures=signatures)
+        show(result, pages, stdout(), diagnostic=diagnostic, signatures=signatures)

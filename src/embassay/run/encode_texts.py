@@ -28,6 +28,7 @@ from embassay.core.errors import (
     SourceError,
     SpecError,
     first_line_of,
+    listed,
     quoted,
     reason_of,
 )
@@ -47,7 +48,6 @@ from embassay.core.processes.cores import cores
 from embassay.core.samples.base import Text
 from embassay.core.store.partial_files import names_in
 from embassay.core.store.paths import check_readable, source_path
-from embassay.core.tables.jsonl import listed
 from embassay.core.types import Encoder, Runtime
 from embassay.core.vectors import dense_rows
 from embassay.run.encode_options import EncodeOptions

@@ -10,7 +10,7 @@ from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.processes.workers import Workers
@@ -134,12 +134,13 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> Result:
     encoders = chain.from_iterable(encoder_records(run, plan) for run in runs if run.failure is None)
     # A corpus that is cut in several ways has one record, that of its first cut.
     corpora = [corpus_record(cuts[0]) for cuts in by_name(plan.corpora).values()]
-    records = Result(
-        request.seed, request.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failed=tuple(failures)
-    )
-    of_parts = {name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in OF_PARTS}
-    statements = chain.from_iterable(part.statements for part in parts)
-    result = replace(rounded(records), **of_parts, findings=tuple(statements))
+    records: dict[str, Any] = {"encoders": tuple(encoders), "corpora": tuple(corpora), "failed": tuple(failures)}
+    # The parts are rounded already.
+    of_parts: dict[str, Any] = {
+        name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in OF_PARTS
+    }
+    of_parts["findings"] = tuple(chain.from_iterable(part.statements for part in parts))
+    result = replace(rounded(Result(request.seed, request.resamples, **records)), **of_parts)
     return replace(result, **answers_and_findings(findings_of(result, headline_columns(result), request.accept)))
 
 

@@ -22,7 +22,7 @@ from embassay.diagnostics.base import ShowsItems
 from embassay.run.cuts import limited
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.plan import load_given_corpora
-from embassay.run.resolve import load_diagnostic
+from embassay.run.resolve import CorpusInputs, load_diagnostic
 from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder, RunRecord
 from embassay.run.specs import Spec
@@ -136,8 +136,8 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
         raise SourceError("scores of single items need the folder of a finished run", folder.path)
     settings, sources = record["settings"], record["sources"]
     try:
-        given = corpora or [Spec(**spec) for spec in sources["corpora"]]
-        loaded = load_given_corpora(given, follow_links=sources["follow_links"])
+        originals: CorpusInputs = corpora or [Spec(**spec) for spec in sources["corpora"]]
+        loaded = load_given_corpora(originals, follow_links=sources["follow_links"])
     except InputError as error:
         reason = f"its corpora cannot be read again; give them as corpora= ({error})"
         raise SourceError(reason, folder.path) from None
@@ -152,7 +152,7 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
             raise SourceError(f"give the corpora that were made in Python as corpora=: {key}", folder.path)
         corpus = corpus_of[key]
         if corpus.fingerprint != settings["corpora"][key]:
-            raise SourceError(f"the corpus {key!r} is not that of this run, or has changed since", folder.path)
+            raise SourceError(f"the corpus {key!r} is not the corpus of this run, or has changed since", folder.path)
         # The cuts of a corpus are one task.
         if scores := scores_of.pop((name, corpus.name), None):
             cuts = [one for one in loaded if one.name == corpus.name]

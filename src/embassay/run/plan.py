@@ -234,7 +234,7 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str) -> list[NamedDia
     for source in specs or diagnostics_of(profile):
         spec = as_spec(source, "diagnostic")
         if spec.head in diagnostics:
-            raise SpecError(f"diagnostic {spec.head!r} is given twice")
+            raise SpecError(f"duplicate diagnostic {spec.head!r}")
         with left_out(asked=bool(specs)):
             diagnostics[spec.head] = load_diagnostic(spec)
     return list(diagnostics.values())

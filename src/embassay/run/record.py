@@ -13,7 +13,7 @@ from typing import cast
 from embassay._version import __version__
 from embassay.core.errors import EncoderError
 from embassay.core.types import AnyCorpus, Corpus, JsonObject
-from embassay.reports.findings.costs import Latency
+from embassay.reports.costs import Milliseconds
 from embassay.run.candidates import RunEncoder
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.options import RECORD, options_in
@@ -155,8 +155,11 @@ def _without_secrets(spec: Spec) -> JsonObject:
     return options
 
 
-def latencies(record: RunRecord) -> Latency:
-    """Return the times of one question, by the labels of encoders in the result, where they were measured."""
+def question_milliseconds(record: RunRecord) -> Milliseconds:
+    """Return the time of one question by encoder and corpus, where it was measured.
+
+    Where a corpus has no questions, that of an encoder for one text alone stands for it, for an empty corpus.
+    """
     uses = record.get("encoders", {})
     return {(label, corpus): ms for label, use in uses.items() for corpus, ms in use.get("milliseconds", {}).items()}
 

@@ -112,8 +112,8 @@ class CandidateRun(ABC):
 
     def load_stored(self, tasks: Iterable[Task]) -> None:
         """Load the scores of tasks that are in the run's folder."""
-        for task in tasks if self.folder else ():
-            scores = self.folder.load(self.origin(task))
+        for task in tasks:
+            scores = self.folder.load(self.origin(task)) if self.folder else None
             if scores is not None:
                 self.scores[task.key] = scores
 
@@ -228,9 +228,12 @@ class EncoderRun(CandidateRun):
     def serve(self, pool: Pool, vectors: Vectors) -> None:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
         users = [e.retriever for e in self.plan.entries if e.retriever and self.entry.label in e.retriever.parts]
-        # The texts of stored documents, which have no retrievers, are not at hand.
-        for corpus in pool.corpora if users else ():
-            if corpus.documents and not corpus.stored_documents:
+        for corpus in pool.corpora:
+            # The texts of stored documents, which have no retrievers, are not available.
+            if not corpus.documents or corpus.stored_documents:
+                continue
+            self.time_question(corpus, pool.encoder, vectors)
+            if users:
                 nearest = nearest_documents(corpus, vectors, max(user.depth for user in users))
                 if issparse(vectors.matrix):
                     # A document that shares no word with the question is not found: their order is that of the corpus.
@@ -238,7 +241,6 @@ class EncoderRun(CandidateRun):
                 self.nearest[corpus.key] = nearest
                 if any(user.needs_vectors for user in users):
                     self.vectors[corpus.key] = vectors
-                self.time_question(corpus, pool.encoder, vectors)
 
     def need(self, corpus: AnyCorpus) -> None:
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""
@@ -259,11 +261,12 @@ class EncoderRun(CandidateRun):
         alone = self.robustness.query_milliseconds if self.robustness else None
         if issparse(vectors.matrix):
             _, alone = encode_alone(encoder, [("query", question) for question in questions])
-        remembered = Remembered(self.plan.request.cache_folder, TIMES)
+        # Encoders with fewer dimensions take the time of the full one.
+        model, remembered = encoder_of_vectors(encoder).fingerprint, Remembered(self.plan.request.cache_folder, TIMES)
         if alone:
-            remembered[encoder.fingerprint] = str(alone)
-        if encoder.fingerprint in remembered:
-            alone = float(remembered[encoder.fingerprint])
+            remembered[model] = str(alone)
+        if model in remembered:
+            alone = float(remembered[model])
             passages = [text for role, text in corpus.texts() if role == "document"]
             searching = search_milliseconds(vectors.take(questions, "query"), vectors.take(passages, "document"))
             self.milliseconds |= {"": alone, corpus.key: alone + searching}
