@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from embassay.core.columns import ItemColumn
 from embassay.core.randomness import generator
 from embassay.core.result import Example
-from embassay.core.types import AnyCorpus, Diagnostic, ItemScores
-from embassay.diagnostics.base import DeclaresMetrics, Outcomes, ShowsItems
+from embassay.core.types import AnyCorpus, ItemScores
+from embassay.diagnostics.base import BaseDiagnostic, Outcomes
 from embassay.run.runs.folder import documents_hash, item_hash, text_hash
 
 MISSED_BY = ("all", "some", "none", "undecided")
@@ -33,7 +33,7 @@ class ScoredTask:
     """
 
     name: str
-    diagnostic: Diagnostic
+    diagnostic: BaseDiagnostic
     corpora: Mapping[str, AnyCorpus]
     scores: tuple[ItemScores, ...]
 
@@ -51,7 +51,7 @@ def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example,
     most
         At most this many items; None for all.
     """
-    if not isinstance(task.diagnostic, ShowsItems) or most == 0:
+    if not task.diagnostic.shows_items or most == 0:
         return ()
     outcomes = task.diagnostic.outcomes(task.scores)
     items = sample_items(outcomes, most, seed, task.name, task.corpus.fingerprint)
@@ -66,7 +66,7 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
     items
         (m,) their indices.
     """
-    if not isinstance(task.diagnostic, ShowsItems):
+    if not task.diagnostic.shows_items:
         return
     # Each cut has a record of every item. They become one, with the passages of all cuts.
     records: dict[str, list[Example]] = {}
@@ -148,6 +148,6 @@ def in_turn(lists: Iterable[Sequence[int]]) -> list[int]:
 def columns_of(tasks: Iterable[ScoredTask]) -> Iterator[ItemColumn]:
     """Yield the item values of each declared metric and encoder; a diagnostic that declares no metrics has none."""
     for task in tasks:
-        if isinstance(task.diagnostic, DeclaresMetrics):
+        if figures := task.diagnostic.figures(task.scores):
             contents = {sample.id: (item_hash(sample), text_hash(sample)) for sample in task.corpus.samples}
-            yield from task.diagnostic.figures(task.scores).columns(contents, documents_hash(task.corpus))
+            yield from figures.columns(contents, documents_hash(task.corpus))

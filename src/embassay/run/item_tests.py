@@ -12,8 +12,8 @@ from embassay.core.formatting import counted
 from embassay.core.result import SCREENED, Finding, Screening, Verdict
 from embassay.core.types import Draws, ItemScores
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
-from embassay.diagnostics.base import NEAREST, DeclaresMetrics
-from embassay.diagnostics.metrics.headline import Headline
+from embassay.diagnostics.base import NEAREST
+from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
 from embassay.run.examples import ScoredTask
 from embassay.stats.overlap import COMPARED, changed_tops, judged, overlaps
@@ -31,9 +31,8 @@ LONGEST = 60
 
 def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
     """Return the item values that a verdict ranks candidates by; None where they are not means over items."""
-    if not isinstance(task.diagnostic, DeclaresMetrics):
-        return None
-    headline = task.diagnostic.figures(task.scores).headline()
+    figures = task.diagnostic.figures(task.scores)
+    headline = figures.headline() if figures else None
     if headline is None or not headline.key.covers(verdict.key):
         return None
     return headline
@@ -101,7 +100,7 @@ def named_questions(task: ScoredTask, headline: Headline, chosen: Ints, *, texts
         Their places among the items of the headline.
     """
     number = counted(len(chosen), "question")
-    places = chosen if headline.places is None else headline.places[chosen]
+    places = headline.places[chosen]
     ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
     if not ids:
         return number

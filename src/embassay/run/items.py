@@ -18,7 +18,6 @@ import numpy as np
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, ItemScores
-from embassay.diagnostics.base import ShowsItems
 from embassay.run.cuts import limited
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.plan import load_given_corpora
@@ -72,7 +71,7 @@ class Items:
         """
         import polars
 
-        shown = [task for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
+        shown = [task for task in self.tasks if task.diagnostic.shows_items]
         if diagnostic not in {task.name for task in shown}:
             raise UnknownNameError("diagnostic with items", diagnostic, [task.name for task in shown])
         rows = [row for task in shown if task.name == diagnostic for row in self._rows(task)]
@@ -146,7 +145,7 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     scores_of = _stored_scores(folder)
     for key, name in [(key, name) for key, diagnostics in settings["diagnostics"].items() for name in diagnostics]:
         method = load_diagnostic(Spec(name, options=settings["diagnostics"][key][name])).method
-        if not isinstance(method, ShowsItems):
+        if not method.shows_items:
             continue
         if key not in corpus_of:
             raise SourceError(f"give the corpora that were made in Python as corpora=: {key}", folder.path)

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import cast
 
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.core.samples.base import Text
-from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Origin
-from embassay.diagnostics.base import ChecksCorpus, ScoresRankings, SetsSideBySide
+from embassay.core.types import AnyCorpus, Corpus, Origin
+from embassay.diagnostics.base import BaseDiagnostic
 from embassay.reports.findings.advice import advice
 from embassay.run.candidates import (
     Candidates,
@@ -57,7 +56,7 @@ class Task:
     """
 
     name: str
-    diagnostic: Diagnostic
+    diagnostic: BaseDiagnostic
     corpus: AnyCorpus
     options: Mapping[str, object] = field(default_factory=dict)
 
@@ -300,7 +299,7 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
     suitable = []
     for task in tasks:
         cuts = cuts_of[task.corpus.name]
-        ranks = not (entry.retriever or entry.whole) or isinstance(task.diagnostic, ScoresRankings)
+        ranks = not (entry.retriever or entry.whole) or task.diagnostic.scores_rankings
         if entry.suits(task.corpus) and ranks and (task.corpus is cuts[0] or not entry.is_same_on_all_cuts):
             if not entry.whole:
                 suitable.append(task)
@@ -363,7 +362,7 @@ def make_tasks(
     notes: list[str] = []
     for diagnostic in diagnostics:
         sides = getattr(DIAGNOSTICS.module(diagnostic.name), "SIDES", None)
-        if chosen and isinstance(diagnostic.method, SetsSideBySide):
+        if chosen and diagnostic.method.pair:
             tasks.append(joined_task(diagnostic, corpora))
         elif sides and not chosen:
             try:
@@ -377,8 +376,7 @@ def make_tasks(
         if chosen and diagnostic.name not in names:
             shape = diagnostic.method.shape
             raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
-    pairs_of = (task.diagnostic.pair for task in tasks if isinstance(task.diagnostic, SetsSideBySide))
-    read = {task.corpus.name for task in tasks}.union(*pairs_of)
+    read = {task.corpus.name for task in tasks}.union(*(task.diagnostic.pair or () for task in tasks))
     for corpus in corpora:
         if corpus.name not in read:
             raise SpecError(
@@ -396,13 +394,13 @@ def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> Ta
     UnknownNameError
         If one of the corpora is not in the run.
     """
-    joining = cast("SetsSideBySide", diagnostic.method)
+    pair = diagnostic.method.pair or ()
     corpus_of = {corpus.name: corpus for corpus in corpora}
-    for name in joining.pair:
+    for name in pair:
         if name not in corpus_of:
             raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, corpus_of)
     with DIAGNOSTICS.guarded(diagnostic.name):
-        joined = joining.join(*(corpus_of[name] for name in joining.pair))
+        joined = diagnostic.method.join(*(corpus_of[name] for name in pair))
     return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
 
 
@@ -439,8 +437,6 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
     InputError
         If the diagnostic cannot use the corpus.
     """
-    if not isinstance(task.diagnostic, ChecksCorpus):
-        return True
     with left_out(asked=chosen), DIAGNOSTICS.guarded(task.name):
         task.diagnostic.check(task.corpus)
         return True

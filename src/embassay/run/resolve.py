@@ -15,6 +15,7 @@ from embassay.core.store.paths import source_path, unreadable
 from embassay.core.tables.records import ARRAY, columns_in, is_parquet, read_table
 from embassay.core.tables.texts import BLANK, open_decoded
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
+from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.models.addresses import without_secrets
 from embassay.models.base import adopted
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
@@ -194,7 +195,7 @@ class NamedDiagnostic:
     """A diagnostic with its name and its options as they were given."""
 
     name: str
-    method: Diagnostic
+    method: BaseDiagnostic
     options: Mapping[str, object]
 
 
@@ -215,6 +216,9 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
         for name in ("shape", "options", "score", "summarise"):
             if not hasattr(method, name):
                 raise AttributeError(f"create() returned an object without {name!r}")
+    if not isinstance(method, BaseDiagnostic):
+        # Its shape, options and two steps are those of the diagnostic itself.
+        method = ForeignDiagnostic(method)  # type: ignore[abstract]
     return NamedDiagnostic(spec.head, method, options)
 
 

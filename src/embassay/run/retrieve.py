@@ -25,7 +25,6 @@ from embassay.core.samples.retrieval import right_pairs
 from embassay.core.store.lists import FROM_CACHE, read_lists, write_lists
 from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.base import ScoresRankings
 from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import in_scoring_order
 from embassay.run.engine.encode import as_encoder_error, encode
@@ -120,11 +119,11 @@ class RetrieverRun(CandidateRun):
 
     def score(self, task: Task) -> ItemScores:
         """Return the scores of one task, with what the retriever has found out and chosen."""
-        key, diagnostic = task.corpus.key, cast("ScoresRankings", task.diagnostic)
-        scores = diagnostic.score_rankings(task.corpus, self.nearest[key], self.origin(task))
+        key = task.corpus.key
+        scores = task.diagnostic.score_rankings(task.corpus, self.nearest[key], self.origin(task))
         scalars = {**scores.scalars, **self.facts[key]}
         if self.retriever.choices:
-            scalars |= self.choice_on[key].scalars(diagnostic.k, self.plan.request.seed)
+            scalars |= self.choice_on[key].scalars(task.diagnostic.k, self.plan.request.seed)
         return replace(scores, scalars=scalars)
 
     def part(self, label: str, key: str) -> CandidateRun:

@@ -21,7 +21,6 @@ from embassay.core.store.files import TIMES
 from embassay.core.store.hashes import Remembered
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin
 from embassay.core.vectors import Neighbours, VectorMatrix, Vectors
-from embassay.diagnostics.base import ScoresInParallel
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
@@ -215,10 +214,7 @@ class EncoderRun(CandidateRun):
         # The texts of stored documents are not at hand; their vectors were computed by "embassay encode".
         if corpus.stored_documents is not None:
             vectors = replace(vectors, documents=encoder.vectors_of(corpus.stored_documents))
-        if isinstance(diagnostic, ScoresInParallel):
-            scores: ItemScores = diagnostic.begin(corpus, vectors, origin, self.submit).finish()
-        else:
-            scores = diagnostic.score(corpus, vectors, origin)
+        scores = diagnostic.begin(corpus, vectors, origin, self.submit).finish()
         counts = encoder.unknown_words([text for _, text in corpus.texts()])
         if counts is not None:
             # Tokens without a vector, all tokens, and texts without a token that has a vector.

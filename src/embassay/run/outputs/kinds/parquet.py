@@ -36,7 +36,8 @@ def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
         If a corpus of the run cannot be read again.
     """
     items = items_in(finished.folder)
-    frames = {name: items.frame(name) for name in dict.fromkeys(task.name for task in items.tasks)}
+    names = dict.fromkeys(task.name for task in items.tasks if task.diagnostic.shows_items)
+    frames = {name: items.frame(name) for name in names}
     if not frames:
         raise OutputError("no diagnostic of this run shows single items, or its scores are gone; repeat its command")
     if with_vectors:
