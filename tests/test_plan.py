@@ -91,7 +91,7 @@ def test_a_profile_that_nobody_knows_or_beside_diagnostics_is_refused():
 
 def test_similarity_has_no_built_in_corpus_and_says_so():
     with pytest.raises(
-        SpecError, match=r"no built-in corpus of the required shape \(similarity needs pairs\); add one with -c"
+        SpecError, match=r"no built-in corpus has the required shape \(similarity needs pairs\); add one with -c"
     ):
         prepared(diagnostics=["similarity"])
 
@@ -204,7 +204,7 @@ def test_a_corpus_is_found_by_its_content(tmp_path):
     ("content", "says"),
     [
         ("hello", r"line 1: unrecognised format \(its first line is 'hello'\)"),
-        ("[1]", r"its first line is '\[1\]'"),
+        ("[1]", "a JSON array; write one object on each line"),
         ("", "the file is empty"),
     ],
 )

@@ -132,7 +132,7 @@ def test_a_folder_of_other_encoders_names_those_that_left(tmp_path, capsys, monk
 def test_one_wanted_encoder_is_no_set():
     pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
     for name in ("@mine", "@nope"):
-        with pytest.raises(ea.InputError, match=f"encoder '{name}': a set contains several encoders; name one of"):
+        with pytest.raises(ea.InputError, match=f"encoder '{name}': a set contains several encoders; name one of them"):
             ea.encoder(name)
 
 

@@ -157,6 +157,8 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
             raise
         # The user has not written the scheme.
         raise MissingExtraError(f"encoder {target!r}", "light") from None
+    if target.startswith("@"):
+        raise SpecError(f"encoder {target!r}: a set contains several encoders; name one of them")
     # What a target is, for messages ("FILE"); empty if the scheme takes none.
     target_name = getattr(module, "TARGET", "")
     if bool(target) != bool(target_name):
