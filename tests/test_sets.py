@@ -42,7 +42,7 @@ def test_semantoneg_has_the_models_whose_accuracies_were_published():
 
 def test_dimensions_are_those_of_the_table_that_is_reproduced():
     (table,) = (each for each in papers_published("heros")["exhibits"] if each["exhibit"] == "table 3")
-    members = sets_module.named("heros").members
+    members = sets_module.sets()["heros"].members
     assert table["rows"] == {member.called: [str(member.dim)] for member in members if member.dim}
 
 
@@ -84,7 +84,6 @@ def test_what_names_a_set_and_what_does_not():
     assert sets_module.named_in(Spec("@heros")) is sets_module.sets()["heros"]
     assert sets_module.named_in("bow") is None
     assert sets_module.named_in("mine=./folder@2") is None
-    assert sets_module.named_in("a,,=") is None
 
 
 def test_an_unknown_set_says_the_nearest_and_all():

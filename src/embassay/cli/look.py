@@ -176,7 +176,8 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
     fingerprint: str | None = adopted(encoder).known_fingerprint()
     if not fingerprint:
         return None
-    return cache.missing(cache_key(fingerprint, card.route), texts)
+    cached = cache.get(cache_key(fingerprint, card.route), texts)
+    return tuple(text for text, vector in zip(texts, cached, strict=True) if vector is None)
 
 
 def _lengths(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:

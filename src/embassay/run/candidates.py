@@ -151,7 +151,7 @@ def load_candidates(
     for one in given:
         if not isinstance(one, (str, Spec)):
             label, thing = one if isinstance(one, tuple) else ("", one)
-            model = load_model(thing)
+            model = load_candidate(thing)
             # The fingerprint of an object may differ at each access. One run needs one fingerprint.
             if not isinstance(model, Retriever):
                 model = adopted(model.of_one_run())
@@ -213,7 +213,7 @@ def default_candidate(runtime: Runtime) -> Candidates:
     """Return the default encoder if its weights are on this machine; nothing is downloaded."""
     with suppress(MissingExtraError):
         if ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime):
-            entry = RunEncoder(DEFAULT_ENCODER, load_model(DEFAULT_ENCODER, runtime))
+            entry = RunEncoder(DEFAULT_ENCODER, load_candidate(DEFAULT_ENCODER, runtime))
             return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
     note = (
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
@@ -236,7 +236,7 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
     runtime = replace(runtime, trust_remote_code=label in trusted)
     options = dict(spec.options)
     group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
-    model = load_model(replace(spec, options=options), runtime)
+    model = load_candidate(replace(spec, options=options), runtime)
     return RunEncoder(label, model, group=group, published=published, original=original)
 
 
@@ -244,7 +244,7 @@ def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunE
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
     missing = [(label, spec, whole) for label, spec, whole in BASELINES if label not in labels]
-    return [RunEncoder(label, load_model(spec, runtime), True, whole) for label, spec, whole in missing]
+    return [RunEncoder(label, load_candidate(spec, runtime), True, whole) for label, spec, whole in missing]
 
 
 def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
@@ -270,12 +270,6 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
     except CycleError as error:
         raise SpecError(f"built on itself: {' → '.join(reversed(error.args[1]))}; name other parts") from None
     return [entry_of[label] for label in order]
-
-
-def load_model(spec: EncoderInput, runtime: Runtime | None = None) -> FullEncoder | Retriever:
-    """Load the encoder or the retriever of a spec or an object."""
-    model = load_candidate(spec, runtime)
-    return model if isinstance(model, Retriever) else adopted(model)
 
 
 STEP_OF_OPTION = {

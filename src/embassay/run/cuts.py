@@ -39,22 +39,18 @@ def load_cuts(source: str | Spec, *, follow_links: bool = False) -> list[AnyCorp
         If a file or folder cannot be read.
     """
     spec = as_spec(source, "corpus")
-    lists = list_options(spec)
-    for name in lists.keys() - VARYING:
+    for name, values in list_options(spec).items():
         # The name of a column may be in brackets: a single value, as in question=[text], is not a list.
-        if isinstance(spec.options[name], list) or len(lists[name]) != 1:
+        if name not in VARYING and (isinstance(spec.options[name], list) or len(values) != 1):
             raise SpecError(
                 f"corpus {spec.head!r}: option {name!r} cannot be a list; only {', '.join(VARYING)} can vary in a run"
             )
-    if lists.keys().isdisjoint(VARYING):
-        return [load_corpus(spec, follow_links=follow_links)]
     varying = {name: value for name, value in spec.options.items() if name in VARYING}
     cuts = []
-    for one in alternatives(replace(spec, options=varying), "", "corpus"):
-        as_cut = replace(one, label=spec.label, options={**spec.options, **one.options})
-        # Without a label of the spec, that of an alternative is its setting: ",passages=100".
-        cut = (one.label or "").removeprefix(",")
-        cuts.append(replace(load_corpus(as_cut, follow_links=follow_links), cut=cut))
+    for one in alternatives(Spec(spec.head, None, varying), "", "corpus"):
+        corpus = load_corpus(replace(spec, options={**spec.options, **one.options}), follow_links=follow_links)
+        # The label of an alternative is its setting: ",passages=100".
+        cuts.append(replace(corpus, cut=(one.label or "").removeprefix(",")))
     return cuts
 
 

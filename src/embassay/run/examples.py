@@ -43,6 +43,33 @@ class ScoredTask:
         return next(iter(self.corpora.values()))
 
 
+def scored_tasks(
+    diagnostics: Mapping[tuple[str, str], BaseDiagnostic], scored: Iterable[tuple[ItemScores, AnyCorpus]]
+) -> list[ScoredTask]:
+    """Return each diagnostic on each corpus, whose cuts are one task, with all its scores; none without scores.
+
+    Parameters
+    ----------
+    diagnostics
+        By their names and those of the corpora.
+    scored
+        Scores, and what was scored, in the order of the candidates.
+    """
+    of_task: dict[tuple[str, str], list[tuple[ItemScores, AnyCorpus]]] = {}
+    for scores, corpus in scored:
+        of_task.setdefault((scores.origin.diagnostic, corpus.name), []).append((scores, corpus))
+    return [
+        ScoredTask(
+            place[0],
+            diagnostic,
+            {corpus.fingerprint: corpus for _, corpus in of_task[place]},
+            tuple(scores for scores, _ in of_task[place]),
+        )
+        for place, diagnostic in diagnostics.items()
+        if place in of_task
+    ]
+
+
 def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example, ...]:
     """Return the records of a sample of items; none where the diagnostic shows no items.
 

@@ -17,13 +17,13 @@ from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
 from embassay.core.processes.workers import Workers
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
-from embassay.core.types import AnyCorpus, Card, ItemScores
+from embassay.core.types import AnyCorpus, Card
 from embassay.diagnostics.metrics.metric import known_metric, with_options
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
 from embassay.run.cuts import by_name, joined_setting
-from embassay.run.examples import ScoredTask, examples_of
+from embassay.run.examples import ScoredTask, examples_of, scored_tasks
 from embassay.run.item_tests import changed_by_steps, headline_of, misses, screenings_of
 from embassay.run.plan import Plan
 from embassay.run.request import RunRequest
@@ -64,7 +64,7 @@ class Outcome:
     def scored(self, plan: Plan) -> list[ScoredTask]:
         """Return the tasks of a plan with the scores of all encoders that finished, if they could be summarised."""
         failed = {(one.diagnostic, one.corpus) for one in self.failures if not one.encoder}
-        return [task for task in scored_tasks(plan, self.encoders) if (task.name, task.corpus.name) not in failed]
+        return [task for task in tasks_with_scores(plan, self.encoders) if (task.name, task.corpus.name) not in failed]
 
     @property
     def notes(self) -> list[str]:
@@ -126,7 +126,7 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> Result:
     request = plan.request
     failures = list_failures(plan, runs)
     parts: list[Result] = []
-    for task in scored_tasks(plan, runs):
+    for task in tasks_with_scores(plan, runs):
         try:
             with request.progress.working(f"statistics of {task.name} on {task.corpus.name}"):
                 parts.append(summarise_task(task, request))
@@ -175,22 +175,11 @@ def list_failures(plan: Plan, runs: Sequence[CandidateRun]) -> list[Failure]:
     return failures
 
 
-def scored_tasks(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
-    """Return each diagnostic on each corpus, whose cuts are one task, with the scores of all that finished."""
-    corpora: dict[tuple[str, str], dict[str, AnyCorpus]] = {}
-    scores: dict[tuple[str, str], list[ItemScores]] = {}
-    for run in runs:
-        for task in plan.tasks_of(run.entry) if run.failure is None else ():
-            if task.key in run.scores:
-                place = task.name, task.corpus.name
-                corpora.setdefault(place, {})[task.corpus.fingerprint] = task.corpus
-                scores.setdefault(place, []).append(run.scores[task.key])
-    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
-    return [
-        ScoredTask(place[0], diagnostic, corpora[place], tuple(scores[place]))
-        for place, diagnostic in diagnostics.items()
-        if place in scores
-    ]
+def tasks_with_scores(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
+    """Return the tasks of a plan with the scores of all that finished."""
+    tasks = [(run, task) for run in runs if run.failure is None for task in plan.tasks_of(run.entry)]
+    scored = [(run.scores[task.key], task.corpus) for run, task in tasks if task.key in run.scores]
+    return scored_tasks({(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}, scored)
 
 
 def summarise_task(task: ScoredTask, request: RunRequest) -> Result:

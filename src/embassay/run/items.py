@@ -17,9 +17,9 @@ import numpy as np
 
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.store.paths import output_path
-from embassay.core.types import AnyCorpus, ItemScores
+from embassay.core.types import AnyCorpus
 from embassay.run.cuts import limited
-from embassay.run.examples import ScoredTask, examples_of_items
+from embassay.run.examples import ScoredTask, examples_of_items, scored_tasks
 from embassay.run.plan import load_given_corpora
 from embassay.run.resolve import CorpusInputs, load_diagnostic
 from embassay.run.runs import results
@@ -120,11 +120,11 @@ def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Item
     """
     record = folder.record()
     has_texts = "settings" not in record or record["settings"].get("texts", True)
-    return Items(lambda: list(_read_tasks(folder, record, corpora)), has_texts, folder=folder.path)
+    return Items(lambda: _read_tasks(folder, record, corpora), has_texts, folder=folder.path)
 
 
-def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> Iterator[ScoredTask]:
-    """Yield the tasks of a run that show single items, with the scores in its folder.
+def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> list[ScoredTask]:
+    """Return the tasks of a run that show single items, with the scores in its folder.
 
     Raises
     ------
@@ -142,33 +142,23 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
         raise SourceError(reason, folder.path) from None
     loaded = limited(loaded, sources["limit"], settings["seed"])
     corpus_of = {corpus.key: corpus for corpus in loaded}
-    scores_of = _stored_scores(folder)
-    for key, name in [(key, name) for key, diagnostics in settings["diagnostics"].items() for name in diagnostics]:
-        method = load_diagnostic(Spec(name, options=settings["diagnostics"][key][name])).method
-        if not method.shows_items:
-            continue
-        if key not in corpus_of:
-            raise SourceError(f"give the corpora that were made in Python as corpora=: {key}", folder.path)
-        corpus = corpus_of[key]
-        if corpus.fingerprint != settings["corpora"][key]:
-            raise SourceError(f"the corpus {key!r} is not the corpus of this run, or has changed since", folder.path)
-        # The cuts of a corpus are one task.
-        if scores := scores_of.pop((name, corpus.name), None):
-            cuts = [one for one in loaded if one.name == corpus.name]
-            read = {one.fingerprint: one for one in (*cuts, *(cut.whole for cut in cuts if cut.is_cut))}
-            used = dict.fromkeys(one.origin.corpus_fingerprint for one in scores)
-            yield ScoredTask(name, method, {one: read[one] for one in used}, tuple(scores))
-
-
-def _stored_scores(folder: RunFolder) -> dict[tuple[str, str], list[ItemScores]]:
-    """Return by diagnostic and corpus the stored scores of the candidates in a result, in its order.
-
-    The folder may also hold scores of encoders that are no longer in the run. They are left out.
-    """
-    scores_of: dict[tuple[str, str], list[ItemScores]] = {}
-    stored = list(folder.stored())
-    for encoder in results.read(folder.path / "result.json").encoders:
-        for scores in stored:
-            if scores.origin.encoder == encoder.name:
-                scores_of.setdefault((scores.origin.diagnostic, scores.origin.corpus), []).append(scores)
-    return scores_of
+    diagnostics = {}
+    for key, names in settings["diagnostics"].items():
+        for name, options in names.items():
+            method = load_diagnostic(Spec(name, options=options)).method
+            if not method.shows_items:
+                continue
+            if key not in corpus_of:
+                raise SourceError(f"give the corpora that were made in Python as corpora=: {key}", folder.path)
+            if corpus_of[key].fingerprint != settings["corpora"][key]:
+                raise SourceError(
+                    f"the corpus {key!r} is not the corpus of this run, or has changed since", folder.path
+                )
+            diagnostics[name, corpus_of[key].name] = method
+    # Some candidates read whole documents.
+    of_content = {(one.name, one.fingerprint): one for one in (*(cut.whole for cut in loaded if cut.is_cut), *loaded)}
+    scored = [(one, of_content.get((one.origin.corpus, one.origin.corpus_fingerprint))) for one in folder.stored()]
+    # The folder may also hold scores of encoders and corpora that are no longer in the run.
+    candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
+    in_run = [(one, corpus) for one, corpus in scored if corpus and one.origin.encoder in candidates]
+    return scored_tasks(diagnostics, sorted(in_run, key=lambda one: candidates.index(one[0].origin.encoder)))

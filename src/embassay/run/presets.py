@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from embassay.core.errors import SpecError, UnknownNameError
-from embassay.run.specs import Spec, parse
+from embassay.run.specs import Spec, as_spec, parse
 
 SIGN = "@"
 """The first character of the name of a set, where the spec of an encoder is expected."""
@@ -76,16 +76,15 @@ def named_in(spec: str | Spec) -> EncoderSet | None:
     SpecError
         If a label or options were given with it.
     """
-    head, label, options = (spec, None, None) if isinstance(spec, str) else (spec.head, spec.label, spec.options)
-    # Errors in the spec of an encoder are raised where the encoder is loaded.
-    name = head.partition(",")[0].rpartition("=")[2].strip()
-    if not name.startswith(SIGN):
+    spec = as_spec(spec, "encoder")
+    name = spec.head.removeprefix(SIGN)
+    if name == spec.head:
         return None
-    if label or options or head.strip() != name:
-        raise SpecError(f"set of encoders {name!r}: cannot have a label or options; its encoders have their own")
-    if name.removeprefix(SIGN) not in sets():
-        raise UnknownNameError("set of encoders", name.removeprefix(SIGN), sets(), "Write a set as -e @NAME.")
-    return sets()[name.removeprefix(SIGN)]
+    if spec.label or spec.options:
+        raise SpecError(f"set of encoders {spec.head!r}: cannot have a label or options; its encoders have their own")
+    if name not in sets():
+        raise UnknownNameError("set of encoders", name, sets(), "Write a set as -e @NAME.")
+    return sets()[name]
 
 
 @cache

@@ -11,7 +11,7 @@ from importlib.metadata import distributions
 from typing import cast
 
 from embassay._version import __version__
-from embassay.core.errors import EncoderError
+from embassay.core.errors import EncoderError, one_line
 from embassay.core.types import AnyCorpus, Corpus, JsonObject
 from embassay.reports.costs import Milliseconds
 from embassay.run.candidates import RunEncoder
@@ -76,7 +76,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
         "peak_memory_mib": peak_memory(),
         "encoders": encoders,
         **environment(),
-        "notes": list(plan.notes),
+        "notes": [one_line(note) for note in plan.notes],
         "sources": sources_of(plan),
         "failures": [asdict(failure) for failure in outcome.result.failed],
     }

@@ -17,7 +17,7 @@ from embassay.core.tables.texts import BLANK, open_decoded
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.models.addresses import without_secrets
-from embassay.models.base import adopted
+from embassay.models.base import FullEncoder, adopted
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.search.retrievers.base import Retriever
 
@@ -86,7 +86,7 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     return replace(corpus, settings=settings, file=str(path), loader=loader, licence=licence)
 
 
-def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> Encoder:
+def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> FullEncoder:
     """Load an encoder; SpecError for what lists documents and has no vectors. For the rest see ``load_candidate``."""
     model = load_candidate(spec, runtime)
     if isinstance(model, Retriever):
@@ -96,7 +96,7 @@ def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> E
 
 def load_candidate(
     spec: str | Spec | object, runtime: Runtime | None = None, *, name: str = "", version: str = ""
-) -> Encoder | Retriever:
+) -> FullEncoder | Retriever:
     """Load the encoder or the retriever of a spec such as ``all-MiniLM-L6-v2`` or ``hybrid:m+bm25``, without its label.
 
     Parameters
@@ -130,13 +130,13 @@ def load_candidate(
 
         if objects.is_retriever(spec) and not is_encoder(spec):
             return objects.from_object(spec, name, version)
-        return from_object(spec, name, version)
+        return adopted(from_object(spec, name, version))
     if name or version:
         raise SpecError("name= and version= are only for objects; write NAME=SPEC; some specs have an option version=")
     return _create(as_spec(spec, "encoder"), runtime or Runtime())
 
 
-def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
+def _create(spec: Spec, runtime: Runtime) -> FullEncoder | Retriever:
     """Return the encoder, or the retriever, that the plug-in of a spec's scheme creates."""
     scheme, target = scheme_of(spec.head)
     options = dict(spec.options)
@@ -180,7 +180,7 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
             )
         return load_encoder(other, runtime)
 
-    return adopted(model).with_other(load)
+    return adopted(adopted(model).with_other(load))
 
 
 def is_safe_in_files(spec: str) -> bool:

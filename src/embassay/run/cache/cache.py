@@ -137,12 +137,6 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         except OSError as error:
             self.trouble = error.strerror or str(error)
 
-    def missing(self, fingerprint: str, texts: Sequence[Text]) -> tuple[Text, ...]:
-        """Return the texts that have no vector, in their order."""
-        places = self._encoder(fingerprint).refreshed()
-        keys = keys_of(fingerprint, texts)
-        return tuple(text for text, key in zip(texts, keys, strict=True) if key not in places)
-
     def info(self) -> list[Holding]:
         """Return what the cache holds of each encoder, the most recently used one first."""
         holdings = []
@@ -196,8 +190,6 @@ class _Encoder:
         # The file and the row of each key.
         self._places: dict[bytes, tuple[Path, int]] = {}
         self._paths: set[Path] = set()
-        # Damaged files, and those that another process has removed, so that they are read only once.
-        self._unusable: set[Path] = set()
 
     def note(self) -> tuple[str, str, float]:
         """Return the fingerprint and the name of the encoder, and when it was last used; empty where not known."""
@@ -210,7 +202,7 @@ class _Encoder:
 
     def refreshed(self) -> dict[bytes, tuple[Path, int]]:
         """Return the file and the row of each key, found again if files are new, gone or damaged."""
-        paths = set(self.folder.glob(f"*{SUFFIX}")) - self._unusable
+        paths = set(self.folder.glob(f"*{SUFFIX}"))
         if paths == self._paths:
             return self._places
         self._paths, self._places, self.dim = paths, {}, 0
@@ -237,13 +229,10 @@ class _Encoder:
         vectors: list[Vectors | None] = [None] * len(keys)
         for path, numbers in wanted.items():
             rows = _array(path, "vectors")
-            if rows is None:
-                self._unusable.add(path)
-                # An older file may have the vectors of the one that cannot be used.
-                return self.read(keys)
-            for number, row in numbers:
-                # A copy, so that the other vectors of the file do not stay in memory.
-                vectors[number] = rows[row].copy()
+            if rows is not None:
+                for number, row in numbers:
+                    # A copy, so that the other vectors of the file do not stay in memory.
+                    vectors[number] = rows[row].copy()
         return vectors
 
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from embassay.core.errors import EncoderError, reason_of
@@ -34,13 +33,10 @@ from embassay.run.cache.cache import VectorCache
 
 BLOCK = 128
 """The number of texts that are encoded together, if the encoder makes no batches itself, and cached together."""
-GROWTH = 8
-"""The first blocks are smaller: a block has at most this many times the texts that are encoded already."""
 CACHED = 64
 """A file of the cache gets at least one in so many of the vectors so far, so that large corpora make few files."""
 CHUNK = 1_024
 """The number of texts that are encoded and cached together, if a vector depends on its batch."""
-Vector = NDArray[np.float32]
 Block = tuple[list[Text], VectorMatrix]
 """Texts and their (n, d) vectors."""
 
@@ -83,10 +79,8 @@ def encode(
         return derived(encoder, vectors), encoded
     if not encoder.card.cached:
         cache = None
-    stored: dict[Text, Vector] = {}
-    if cache is not None:
-        cached = zip(texts, cache.get(key_in_cache(encoder), texts), strict=True)
-        stored = {text: vector for text, vector in cached if vector is not None}
+    cached = cache.get(key_in_cache(encoder), texts) if cache else []
+    stored = {text: vector for text, vector in zip(texts, cached, strict=False) if vector is not None}
     advance(len(stored))
     # By role, then by length, then alphabetically.
     missing = sorted(set(texts) - stored.keys(), key=lambda text: (text[0], len(text[1]), text[1]))
@@ -95,8 +89,9 @@ def encode(
         with as_encoder_error():
             adopted(encoder).prepare()
             _encode_all(encoder, missing, cache, advance, blocks)
+    blocks += [([text], vector[None]) for text, vector in stored.items()]
     row = {text: place for place, text in enumerate(texts)}
-    return Vectors(_matrix(row, blocks, stored), row, encoder.card.similarity), len(missing)
+    return Vectors(_matrix(row, blocks), row, encoder.card.similarity), len(missing)
 
 
 def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
@@ -145,10 +140,9 @@ def _encode_all(
 
 def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
     """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block."""
-    done = 0
     for role, group in groupby(texts, key=lambda text: text[0]):
         contents = [content for _, content in group]
-        for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role, done):
+        for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role):
             block = [contents[place] for place in places]
             rows = as_array(returned)
             if rows.dtype.kind not in "biufO" or rows.ndim != 2 or rows.shape[0] != len(block) or not rows.shape[1]:
@@ -157,20 +151,13 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
             rows = as_float32(rows, block)
             check_finite(rows, block)
             yield [(role, content) for content in block], rows
-        done += len(contents)
 
 
-def _blocks(encoder: Encoder, texts: list[str], role: Role, done: int) -> Iterator[tuple[Sequence[int], VectorMatrix]]:
-    """Yield blocks of texts of one role, after so many of other roles, and their vectors.
-
-    The first block has one text, and the next ones grow, so that a slow encoder shows soon that it works.
-    """
-    start = 0
-    while start < len(texts):
-        size = min(BLOCK, GROWTH * (done + start)) or 1
-        block = texts[start : start + size]
+def _blocks(encoder: Encoder, texts: list[str], role: Role) -> Iterator[tuple[Sequence[int], VectorMatrix]]:
+    """Yield the places of texts of one role, block by block, and their vectors."""
+    for start in range(0, len(texts), BLOCK):
+        block = texts[start : start + BLOCK]
         yield range(start, start + len(block)), encoder.encode(block, role)
-        start += size
 
 
 @contextmanager
@@ -184,18 +171,15 @@ def as_encoder_error() -> Iterator[None]:
         raise EncoderError(reason_of(error)) from error
 
 
-def _matrix(row: dict[Text, int], blocks: Sequence[Block], stored: dict[Text, Vector]) -> VectorMatrix:
-    """Put the encoded blocks and the cached vectors into one matrix, each text in its row."""
-    widths = {rows.shape[1] for _, rows in blocks} | {len(vector) for vector in stored.values()}
+def _matrix(row: dict[Text, int], blocks: Sequence[Block]) -> VectorMatrix:
+    """Put the vectors of blocks into one matrix, each text in its row."""
+    widths = {rows.shape[1] for _, rows in blocks}
     if len(widths) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
     if blocks and issparse(blocks[0][1]):
-        # Sparse vectors are not cached, so all texts are encoded.
         order = np.argsort([row[text] for texts, _ in blocks for text in texts])
         return with_narrow_indices(vstack([rows for _, rows in blocks], format="csr")[order])
     matrix = np.empty((len(row), max(widths, default=0)), dtype=np.float32)
     for texts, rows in blocks:
         matrix[[row[text] for text in texts]] = rows
-    for text, vector in stored.items():
-        matrix[row[text]] = vector
     return matrix

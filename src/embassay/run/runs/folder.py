@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from embassay._version import __version__
 from embassay.core.columns import FILE as VALUES
 from embassay.core.columns import ItemColumn, write_columns
-from embassay.core.errors import OutputError, SourceError, begun, one_line
+from embassay.core.errors import OutputError, SourceError, begun
 from embassay.core.plugins import FORMATS
 from embassay.core.result import Result
 from embassay.core.samples.base import Sample
@@ -73,9 +73,7 @@ class RunFolder:
         return read_record(self.path / RECORD)
 
     def write_record(self, record: RunRecord) -> None:
-        """Write ``run.json`` with each note on one line."""
-        if "notes" in record:
-            record = {**record, "notes": [one_line(note) for note in record["notes"]]}
+        """Write ``run.json``."""
         write(self.path / RECORD, canonical(record))
 
     def write_result(self, result: Result) -> None:
