@@ -68,7 +68,7 @@ def test_every_member_has_a_spec_that_parses_or_a_reason(name):
 
 def test_a_spec_says_what_papers_call_its_model_and_which_group_it_is_in():
     specs = ["mine=hashing,published=MOWE,group=words", "hashing,dim=8"]
-    mine, other = load_candidates(specs, Runtime(), ()).entries
+    mine, other = load_candidates(specs, Runtime(), ())[0]
     assert (mine.published_name, mine.group, other.published_name, other.group) == ("MOWE", "words", "", "")
     assert mine.encoder.fingerprint == load_encoder("hashing").fingerprint
 

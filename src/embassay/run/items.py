@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,10 +74,8 @@ class Items:
         if diagnostic not in {task.name for task in shown}:
             raise UnknownNameError("diagnostic with items", diagnostic, [task.name for task in shown])
         rows = [row for task in shown if task.name == diagnostic for row in self._rows(task)]
-        # Corpora and encoders may have different columns, in the order in which they are first seen.
-        columns = {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
-        # The first rows of a column may be empty, so polars has to look at all of them for its type.
-        return polars.DataFrame(columns, strict=False)
+        # Corpora and encoders may have different columns, and the first rows of a column may be empty.
+        return polars.DataFrame(rows, strict=False, infer_schema_length=None)
 
     def save(self, folder: str | Path, *, overwrite: bool) -> Path:
         """Write the run into a folder and return its path; see :meth:`embassay.Result.save`."""

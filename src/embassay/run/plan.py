@@ -14,7 +14,6 @@ from embassay.core.types import AnyCorpus, Corpus, Origin
 from embassay.diagnostics.base import BaseDiagnostic
 from embassay.reports.findings.advice import advice
 from embassay.run.candidates import (
-    Candidates,
     RunEncoder,
     in_scoring_order,
     load_baselines,
@@ -135,15 +134,14 @@ class Plan:
         fingerprint
             Of the encoder after it has learnt from the corpus, of a retriever with all that it is built on.
         """
-        corpus, card = task.corpus, entry.card
-        label, step, reference = entry.label_on(corpus), entry.step, entry.reference
+        corpus, card, requested = task.corpus, entry.card, self.request.reference
+        label, step = entry.label_on(corpus), entry.step
         parts = tuple(self._entry_of[part].label_on(corpus) for part in entry.parts)
+        base = corpus
         if corpus.cut and not entry.whole:
             # The other cuts are steps on that of the reference, or on the first.
             cuts = by_name(self.corpora)[corpus.name]
-            requested = self.request.reference
             base = next((cut for cut in cuts if any(one.label_on(cut) == requested for one in self.entries)), cuts[0])
-            reference = reference and corpus is base
             if not parts and corpus is not base:
                 parts, step = (entry.label_on(base),), "passages"
         return Origin(
@@ -157,7 +155,7 @@ class Plan:
             baseline=entry.baseline,
             is_chance=card.is_chance,
             version=task.version,
-            reference=reference,
+            reference=corpus is base and requested in entry.labels_on(self.corpora),
             route=card.route,
             group=entry.group,
             published=entry.published_name,
@@ -187,19 +185,24 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     if will_score:
         tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
 
-    candidates = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
-    check_candidates(candidates, request, tasks, corpora)
-    entries = list(candidates.entries)
+    entries, notes = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
+    check_labels("encoders", "-e", [(entry.label, entry.card.spec) for entry in entries])
+    for entry in entries:
+        if not suitable_tasks(entry, tasks):
+            raise SpecError(why_unsuited(entry, corpora))
     if request.baselines:
         entries += [entry for entry in load_baselines(entries, runtime) if suitable_tasks(entry, tasks)]
     if not entries:
         # Where no encoder was loaded, every note says why one was left out.
-        reasons = f" ({'; '.join(candidates.notes[:MAX_NAMED])})" if candidates.notes else ""
+        reasons = f" ({'; '.join(notes[:MAX_NAMED])})" if notes else ""
         raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
     entries = with_bases(entries)
     in_scoring_order(entries)
-    if request.reference:
-        entries = with_reference(entries, request.reference, corpora)
+    # The label of an encoder, or of an encoder on a cut of a corpus: m,passages=100.
+    labels = set(chain.from_iterable(entry.labels_on(corpora) for entry in entries if entry.is_candidate))
+    if request.reference and request.reference not in labels:
+        hint = "--reference takes the label of an encoder from -e."
+        raise UnknownNameError("reference encoder", request.reference, labels, hint)
 
     about_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in (*corpus.notes, *advice(corpus))]
     about_encoders = [f"{entry.label}: {warning}" for entry in entries for warning in entry.card.warnings]
@@ -209,9 +212,9 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         request,
         entries=tuple(entries),
         tasks=tuple(tasks),
-        notes=(*candidates.notes, *side_notes, *about_corpora, *about_encoders, *about_both),
+        notes=(*notes, *side_notes, *about_corpora, *about_encoders, *about_both),
         # embassay look prints the notes of corpora and encoders beside each of them.
-        remarks=(*candidates.notes, *about_both),
+        remarks=(*notes, *about_both),
     )
 
 
@@ -444,20 +447,6 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
     return False
 
 
-def check_candidates(
-    candidates: Candidates, request: RunRequest, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]
-) -> None:
-    """Refuse equal labels, an unknown label after --trust-remote-code, and an encoder that suits no task."""
-    entries = candidates.entries
-    check_labels("encoders", "-e", [(entry.label, entry.card.spec) for entry in entries])
-    for label in request.trust_remote_code:
-        if label not in candidates.labels:
-            raise UnknownNameError("label after --trust-remote-code", label, candidates.labels)
-    for entry in entries:
-        if not suitable_tasks(entry, tasks):
-            raise SpecError(why_unsuited(entry, corpora))
-
-
 def why_unsuited(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> str:
     """Return why an encoder suits no task, and what to do."""
     stored = next((corpus for corpus in corpora if corpus.stored_documents), None)
@@ -471,23 +460,6 @@ def why_unsuited(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> str:
         f"encoder {entry.label!r} needs a corpus and a diagnostic of shape {', '.join(entry.card.shapes)}: leave it "
         "out, or add them with -c and -d (see 'embassay list diagnostics')"
     )
-
-
-def with_reference(entries: Sequence[RunEncoder], label: str, corpora: Sequence[AnyCorpus]) -> list[RunEncoder]:
-    """Return the entries, with the encoder marked that the others are compared with.
-
-    Parameters
-    ----------
-    label
-        The label of an encoder, or of an encoder on a cut of a corpus: ``m,passages=100``.
-    """
-    candidates = [entry for entry in entries if entry.is_candidate]
-    encoder_of = {entry.label_on(corpus): entry.label for entry in candidates for corpus in corpora}
-    encoder_of |= {entry.label: entry.label for entry in candidates}
-    if label not in encoder_of:
-        hint = "--reference takes the label of an encoder from -e."
-        raise UnknownNameError("reference encoder", label, list(encoder_of), hint)
-    return [replace(entry, reference=entry.label == encoder_of[label]) for entry in entries]
 
 
 def favoured_encoders(entries: Sequence[RunEncoder], corpora: Iterable[AnyCorpus]) -> Iterator[str]:

@@ -102,19 +102,18 @@ def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus],
     # What was not measured now stays as an earlier start has measured it.
     badges, milliseconds = before.get("badges"), dict(before.get("milliseconds", {}))
     for name, key in (("", ""), *((corpus.name, corpus.key) for corpus in corpora)):
-        time = run.milliseconds.get(key, 0)
-        if time > 0:
-            milliseconds[name] = time
+        # NaN where a part was not timed.
+        if run.milliseconds.get(key, 0) > 0:
+            milliseconds[name] = run.milliseconds[key]
     if run.robustness:
         # The reason of an error may quote a text.
         badges = asdict(run.robustness) if texts or not run.robustness.reason else {"sampled": 0, "reason": NO_TEXTS}
-        milliseconds[""] = run.robustness.query_milliseconds or milliseconds.get("", 0)
     return {
         "encoder": run.entry.label,
         "texts": run.texts,
         "encoded": run.encoded,
         "cached": run.texts - run.encoded,
-        "milliseconds": {name: time for name, time in milliseconds.items() if time},
+        "milliseconds": milliseconds,
         "route": run.route,
         "badges": badges,
     }

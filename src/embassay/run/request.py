@@ -15,7 +15,6 @@ from embassay.core.types import Draws, JsonObject, Runtime
 from embassay.run.cache.cache import VectorCache
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RunOptions, options_in
-from embassay.run.progress import Bar, Progress
 from embassay.run.resolve import CorpusInputs, EncoderInputs
 from embassay.run.specs import Spec, fitting
 
@@ -107,11 +106,6 @@ class RunRequest(RunOptions):
     def tell(self) -> Callable[[str], None]:
         """The function that shows the messages that ``quiet`` turns off."""
         return silent if self.quiet else say
-
-    @property
-    def progress(self) -> Progress:
-        """The display of how far an encoder is."""
-        return Progress() if self.quiet else Bar()
 
     def runtime(self) -> Runtime:
         """Return where and how encoders run."""

@@ -29,6 +29,7 @@ from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import in_scoring_order
 from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.plan import Plan, Task
+from embassay.run.progress import counting
 from embassay.run.runs.folder import RunFolder
 from embassay.run.score import CandidateRun, EncoderRun
 from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
@@ -46,12 +47,11 @@ NAMED = 3
 def runs_of(plan: Plan, cache: VectorCache | None, folder: RunFolder | None, submit: Submit) -> dict[str, CandidateRun]:
     """Return by label the run of each entry, after those that it is built on."""
     run_of: dict[str, CandidateRun] = {}
-    lengths_of: dict[str, dict[Text, int]] = {}
     for entry in in_scoring_order(plan.entries):
         if entry.retriever:
-            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, submit, lengths_of, others=run_of)
+            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, submit, others=run_of)
         else:
-            run_of[entry.label] = EncoderRun(entry, plan, cache, folder, submit, lengths_of)
+            run_of[entry.label] = EncoderRun(entry, plan, cache, folder, submit)
     return run_of
 
 
@@ -203,8 +203,8 @@ class RetrieverRun(CandidateRun):
 
     def answers(self, retriever: Retriever, questions: Questions) -> Iterator[Lists]:
         """Yield checked lists as a retriever gives them."""
-        progress = self.plan.request.progress
-        with progress.encoding(self.entry.label, len(questions.samples)) as advance, as_encoder_error():
+        quiet = self.plan.request.quiet
+        with counting(self.entry.label, len(questions.samples), quiet=quiet) as advance, as_encoder_error():
             began = time.perf_counter()
             for given in retriever.retrieve(questions):
                 yield checked(given, questions, time.perf_counter() - began)
@@ -219,23 +219,23 @@ class RetrieverRun(CandidateRun):
         EncoderError
             If no list has a document of the corpus.
         """
-        corpus = questions.corpus
-        unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.key}: "
-        unknown += names(list(dict.fromkeys(lists.unknown))[:NAMED])
-        has_documents = (lists.documents >= 0).any(axis=1)
-        if not has_documents.any():
-            if lists.unknown:
-                raise EncoderError(f"{unknown}; those of {corpus.key} are such as {corpus.documents[0].id!r}")
+        corpus, notes = questions.corpus, self.route.setdefault("notes", [])
+        ids = list(dict.fromkeys(lists.unknown))[:NAMED]
+        unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.key}: {names(ids)}"
+        listed = lists.rows[(lists.documents >= 0).any(axis=1)]
+        if not len(listed) and lists.unknown:
+            raise EncoderError(f"{unknown}; those of {corpus.key} are such as {corpus.documents[0].id!r}")
+        if not len(listed):
             first = corpus.samples[0].id
             raise EncoderError(f"it has no list for any question of {corpus.key}, whose ids are such as {first!r}")
-        notes = self.route.setdefault("notes", [])
         if lists.unknown:
             notes.append(f"{unknown}; they were left out")
-        without = np.setdiff1d(np.arange(len(questions.samples)), lists.rows[has_documents])
+        without = np.setdiff1d(np.arange(len(questions.samples)), listed)
         # What continues a part leaves the others their ranks, and that says which have none.
         if len(without) and not self.retriever.continues:
-            ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
-            notes.append(f"{counted(len(without), 'question')} of {corpus.key} without a list count as missed: {ids}")
+            ids = [questions.samples[row].id for row in without[:NAMED].tolist()]
+            missed = f"{counted(len(without), 'question')} of {corpus.key} without a list count as missed"
+            notes.append(f"{missed}: {names(ids)}")
         if lists.seconds is not None and not np.isnan(lists.seconds).any():
             self.seconds += lists.seconds.tolist()
             p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()

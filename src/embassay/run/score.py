@@ -27,6 +27,7 @@ from embassay.run.candidates import RunEncoder
 from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
 from embassay.run.plan import Plan, Task, distinct_texts
+from embassay.run.progress import counting
 from embassay.run.runs.folder import RunFolder
 from embassay.search.exact.alone import search_milliseconds
 from embassay.search.exact.documents import nearest_documents
@@ -44,8 +45,6 @@ class CandidateRun(ABC):
     ----------
     submit
         Hands a call to a worker process.
-    lengths_of
-        By fingerprint of a full encoder, the tokens of each text, shared by all runs.
     failure
         Why it failed; None if it did not.
     failed_tasks
@@ -56,8 +55,6 @@ class CandidateRun(ABC):
         By corpus, what the retrievers that are built on it need.
     texts, encoded
         How many distinct texts were needed, or questions, and how many of them were encoded or answered now.
-    dim
-        The number of dimensions; None where it depends on the corpus.
     lengths
         The tokens of each distinct text, before truncation; empty where that is not known.
     route
@@ -72,7 +69,6 @@ class CandidateRun(ABC):
     cache: VectorCache | None
     folder: RunFolder | None
     submit: Submit
-    lengths_of: dict[str, dict[Text, int]]
     scores: dict[Key, ItemScores] = field(default_factory=dict)
     failed_tasks: dict[Key, str] = field(default_factory=dict)
     failure: str | None = None
@@ -82,7 +78,6 @@ class CandidateRun(ABC):
     texts: int = 0
     encoded: int = 0
     robustness: Robustness | None = None
-    dim: int | None = None
     lengths: dict[Text, int] = field(default_factory=dict)
     route: JsonObject = field(default_factory=dict)
     milliseconds: dict[str, float] = field(default_factory=dict)
@@ -173,7 +168,7 @@ class EncoderRun(CandidateRun):
         self.fingerprints = {key: encoder.fingerprint for key, encoder in fitted.items()}
         self.load_stored(tasks)
         pools = make_pools(tasks, fitted, [task for task in tasks if task.key not in self.scores])
-        with request.progress.encoding(self.entry.label, sum(len(pool.texts) for pool in pools)) as advance:
+        with counting(self.entry.label, sum(len(pool.texts) for pool in pools), quiet=request.quiet) as advance:
             for pool in pools:
                 vectors, encoded = self.encode(pool, advance)
                 self.texts += len(pool.texts)
@@ -181,14 +176,16 @@ class EncoderRun(CandidateRun):
                 # The check encodes some texts again, which a service would charge for.
                 card = pool.encoder.card
                 if request.robustness and encoded and card.cached and not card.remote:
-                    self.robustness = measure_robustness(pool, vectors, request.seed, encoded)
+                    try:
+                        self.robustness = check_robustness(pool.encoder, vectors, pool.texts, request.seed, encoded)
+                    except Exception as error:
+                        # The vectors have been computed: the run does not depend on this check.
+                        self.robustness = Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
+                    if self.robustness and self.robustness.query_milliseconds:
+                        self.milliseconds[""] = self.robustness.query_milliseconds
                 for task in pool.tasks:
                     self.keep(task, partial(self.score, task, pool.encoder, vectors))
                 self.serve(pool, vectors)
-        dims = [scores.scalars["dim"] for scores in self.scores.values() if "dim" in scores.scalars]
-        # An encoder that learns from each corpus may have another number of dimensions on each.
-        if dims and not self.entry.card.fitted:
-            self.dim = int(dims[0])
         self.lengths = self.token_lengths()
 
     def encode(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, int]:
@@ -254,7 +251,7 @@ class EncoderRun(CandidateRun):
         A dense encoder was timed when its robustness was checked, in this run or in the one that filled the cache.
         """
         questions = [sample.question for sample in corpus.samples[:TIMED]]
-        alone = self.robustness.query_milliseconds if self.robustness else None
+        alone = self.milliseconds.get("")
         if issparse(vectors.matrix):
             _, alone = encode_alone(encoder, [("query", question) for question in questions])
         # Encoders with fewer dimensions take the time of the full one.
@@ -273,18 +270,16 @@ class EncoderRun(CandidateRun):
         Empty if they cannot be counted, or the encoder reads texts of any length.
         """
         full = adopted(encoder_of_vectors(self.entry.encoder))
-        if full.card.max_tokens is None:
-            return {}
-        lengths = self.lengths_of.setdefault(full.fingerprint, {})
+        lengths: dict[Text, int] = {}
         texts_in: dict[Role, list[str]] = {}
-        for role, text in () if lengths else distinct_texts(self.plan.corpora):
+        for role, text in distinct_texts(self.plan.corpora) if full.card.max_tokens else ():
             texts_in.setdefault(role, []).append(text)
         # The vectors have been computed: the run does not depend on these counts.
         with suppress(Exception):
             for role, texts in texts_in.items():
                 counts = full.count_tokens(texts, role)
                 if counts is not None:
-                    lengths.update({(role, text): int(count) for text, count in zip(texts, counts, strict=True)})
+                    lengths |= {(role, text): int(count) for text, count in zip(texts, counts, strict=True)}
         return lengths
 
 
@@ -296,11 +291,9 @@ def fit_encoders(encoder: FullEncoder, tasks: Sequence[Task]) -> dict[str, FullE
     EncoderError
         If the encoder fails.
     """
-    fitted = {}
-    for key, corpus in {task.corpus.key: task.corpus for task in tasks}.items():
-        with as_encoder_error():
-            fitted[key] = adopted(encoder.fit(list(corpus.learnt())))
-    return fitted
+    corpora = {task.corpus.key: task.corpus for task in tasks}
+    with as_encoder_error():
+        return {key: adopted(encoder.fit(list(corpus.learnt()))) for key, corpus in corpora.items()}
 
 
 def make_pools(tasks: Sequence[Task], fitted: Mapping[str, FullEncoder], unscored: Sequence[Task]) -> list[Pool]:
@@ -315,27 +308,11 @@ def make_pools(tasks: Sequence[Task], fitted: Mapping[str, FullEncoder], unscore
         tasks_of.setdefault(fitted[task.corpus.key].fingerprint, []).append(task)
     pools = []
     for of_encoder in tasks_of.values():
-        corpora = {task.corpus.key: task.corpus for task in of_encoder}
         to_score = tuple(task for task in of_encoder if task in unscored)
         if to_score:
-            encoder = fitted[of_encoder[0].corpus.key]
-            pools.append(Pool(encoder, distinct_texts(corpora.values()), tuple(corpora.values()), to_score))
+            corpora = tuple({task.corpus.key: task.corpus for task in of_encoder}.values())
+            pools.append(Pool(fitted[corpora[0].key], distinct_texts(corpora), corpora, to_score))
     return pools
-
-
-def measure_robustness(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
-    """Return the robustness of the vectors of a pool, or the reason why the check failed; None for sparse vectors.
-
-    Parameters
-    ----------
-    encoded
-        The number of texts that were encoded now rather than taken from the cache.
-    """
-    try:
-        return check_robustness(pool.encoder, vectors, pool.texts, seed, encoded)
-    except Exception as error:
-        # The vectors have been computed: the run does not depend on this check.
-        return Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
 def relearnt_matrix(encoder: FullEncoder, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
