@@ -6,14 +6,13 @@ Each encoder has a folder. Each ``put`` writes one file into it, which is never 
 
 A vector of another model, prompt, role or text is never returned: the key is a hash of
 all of them, and a damaged file is skipped, so that its texts are encoded again. Other processes may read, write and
-remove files of the same folder meanwhile. When the cache is full, the least recently used encoders make room.
+remove files of the same folder meanwhile. When the cache is full, no more vectors are stored.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
-import os
 import secrets
 import shutil
 import tempfile
@@ -29,7 +28,7 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import InputError, OutputError
+from embassay.core.errors import OutputError
 from embassay.core.formatting import written_bytes
 from embassay.core.samples.base import Text
 from embassay.core.store.canonical import write_whole
@@ -38,9 +37,8 @@ from embassay.core.store.files import VECTORS, size_of
 SUFFIX = ".vectors"
 NOTE = "encoder.txt"
 KEY_SIZE = 16
-LIMIT = "EMBASSAY_CACHE_LIMIT"
-USUAL_LIMIT = 20
-"""In gigabytes, where ``EMBASSAY_CACHE_LIMIT`` sets no other limit and the disk has room."""
+LIMIT = 20 * 10**9
+"""The bytes that a cache takes at most, and at most half of what its disk has."""
 
 Vectors = NDArray[np.float32]
 
@@ -75,7 +73,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
     Attributes
     ----------
     limit
-        How many bytes it may take, see :func:`byte_limit`; None for no limit.
+        How many bytes it may take.
     trouble
         Why the cache could not be written; empty as long as it could.
     """
@@ -87,8 +85,6 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         ------
         OutputError
             If the folder cannot be written to.
-        InputError
-            If ``EMBASSAY_CACHE_LIMIT`` is not a size.
         """
         self.trouble = ""
         self._folder = folder / VECTORS
@@ -99,7 +95,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
             with tempfile.TemporaryFile(dir=folder):
                 # In bytes. It is remembered: listing all files for each put is slow.
                 self._size = size_of(self._folder)
-            self.limit = byte_limit(shutil.disk_usage(folder).free + self._size)
+            self.limit = min(LIMIT, (shutil.disk_usage(folder).free + self._size) // 2)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as a cache: {error.strerror}") from None
 
@@ -126,22 +122,20 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         added = keys.nbytes + rows.nbytes
         # A name begins with the time; the token keeps two processes apart.
         path = self._encoder(fingerprint).folder / f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
+        if self._size + added > self.limit:
+            self.trouble = f"it is full, at {written_bytes(self.limit)}; 'embassay cache clear' empties it"
+            return
         try:
-            if self._make_room(path.parent, added):
-                arrays = {"keys": keys, "dim": np.array(rows.shape[1]), "vectors": np.asarray(rows, dtype="<f4")}
-                write_whole(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
-                self._size += added
-            else:
-                limit = written_bytes(self.limit or 0)
-                self.trouble = f"it is full, at {limit}; {LIMIT} sets another limit"
+            arrays = {"keys": keys, "dim": np.array(rows.shape[1]), "vectors": np.asarray(rows, dtype="<f4")}
+            write_whole(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+            self._size += added
         except OSError as error:
             self.trouble = error.strerror or str(error)
 
     def info(self) -> list[Holding]:
         """Return what the cache holds of each encoder, the most recently used one first."""
         holdings = []
-        for encoder in self._all():
-            # The folder of an encoder whose vectors made room for others stays: another process may write to it.
+        for encoder in (_Encoder(folder) for folder in self._folder.iterdir() if folder.is_dir()):
             if places := encoder.refreshed():
                 fingerprint, name, used = encoder.note()
                 size = size_of(encoder.folder)
@@ -154,25 +148,6 @@ class VectorCache(AbstractContextManager["VectorCache"]):
             name = hashlib.blake2b(fingerprint.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
             self._encoders[fingerprint] = _Encoder(self._folder / name)
         return self._encoders[fingerprint]
-
-    def _all(self) -> list[_Encoder]:
-        """Return the vectors of all encoders."""
-        return [_Encoder(folder) for folder in self._folder.iterdir() if folder.is_dir()]
-
-    def _make_room(self, kept: Path, added: int) -> bool:
-        """Return whether so many more bytes fit, after removing the vectors of other encoders if needed."""
-        if self.limit is None or self._size + added <= self.limit:
-            return True
-        others = [encoder for encoder in self._all() if encoder.folder != kept]
-        for encoder in sorted(others, key=lambda encoder: encoder.note()[2]):
-            # The folder stays, because another process may write to it.
-            for path in encoder.folder.glob(f"*{SUFFIX}"):
-                path.unlink(missing_ok=True)
-            # Other processes write and remove files too.
-            self._size = size_of(self._folder)
-            if self._size + added <= self.limit:
-                return True
-        return False
 
 
 class _Encoder:
@@ -234,23 +209,6 @@ class _Encoder:
                     # A copy, so that the other vectors of the file do not stay in memory.
                     vectors[number] = rows[row].copy()
         return vectors
-
-
-def byte_limit(available: int) -> int | None:
-    """Return how many bytes a cache may take: half of those available, but at most 20 GB; None for no limit.
-
-    Raises
-    ------
-    InputError
-        If ``EMBASSAY_CACHE_LIMIT``, which sets another limit, is not a number.
-    """
-    setting = os.environ.get(LIMIT)
-    if not setting:
-        return min(USUAL_LIMIT * 10**9, available // 2)
-    try:
-        return int(float(setting) * 10**9) or None
-    except (ValueError, OverflowError):
-        raise InputError(f"{LIMIT}: {setting!r} is not a number of gigabytes; 0 sets no limit") from None
 
 
 def keys_of(fingerprint: str, texts: Iterable[Text]) -> list[bytes]:
