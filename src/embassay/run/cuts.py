@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from embassay.core.errors import SpecError
+from embassay.core.grouping import grouped
 from embassay.core.randomness import generator
 from embassay.core.types import AnyCorpus
 from embassay.run.resolve import load_corpus
@@ -87,7 +88,4 @@ def limited(corpora: Sequence[AnyCorpus], limit: int | None, seed: int) -> list[
 
 def by_name(corpora: Iterable[AnyCorpus]) -> dict[str, list[AnyCorpus]]:
     """Return the cuts of each corpus by its label."""
-    groups: dict[str, list[AnyCorpus]] = {}
-    for corpus in corpora:
-        groups.setdefault(corpus.name, []).append(corpus)
-    return groups
+    return grouped(corpora, lambda corpus: corpus.name)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.columns import ItemColumn
+from embassay.core.grouping import grouped
 from embassay.core.randomness import generator
 from embassay.core.result import Example
 from embassay.core.types import AnyCorpus, ItemScores
@@ -55,9 +56,7 @@ def scored_tasks(
     scored
         Scores, and what was scored, in the order of the candidates.
     """
-    of_task: dict[tuple[str, str], list[tuple[ItemScores, AnyCorpus]]] = {}
-    for scores, corpus in scored:
-        of_task.setdefault((scores.origin.diagnostic, corpus.name), []).append((scores, corpus))
+    of_task = grouped(scored, lambda one: (one[0].origin.diagnostic, one[1].name))
     return [
         ScoredTask(
             place[0],

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain
 
 from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.grouping import grouped
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.core.samples.base import Text
 from embassay.core.types import AnyCorpus, Corpus, Origin
@@ -94,10 +95,7 @@ class Plan:
 
     def candidates_of(self, entry: RunEncoder) -> dict[str, list[AnyCorpus]]:
         """Return by label each candidate that an encoder is, with the corpora that are cut in its way."""
-        corpora_of: dict[str, list[AnyCorpus]] = {}
-        for corpus in {task.corpus.key: task.corpus for task in self.tasks_of(entry)}.values():
-            corpora_of.setdefault(entry.label_on(corpus), []).append(corpus)
-        return corpora_of
+        return grouped(corpora_of(self.tasks_of(entry)), entry.label_on)
 
     def price_of_questions(self, entry: RunEncoder, corpus: AnyCorpus) -> float | None:
         """Return what 1,000 questions of a corpus cost with all that answers them, estimated from their length.
@@ -120,7 +118,7 @@ class Plan:
     @property
     def corpora(self) -> tuple[AnyCorpus, ...]:
         """The corpora; one whose documents are cut in several ways is there once for each."""
-        return tuple({task.corpus.key: task.corpus for task in self.tasks}.values())
+        return corpora_of(self.tasks)
 
     @cached_property
     def _entry_of(self) -> dict[str, RunEncoder]:
@@ -292,13 +290,18 @@ def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
     return ", ".join(f"{diagnostic.name} needs {diagnostic.method.shape}" for diagnostic in diagnostics)
 
 
+def corpora_of(tasks: Iterable[Task]) -> tuple[AnyCorpus, ...]:
+    """Return the corpora of some tasks; one that is cut in several ways is there once for each."""
+    return tuple({task.corpus.key: task.corpus for task in tasks}.values())
+
+
 def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Return the tasks that an encoder can be scored on, each on the corpus as the encoder reads it.
 
     An encoder that is the same on all cuts of a corpus is scored on the first. One that reads whole documents is scored
     by rankings only, and where each cut has several passages: elsewhere it adds nothing.
     """
-    cuts_of = by_name({task.corpus.key: task.corpus for task in tasks}.values())
+    cuts_of = by_name(corpora_of(tasks))
     suitable = []
     for task in tasks:
         cuts = cuts_of[task.corpus.name]

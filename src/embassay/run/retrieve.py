@@ -18,6 +18,7 @@ import numpy as np
 
 from embassay.core.errors import EncoderError
 from embassay.core.formatting import counted, names
+from embassay.core.grouping import grouped
 from embassay.core.processes.pending import Submit
 from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
@@ -98,10 +99,7 @@ class RetrieverRun(CandidateRun):
         EncoderError
             If it fails on all.
         """
-        tasks_on: dict[str, list[Task]] = {}
-        for task in self.plan.tasks_of(self.entry):
-            tasks_on.setdefault(task.corpus.key, []).append(task)
-        for key, tasks in tasks_on.items():
+        for key, tasks in grouped(self.plan.tasks_of(self.entry), lambda task: task.corpus.key).items():
             try:
                 parts = [self.part(label, key).fingerprints[key] for label in self.retriever.parts]
                 self.fingerprints[key] = self._with_parts(parts)

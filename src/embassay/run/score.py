@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
+from embassay.core.grouping import grouped
 from embassay.core.processes.pending import Submit
-from embassay.core.samples.base import Role, Text
+from embassay.core.samples.base import Text
 from embassay.core.store.files import TIMES
 from embassay.core.store.hashes import Remembered
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin
@@ -26,7 +27,7 @@ from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
 from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
-from embassay.run.plan import Plan, Task, distinct_texts
+from embassay.run.plan import Plan, Task, corpora_of, distinct_texts
 from embassay.run.progress import counting
 from embassay.run.runs.folder import RunFolder
 from embassay.search.exact.alone import search_milliseconds
@@ -271,15 +272,13 @@ class EncoderRun(CandidateRun):
         """
         full = adopted(encoder_of_vectors(self.entry.encoder))
         lengths: dict[Text, int] = {}
-        texts_in: dict[Role, list[str]] = {}
-        for role, text in distinct_texts(self.plan.corpora) if full.card.max_tokens else ():
-            texts_in.setdefault(role, []).append(text)
+        all_texts = distinct_texts(self.plan.corpora) if full.card.max_tokens else ()
         # The vectors have been computed: the run does not depend on these counts.
         with suppress(Exception):
-            for role, texts in texts_in.items():
-                counts = full.count_tokens(texts, role)
+            for role, texts in grouped(all_texts, lambda text: text[0]).items():
+                counts = full.count_tokens([text for _, text in texts], role)
                 if counts is not None:
-                    lengths |= {(role, text): int(count) for text, count in zip(texts, counts, strict=True)}
+                    lengths |= zip(texts, map(int, counts), strict=True)
         return lengths
 
 
@@ -291,9 +290,8 @@ def fit_encoders(encoder: FullEncoder, tasks: Sequence[Task]) -> dict[str, FullE
     EncoderError
         If the encoder fails.
     """
-    corpora = {task.corpus.key: task.corpus for task in tasks}
     with as_encoder_error():
-        return {key: adopted(encoder.fit(list(corpus.learnt()))) for key, corpus in corpora.items()}
+        return {corpus.key: adopted(encoder.fit(list(corpus.learnt()))) for corpus in corpora_of(tasks)}
 
 
 def make_pools(tasks: Sequence[Task], fitted: Mapping[str, FullEncoder], unscored: Sequence[Task]) -> list[Pool]:
@@ -303,14 +301,11 @@ def make_pools(tasks: Sequence[Task], fitted: Mapping[str, FullEncoder], unscore
     one that was never interrupted.
     """
     # An encoder that learns nothing is the same on all corpora, so one pool has the texts of all of them.
-    tasks_of: dict[str, list[Task]] = {}
-    for task in tasks:
-        tasks_of.setdefault(fitted[task.corpus.key].fingerprint, []).append(task)
     pools = []
-    for of_encoder in tasks_of.values():
+    for of_encoder in grouped(tasks, lambda task: fitted[task.corpus.key].fingerprint).values():
         to_score = tuple(task for task in of_encoder if task in unscored)
         if to_score:
-            corpora = tuple({task.corpus.key: task.corpus for task in of_encoder}.values())
+            corpora = corpora_of(of_encoder)
             pools.append(Pool(fitted[corpora[0].key], distinct_texts(corpora), corpora, to_score))
     return pools
 
