@@ -11,9 +11,8 @@ from embassay.core.columns import ItemColumn, read_columns
 from embassay.core.errors import SpecError
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result
-from embassay.run.examples import columns_of
 from embassay.run.finished import finished_run
-from embassay.run.items import Items
+from embassay.run.items import Items, columns_of
 from embassay.run.runs.folder import RunRecord, read_texts, texts_of
 
 

@@ -16,10 +16,9 @@ from pathlib import Path
 from embassay.core.errors import EmbassayError, SpecError, UnknownNameError, reason_of, say
 from embassay.core.result import Result
 from embassay.reports.layouts import layouts
-from embassay.run.examples import columns_of
 from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
-from embassay.run.items import items_in
+from embassay.run.items import columns_of, items_in
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, question_milliseconds, settings_of
 from embassay.run.request import RunRequest

@@ -23,8 +23,8 @@ from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
 from embassay.run.cuts import by_name, joined_setting
-from embassay.run.examples import ScoredTask, examples_of, scored_tasks
 from embassay.run.item_tests import changed_by_steps, headline_of, misses, screenings_of
+from embassay.run.items import ScoredTask, examples_of, scored_tasks
 from embassay.run.plan import Plan
 from embassay.run.progress import counting
 from embassay.run.request import RunRequest
@@ -171,8 +171,9 @@ def _headline_column(verdict: Verdict) -> Column:
 def tasks_with_scores(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
     """Return the tasks of a plan with the scores of all that finished."""
     tasks = [(run, task) for run in runs if run.failure is None for task in plan.tasks_of(run.entry)]
-    scored = [(run.scores[task.key], task.corpus) for run, task in tasks if task.key in run.scores]
-    return scored_tasks({(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}, scored)
+    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
+    scores = (run.scores[task.key] for run, task in tasks if task.key in run.scores)
+    return scored_tasks(diagnostics, (task.corpus for _, task in tasks), scores)
 
 
 def summarise_task(task: ScoredTask, request: RunRequest) -> Result:

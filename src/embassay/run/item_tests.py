@@ -15,7 +15,7 @@ from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
-from embassay.run.examples import ScoredTask
+from embassay.run.items import ScoredTask
 from embassay.stats.overlap import COMPARED, changed_tops, judged, overlaps
 from embassay.stats.units import Ints
 
