@@ -135,9 +135,7 @@ def load_candidates(
     InputError
         If an encoder that is not a member of a set cannot be loaded, or no encoder has a label in ``trusted``.
     """
-    if not given:
-        return default_candidate(runtime)
-    entries: list[RunEncoder] = []
+    entries, notes = ([], []) if given else default_candidate(runtime)
     sets: list[EncoderSet] = []
     for one in given:
         if not isinstance(one, (str, Spec)):
@@ -151,12 +149,11 @@ def load_candidates(
             sets.append(encoder_set)
         else:
             entries += load_alternatives(one, runtime, trusted)
-    notes: list[str] = []
     labels = {entry.label for entry in entries}
     for encoder_set in sets:
-        for entry, note in load_members(encoder_set, labels, runtime, trusted):
-            entries += [entry] if entry else []
-            notes += [note] if note else []
+        members, of_members = load_members(encoder_set, labels, runtime, trusted)
+        entries += members
+        notes += of_members
     # Also members of sets that are left out.
     for label in trusted:
         if label not in labels:
@@ -166,28 +163,27 @@ def load_candidates(
 
 def load_members(
     encoder_set: EncoderSet, labels: set[str], runtime: Runtime, trusted: Collection[str]
-) -> Iterator[tuple[RunEncoder | None, str]]:
-    """Yield each encoder of a named set with its note; None where it is left out, with the reason.
+) -> tuple[list[RunEncoder], list[str]]:
+    """Load the encoders of a named set, with notes, also on those that are left out.
 
     Parameters
     ----------
     labels
         Those in the run, to which the members add theirs.
     """
+    entries, notes = [], []
     for member in encoder_set.members:
-        left_out = f"{member.called}: left out of @{encoder_set.name}"
-        if member.called in labels:
-            yield None, f"{left_out}: the run already has this label"
-            continue
-        labels.add(member.called)
         try:
-            yield (
-                load_spec(member.to_spec(), runtime, trusted),
-                f"{member.called}: {member.note}" if member.note else "",
-            )
+            if member.called in labels:
+                raise SpecError("the run already has this label")
+            labels.add(member.called)
+            entries.append(load_spec(member.to_spec(), runtime, trusted))
+            notes += [f"{member.called}: {member.note}"] if member.note else []
         except InputError as error:
             # Without a spec, the error is the note itself.
-            yield None, f"{left_out}: {error}{f' ({member.note})' if member.spec and member.note else ''}"
+            note = f" ({member.note})" if member.spec and member.note else ""
+            notes.append(f"{member.called}: left out of @{encoder_set.name}: {error}{note}")
+    return entries, notes
 
 
 def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[RunEncoder]:

@@ -63,16 +63,19 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
 def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:
     """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
 
-    def show() -> None:
-        from embassay.reports.screen import show_summary
-        from embassay.reports.terminal import stdout
+    from embassay.reports.screen import show_summary
+    from embassay.reports.terminal import stdout
 
-        pages = layouts(result)
-        show_summary(result, pages, question_milliseconds(record), stdout(), str(folder.path))
+    was_shown = True
+    try:
+        show_summary(result, layouts(result), question_milliseconds(record), stdout(), str(folder.path))
         if result.rows:
-            draw(folder.report, result, pages, record)
-
-    was_shown = attempt("the result cannot be shown", folder, show)
+            draw(folder.report, result, record)
+    except Exception as error:
+        # The figures are already in result.json: an error in a table or on the page must not lose them.
+        was_shown = False
+        reason = str(error) if isinstance(error, EmbassayError) else reason_of(error)
+        say(f"failed: the result cannot be shown: {reason}; the figures are in {folder.path / 'result.json'}")
     for failure in result.failed:
         say(f"failed: {failure.sentence}")
     if result.rows and was_shown:
@@ -80,20 +83,6 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
     if result.rows:
         tell(f"result: {folder.path / 'result.json'}")
     return FINE if was_shown and not result.failed else FAILED_IN_PART
-
-
-def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
-    """Return whether a step succeeds that shows a result; print why it does not.
-
-    The figures are already in ``result.json``: an error in a table or on the page must not lose them.
-    """
-    try:
-        step()
-    except Exception as error:
-        reason = str(error) if isinstance(error, EmbassayError) else reason_of(error)
-        say(f"failed: {problem}: {reason}; the figures are in {folder.path / 'result.json'}")
-        return False
-    return True
 
 
 def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
@@ -125,7 +114,7 @@ def save(plan: Plan, outcome: Outcome, seconds: float, path: Path, overwrite: bo
         for scores in run.scores.values():
             folder.save(scores)
     record = write_outcome(folder, plan, outcome, seconds)
-    draw(folder.report, outcome.result, layouts(outcome.result), record)
+    draw(folder.report, outcome.result, record)
 
 
 def show_again(

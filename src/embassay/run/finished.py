@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import SourceError
-from embassay.core.layout import Layout
 from embassay.core.result import Result
 from embassay.core.store.canonical import write
 from embassay.core.store.paths import source_path
-from embassay.run.record import question_milliseconds, trust
+from embassay.reports.layouts import layouts
+from embassay.run.record import question_milliseconds
 from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder, RunRecord
 
@@ -56,14 +55,15 @@ def finished_run(run: Path, *, may_have_failed: bool = False) -> FinishedRun:
     return FinishedRun(folder, result, record)
 
 
-def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:
+def draw(path: Path, result: Result, record: RunRecord) -> None:
     """Write the page of a result."""
-    write(path, page(result, pages, record).encode("utf-8", "replace"))
+    write(path, page(result, record).encode("utf-8", "replace"))
 
 
-def page(result: Result, pages: Mapping[str, Layout], record: RunRecord) -> str:
-    """Return the page of a result."""
+def page(result: Result, record: RunRecord) -> str:
+    """Return the page of a result, with the robustness checks of its encoders where they have one."""
     from embassay.reports.page import render
 
-    notes = record.get("notes", ())
-    return render(result, pages, trust(record), notes, question_milliseconds(record))
+    uses = record.get("encoders", {}).items()
+    badges = {label: badges for label, use in uses if (badges := use.get("badges"))}
+    return render(result, layouts(result), badges, record.get("notes", ()), question_milliseconds(record))

@@ -163,12 +163,6 @@ def question_milliseconds(record: RunRecord) -> Milliseconds:
     return {(label, corpus): ms for label, use in uses.items() for corpus, ms in use.get("milliseconds", {}).items()}
 
 
-def trust(record: RunRecord) -> dict[str, JsonObject]:
-    """Return by encoder the record of its robustness checks, where it has one."""
-    checks = {label: use.get("badges") for label, use in record.get("encoders", {}).items()}
-    return {label: badges for label, badges in checks.items() if badges}
-
-
 def environment() -> RunRecord:
     """Return the part of ``run.json`` that says with which versions, on which platform and when the run was made."""
     # Most of these packages are optional; one that is not installed cannot affect the numbers.
