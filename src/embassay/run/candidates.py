@@ -45,6 +45,8 @@ class RunEncoder:
         What papers call its model, as its spec says.
     original
         The label of what it is another service or an export of, as its spec says.
+    given
+        The options of its spec as they were given; None for an object and for what joins a run by itself.
     base, change
         The label of what an encoder is derived from, and what is another than there; see :func:`with_bases`.
     """
@@ -57,6 +59,7 @@ class RunEncoder:
     group: str = ""
     published: str = ""
     original: str = ""
+    given: Mapping[str, object] | None = None
     base: str = ""
     change: str = ""
 
@@ -225,7 +228,7 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
     options = dict(spec.options)
     group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
     model = load_candidate(replace(spec, options=options), runtime)
-    return RunEncoder(label, model, group=group, published=published, original=original)
+    return RunEncoder(label, model, group=group, published=published, original=original, given=spec.options)
 
 
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import distributions
@@ -18,11 +18,10 @@ from embassay.run.candidates import RunEncoder
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.options import RECORD, options_in
 from embassay.run.plan import Plan, corpus_list
-from embassay.run.presets import named_in
-from embassay.run.resolve import builtin_names, default_label, encoder_list
+from embassay.run.resolve import builtin_names
 from embassay.run.runs.folder import EncoderUse, RunRecord, RunSettings, Sources
 from embassay.run.score import CandidateRun
-from embassay.run.specs import Spec, alternatives, as_spec
+from embassay.run.specs import Spec, as_spec
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
@@ -127,26 +126,19 @@ def sources_of(plan: Plan) -> Sources:
     if not corpora:
         # A run without sources uses built-in corpora, which are read by their names. A diagnostic may join two of them.
         specs = [Spec(corpus.name) for corpus in plan.corpora if corpus.name in builtin_names()]
-    encoders = {}
-    for given in encoder_list(request.encoders):
-        if isinstance(given, (str, Spec)) and named_in(given) is None:
-            spec = as_spec(given, "encoder")
-            # One for each value of options that are lists.
-            for one in alternatives(spec, spec.label or default_label(spec)):
-                encoders[one.label or default_label(one)] = _without_secrets(one)
     return {
         "corpora": [{"head": spec.head, "label": spec.label, "options": dict(spec.options)} for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
-        "encoders": encoders,
+        "encoders": {one.label: _without_secrets(one.given) for one in plan.entries if one.given is not None},
     }
 
 
-def _without_secrets(spec: Spec) -> JsonObject:
+def _without_secrets(given: Mapping[str, object]) -> JsonObject:
     """Return the options of a spec; those that are sent to a service only where they name a variable."""
-    options = dict(spec.options)
-    for name, table in options.items():
-        if name in ("headers", "parameters") and isinstance(table, dict):
+    options = dict(given)
+    for name in {"headers", "parameters"} & options.keys():
+        if isinstance(table := options[name], dict):
             options[name] = {key: value for key, value in table.items() if str(value).startswith("$")}
     # An address may hold a password.
     if "@" in str(options.get("base_url", "")):
