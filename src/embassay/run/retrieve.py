@@ -37,7 +37,6 @@ from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.units import Floats, Ints
 
 SAVED_AFTER = 30.0
 """Seconds after which finished lists are written while a retriever still answers."""
@@ -64,16 +63,13 @@ class RetrieverRun(CandidateRun):
     ----------
     others
         The runs of all entries, by label; those that it is built on are scored before it.
-    choice_on
-        By corpus, what its setting was chosen by, where one is chosen.
     facts
-        By corpus, the numbers that it has found out; see ``Lists.facts``.
+        By corpus, the numbers that it has found out; see ``Lists.facts`` and :func:`choose`.
     seconds
         Of each question of all corpora.
     """
 
     others: Mapping[str, CandidateRun] = field(default_factory=dict)
-    choice_on: dict[str, ChosenSetting] = field(default_factory=dict)
     facts: dict[str, dict[str, float]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
@@ -119,10 +115,7 @@ class RetrieverRun(CandidateRun):
         """Return the scores of one task, with what the retriever has found out and chosen."""
         key = task.corpus.key
         scores = task.diagnostic.score_rankings(task.corpus, self.nearest[key], self.origin(task))
-        scalars = {**scores.scalars, **self.facts[key]}
-        if self.retriever.choices:
-            scalars |= self.choice_on[key].scalars(task.diagnostic.k, self.plan.request.seed)
-        return replace(scores, scalars=scalars)
+        return replace(scores, scalars={**scores.scalars, **self.facts[key]})
 
     def part(self, label: str, key: str) -> CandidateRun:
         """Return the run of a part.
@@ -160,13 +153,15 @@ class RetrieverRun(CandidateRun):
             return encode(encoder, texts, self.cache)[0]
 
         questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encode_for)
-        chosen, setting = retriever, None
+        choice: dict[str, float] = {}
         if retriever.choices:
-            setting = (choice := choose(retriever, questions)).setting
-            chosen, self.choice_on[key] = retriever.choices[setting], choice
-        lists = self.ask(chosen, questions, lists_key(self.fingerprints[key], corpus, setting))
+            k = self.plan.tasks_of(self.entry)[0].diagnostic.k
+            choice = choose(retriever, questions, k, self.plan.request.seed)
+        chosen = retriever.choices[choice["setting"]] if choice else retriever
+        lists = self.ask(chosen, questions, lists_key(self.fingerprints[key], corpus, choice.get("setting")))
         self.note(questions, lists)
-        self.facts[key] = {name: float(number) for name, _, number in (fact.partition("=") for fact in lists.facts)}
+        facts = (fact.partition("=") for fact in lists.facts)
+        self.facts[key] = {**choice, **{name: float(number) for name, _, number in facts}}
         continued = parts.get(retriever.continues)
         self.nearest[key] = ranked(corpus, lists, continued.nearest[key] if continued else None)
 
@@ -244,49 +239,14 @@ class RetrieverRun(CandidateRun):
             self.milliseconds |= {"": p50, corpus.key: 1000 * float(np.median(lists.seconds)) + sum(parts)}
 
 
-@dataclass(frozen=True)
-class ChosenSetting:
-    """A setting that was chosen by the m answered questions of a corpus.
+def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dict[str, float]:
+    """Choose one of a retriever's choices by the questions of a corpus: the one with the highest mean reciprocal rank.
 
-    Attributes
-    ----------
-    setting
-        The one with the highest mean reciprocal rank.
-    places
-        By setting, in ascending order, the places of the right documents.
-    reciprocal_rank
-        (m, settings).
-    unit
-        (m,) unit codes.
-    """
-
-    setting: float
-    places: Mapping[float, RightPlaces]
-    reciprocal_rank: Floats
-    unit: Ints
-
-    def scalars(self, k: int, seed: int) -> dict[str, float]:
-        """Return what scores say about the choice.
-
-        ``setting``: what was chosen; ``setting/expected``: the Success@k that is expected on other questions;
-        ``setting/lowest`` and ``setting/highest``: what was chosen for single folds; by setting, ``curve/0.05`` …: the
-        mean reciprocal rank.
-        """
-        settings = list(self.places)
-        success = np.stack([places.success(k) for places in self.places.values()], axis=1)
-        expected, columns = cross_fit(self.reciprocal_rank, success, self.unit, seed)
-        curve = zip(settings, self.reciprocal_rank.mean(axis=0).tolist(), strict=True)
-        return {
-            "setting": self.setting,
-            "setting/expected": expected,
-            "setting/lowest": settings[min(columns)],
-            "setting/highest": settings[max(columns)],
-            **{f"curve/{setting:g}": mean for setting, mean in curve},
-        }
-
-
-def choose(retriever: Retriever, questions: Questions) -> ChosenSetting:
-    """Choose one of a retriever's choices by the questions of a corpus.
+    Returns
+    -------
+    What scores say about the choice. ``setting``: what was chosen; ``setting/expected``: the Success@k that is expected
+    on other questions; ``setting/lowest`` and ``setting/highest``: what was chosen for single folds; by setting, in
+    ascending order, ``curve/0.05`` …: the mean reciprocal rank.
 
     Raises
     ------
@@ -303,17 +263,26 @@ def choose(retriever: Retriever, questions: Questions) -> ChosenSetting:
             f"{retriever.card.spec} is chosen on {MIN_UNITS} units of answered questions or more; {corpus.key} has "
             f"{units}: give it a fixed value"
         )
-    places_at = {}
-    for setting, choice in retriever.choices.items():
+    settings, places_at = list(retriever.choices), []
+    for choice in retriever.choices.values():
         with as_encoder_error():
             lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
         nearest = ranked(corpus, lists, pairs=pairs)
         # The gain of a right document does not matter here.
         gains = np.ones_like(nearest.tied)
-        places_at[setting] = RightPlaces(len(answered), question, nearest.greater, nearest.tied, gains)
-    reciprocal_rank = np.stack([places.reciprocal_rank() for places in places_at.values()], axis=1)
-    setting = list(places_at)[best_column(reciprocal_rank.mean(axis=0))]
-    return ChosenSetting(setting, places_at, reciprocal_rank, unit)
+        places_at.append(RightPlaces(len(answered), question, nearest.greater, nearest.tied, gains))
+    # (m, settings), of the m answered questions.
+    reciprocal_rank = np.stack([places.reciprocal_rank() for places in places_at], axis=1)
+    success = np.stack([places.success(k) for places in places_at], axis=1)
+    means = reciprocal_rank.mean(axis=0)
+    expected, columns = cross_fit(reciprocal_rank, success, unit, seed)
+    return {
+        "setting": settings[best_column(means)],
+        "setting/expected": expected,
+        "setting/lowest": settings[min(columns)],
+        "setting/highest": settings[max(columns)],
+        **{f"curve/{setting:g}": mean for setting, mean in zip(settings, means.tolist(), strict=True)},
+    }
 
 
 def lists_key(fingerprint: str, corpus: AnyCorpus, setting: float | None) -> str:

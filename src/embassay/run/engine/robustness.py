@@ -95,14 +95,13 @@ def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMa
 
     Without queries it is that of all texts; None for fewer than ``FEWEST_TIMED``.
     """
-    rows: list[VectorMatrix] = []
-    times: dict[str, list[float]] = {"": [], "query": []}
+    rows, times = [], []
     for role, text in texts:
         start = time.perf_counter()
         rows.append(encoder.encode([text], role))
-        times[""].append(1000 * (time.perf_counter() - start))
-        times.setdefault(role, []).append(times[""][-1])
-    timed = times["query"] if len(times["query"]) >= FEWEST_TIMED else times[""]
+        times.append(1000 * (time.perf_counter() - start))
+    of_queries = [milliseconds for (role, _), milliseconds in zip(texts, times, strict=True) if role == "query"]
+    timed = of_queries if len(of_queries) >= FEWEST_TIMED else times
     return rows, float(np.median(timed)) if len(timed) >= FEWEST_TIMED else None
 
 
