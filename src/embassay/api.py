@@ -140,7 +140,7 @@ def assay(
     outcome = execute(plan)
     if not outcome.result.rows:
         outcome.check()
-    messages += [f"failed: {failure.sentence}" for failure in outcome.failures]
+    messages += [f"failed: {failure.sentence}" for failure in outcome.result.failed]
     for message in messages:
         warnings.warn(message, stacklevel=2)
     save = partial(command.save, plan, outcome, time.perf_counter() - started)

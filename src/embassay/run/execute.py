@@ -47,24 +47,19 @@ NO_TEXTS = "the reason is not stored because it may contain texts"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run, the run of each encoder, and the failures.
-
-    ``failures`` has the reasons; those in ``result.failed`` are left out where texts are not stored, because a reason
-    may quote a text.
-    """
+    """The result of a run, and the run of each encoder."""
 
     result: Result
     encoders: tuple[CandidateRun, ...]
-    failures: tuple[Failure, ...]
 
     def check(self) -> None:
         """Raise EncoderError if anything failed."""
-        if self.failures:
-            raise EncoderError("; ".join(failure.sentence for failure in self.failures))
+        if self.result.failed:
+            raise EncoderError("; ".join(failure.sentence for failure in self.result.failed))
 
     def scored(self, plan: Plan) -> list[ScoredTask]:
         """Return the tasks of a plan with the scores of all encoders that finished, if they could be summarised."""
-        failed = {(one.diagnostic, one.corpus) for one in self.failures if not one.encoder}
+        failed = {(one.diagnostic, one.corpus) for one in self.result.failed if not one.encoder}
         return [task for task in tasks_with_scores(plan, self.encoders) if (task.name, task.corpus.name) not in failed]
 
     @property
@@ -104,9 +99,7 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
             request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
     runs = tuple(run_of[entry.label] for entry in plan.entries)
     result = summarise(plan, runs)
-    failures = result.failed
-    result = result if request.texts else without_texts(result)
-    return Outcome(result, runs, failures)
+    return Outcome(result if request.texts else without_texts(result), runs)
 
 
 def without_texts(result: Result) -> Result:
@@ -195,7 +188,10 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
         verdicts.append(verdict)
     part = replace(
         part,
-        examples=(*part.examples, *examples_of(task, request.most_examples, draws.seed)),
+        examples=(
+            *part.examples,
+            *examples_of(task, None if request.examples == "all" else request.examples, draws.seed),
+        ),
         verdicts=tuple(verdicts),
         screenings=tuple(screenings_of(task, draws)),
         **answers_and_findings(findings),

@@ -70,7 +70,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
             encoders[label] = _use_of(run, encoders.get(label, {}), corpora, texts=plan.request.texts)
     return {
         **before,
-        "state": "failed in part" if outcome.failures else "finished",
+        "state": "failed in part" if outcome.result.failed else "finished",
         "seconds": round(seconds, 3),
         "peak_memory_mib": peak_memory(),
         "encoders": encoders,

@@ -98,11 +98,6 @@ class RunRequest(RunOptions):
         return Draws(self.seed, self.resamples)
 
     @property
-    def most_examples(self) -> int | None:
-        """The largest number of items that are shown; None for all."""
-        return None if self.examples == "all" else self.examples
-
-    @property
     def tell(self) -> Callable[[str], None]:
         """The function that shows the messages that ``quiet`` turns off."""
         return silent if self.quiet else say
