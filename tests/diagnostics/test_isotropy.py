@@ -417,7 +417,7 @@ def test_whitening_by_fewer_than_twice_as_many_texts_as_dimensions_is_warned_of(
     found = sentences(run([Table("t", vectors_of(corpus, width))], corpus))
     rank = min(width, texts - 1)
     line = (
-        f"t: whitening rests on {texts} texts for {width} dimensions (rank {rank}); "
+        f"t: whitening is based on {texts} texts for {width} dimensions (rank {rank}); "
         "with fewer than twice as many it overfits"
     )
     assert (line in found) is warned

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.api import assay, report
+from embassay.api import assay
 from embassay.core.errors import SpecError
 from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.core.types import Card, Corpus, Origin
@@ -603,18 +603,6 @@ def test_the_groups_of_the_paper_have_its_models():
     known = {name_in_papers(member.spec) for member in sets_module.named("heros").members if member.spec}
     assert set(models) <= known
     assert known - set(models) == {name for name in known if "PromptBERT" in name}
-
-
-def test_models_of_known_size_stand_on_the_page_by_it(tmp_path):
-    corpus = many(12)
-    sizes = {"large": 335_000_000, "base": 110_000_000}
-    encoders = [published_as(n, random_vectors(corpus), n, size) for n, size in sizes.items()]
-    page = report(run(encoders, corpus), tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "Typos and synonyms by the size of the model" in page
-    table = page[page.index("Typos and synonyms by the size of the model") :]
-    assert table.index("110,000,000") < table.index("335,000,000")
-    alone = report(run(encoders[:1], corpus), tmp_path / "one.html").read_text(encoding="utf-8")
-    assert "by the size of the model" not in alone
 
 
 def test_each_edit_and_random_pairs_have_a_density():

@@ -31,9 +31,11 @@ class Checked:
     """
 
     def __post_init__(self) -> None:
-        """Check each option."""
-        for name, kind in get_type_hints(type(self), include_extras=True).items():
-            fitting(getattr(self, name), kind, f"option {name!r}")
+        """Check each option that is not the default; so commands can hold the defaults without loading pydantic."""
+        kinds = get_type_hints(type(self), include_extras=True)
+        for field in fields(self):
+            if (value := getattr(self, field.name)) is not field.default:
+                fitting(value, kinds[field.name], f"option {field.name!r}")
 
 
 @dataclass(frozen=True)
