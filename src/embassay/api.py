@@ -144,7 +144,7 @@ def assay(
     for message in messages:
         warnings.warn(message, stacklevel=2)
     save = partial(command.save, plan, outcome, time.perf_counter() - started)
-    return replace(outcome.result, items=Items(lambda: outcome.scored(plan), write_run=save))
+    return replace(outcome.result, items=Items(lambda: outcome.tasks, write_run=save))
 
 
 def encode_corpus(

@@ -95,7 +95,7 @@ def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: floa
     """
     record = finished_record(folder.record(), plan, outcome, seconds)
     folder.write_result(outcome.result)
-    folder.write_items(columns_of(outcome.scored(plan)), texts_of(plan.corpora) if plan.request.texts else {})
+    folder.write_items(columns_of(outcome.tasks), texts_of(plan.corpora) if plan.request.texts else {})
     folder.write_record(record)
     return record
 

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any
@@ -47,20 +46,16 @@ NO_TEXTS = "the reason is not stored because it may contain texts"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run, and the run of each encoder."""
+    """The result of a run, the run of each encoder, and the tasks that could be summarised."""
 
     result: Result
     encoders: tuple[CandidateRun, ...]
+    tasks: tuple[ScoredTask, ...]
 
     def check(self) -> None:
         """Raise EncoderError if anything failed."""
         if self.result.failed:
             raise EncoderError("; ".join(failure.sentence for failure in self.result.failed))
-
-    def scored(self, plan: Plan) -> list[ScoredTask]:
-        """Return the tasks of a plan with the scores of all encoders that finished, if they could be summarised."""
-        failed = {(one.diagnostic, one.corpus) for one in self.result.failed if not one.encoder}
-        return [task for task in tasks_with_scores(plan, self.encoders) if (task.name, task.corpus.name) not in failed]
 
     @property
     def notes(self) -> list[str]:
@@ -84,9 +79,8 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
         Processes for the diagnostics that use some; one for each core by default.
     """
     request = plan.request
-    with ExitStack() as opened:
-        processes = opened.enter_context(Workers(workers))
-        cache = opened.enter_context(VectorCache(request.cache_folder)) if request.cache_folder else None
+    cache = VectorCache(request.cache_folder) if request.cache_folder else None
+    with Workers(workers) as processes:
         run_of = runs_of(plan, cache, folder, processes.submit)
         for run in run_of.values():
             try:
@@ -95,11 +89,11 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
                 run.failure = str(error) if isinstance(error, EncoderError) else KILLED
             finally:
                 run.release()
-        if cache and cache.trouble:
-            request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
+    if cache and cache.trouble:
+        request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
     runs = tuple(run_of[entry.label] for entry in plan.entries)
-    result = summarise(plan, runs)
-    return Outcome(result if request.texts else without_texts(result), runs)
+    result, tasks = summarise(plan, runs)
+    return Outcome(result if request.texts else without_texts(result), runs, tuple(tasks))
 
 
 def without_texts(result: Result) -> Result:
@@ -108,28 +102,33 @@ def without_texts(result: Result) -> Result:
     return replace(result, examples=examples, failed=tuple(replace(one, reason=NO_TEXTS) for one in result.failed))
 
 
-def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> Result:
-    """Return the result of a run with the findings of the whole run; a task that cannot be summarised has failed."""
-    request = plan.request
+def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[ScoredTask]]:
+    """Return the result of a run with the findings of the whole run, and the tasks in it.
+
+    A task that cannot be summarised has failed.
+    """
+    request, finished = plan.request, [run for run in runs if run.failure is None]
     failures = [Failure(run.entry.label, "", "", one_line(run.failure)) for run in runs if run.failure is not None]
-    for planned, run in product(plan.tasks, runs):
-        if run.failure is None and planned.key in run.failed_tasks:
+    for planned, run in product(plan.tasks, finished):
+        if planned.key in run.failed_tasks:
             reason = one_line(run.failed_tasks[planned.key])
             failures.append(Failure(run.entry.label, planned.name, planned.corpus.name, reason))
     parts: list[Result] = []
-    for task in tasks_with_scores(plan, runs):
+    summarised = []
+    for task in tasks_with_scores(plan, finished):
         try:
             with counting(f"statistics of {task.name} on {task.corpus.name}", quiet=request.quiet):
                 parts.append(summarise_task(task, request))
+            summarised.append(task)
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))
     encoders = []
-    for run in runs:
-        scored = {key for _, key in run.scores} if run.failure is None else set()
+    for run in finished:
+        scored = {key for _, key in run.scores}
         # An encoder has a record for each of its candidates, which differ in how documents are cut.
         for label, cuts in plan.candidates_of(run.entry).items():
-            if run.failure is None and (not cuts[0].cut or any(cut.key in scored for cut in cuts)):
+            if not cuts[0].cut or any(cut.key in scored for cut in cuts):
                 encoders.append(encoder_record(run, label, cuts, plan))
     # A corpus that is cut in several ways has one record, that of its first cut.
     corpora = [corpus_record(cuts[0]) for cuts in by_name(plan.corpora).values()]
@@ -140,7 +139,8 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> Result:
     }
     of_parts["findings"] = tuple(chain.from_iterable(part.statements for part in parts))
     result = replace(rounded(Result(request.seed, request.resamples, **records)), **of_parts)
-    return replace(result, **answers_and_findings(findings_of(result, headline_columns(result), request.accept)))
+    findings = findings_of(result, headline_columns(result), request.accept)
+    return replace(result, **answers_and_findings(findings)), summarised
 
 
 def headline_columns(result: Result) -> dict[str, Column]:
@@ -161,9 +161,9 @@ def _headline_column(verdict: Verdict) -> Column:
     return metric.column
 
 
-def tasks_with_scores(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
+def tasks_with_scores(plan: Plan, finished: Sequence[CandidateRun]) -> list[ScoredTask]:
     """Return the tasks of a plan with the scores of all that finished."""
-    tasks = [(run, task) for run in runs if run.failure is None for task in plan.tasks_of(run.entry)]
+    tasks = [(run, task) for run in finished for task in plan.tasks_of(run.entry)]
     diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
     scores = (run.scores[task.key] for run, task in tasks if task.key in run.scores)
     return scored_tasks(diagnostics, (task.corpus for _, task in tasks), scores)
