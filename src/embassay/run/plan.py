@@ -102,18 +102,17 @@ class Plan:
 
         None where a price is not known. That of a service or a function which finds documents never is.
         """
-        questions, price, retriever = Questions(corpus, corpus.samples), entry.card.price, entry.retriever
-        if retriever is None and entry.card.remote:
-            tokens = float(entry.encoder.estimate_tokens(questions.texts, "query").mean())
-            return None if price is None else price * tokens / 1000
-        if retriever is None:
+        questions, retriever = Questions(corpus, corpus.samples), entry.retriever
+        if retriever is None and not entry.card.remote:
             return 0.0
+        if retriever is None:
+            tokens = float(entry.encoder.estimate_tokens(questions.texts, "query").mean())
+            return None if entry.card.price is None else entry.card.price * tokens / 1000
         prices = [self.price_of_questions(self._entry_of[label], corpus) for label in retriever.parts]
         if retriever.spending:
             tokens = 1000 * retriever.tokens(questions) / len(corpus.samples)
             prices.append(retriever.spending.cost_of(round(tokens)))
-        known = [one for one in prices if one is not None]
-        return sum(known) if retriever.parts and len(known) == len(prices) else None
+        return sum(filter(None, prices)) if retriever.parts and None not in prices else None
 
     @property
     def corpora(self) -> tuple[AnyCorpus, ...]:
