@@ -123,7 +123,7 @@ def test_a_list_makes_one_candidate_for_each_value():
         "m,dim=128,vectors=binary",
     ]
     assert specs[3].options == {"dim": "128", "vectors": "binary", "max_length": "9"}
-    assert alternatives(parse("bow", "encoder"), "bow") == [parse("bow", "encoder")]
+    assert alternatives(parse("bow", "encoder"), "bow") == [parse("bow=bow", "encoder")]
     with pytest.raises(SpecError, match="the list of option 'dim' is empty"):
         alternatives(parse("m,dim=[]", "encoder"), "m")
 

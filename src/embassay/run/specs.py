@@ -87,7 +87,7 @@ def list_options(spec: Spec) -> dict[str, list[object]]:
 
 
 def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
-    """Return one spec for each combination of the values of options that are lists, or the spec itself if none are.
+    """Return one spec for each combination of the values of options that are lists, one with the label if none are.
 
     ``st:m,dim=[64,128]`` with the label ``m`` gives ``st:m,dim=64`` and ``st:m,dim=128`` with the labels ``m,dim=64``
     and ``m,dim=128``.
@@ -103,11 +103,12 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
     if empty := [name for name, values in lists.items() if not values]:
         raise SpecError(f"{what} {spec.head!r}: the list of option {empty[0]!r} is empty")
     specs = []
-    for values in itertools.product(*lists.values()) if lists else ():
+    # Without lists there is one combination, of no values.
+    for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
-        setting = ",".join(f"{name}={value}" for name, value in chosen.items())
-        specs.append(Spec(spec.head, f"{label},{setting}", {**spec.options, **chosen}))
-    return specs or [spec]
+        settings = [f"{name}={value}" for name, value in chosen.items()]
+        specs.append(Spec(spec.head, ",".join([label, *settings]), {**spec.options, **chosen}))
+    return specs
 
 
 def bind(function: Callable[..., object], options: Mapping[str, object], what: str, hint: str = "") -> dict[str, Any]:
