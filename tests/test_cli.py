@@ -131,15 +131,13 @@ def test_run_json_says_what_it_took(embassay, tmp_path):
 
 
 def test_the_same_command_again_encodes_nothing(embassay, tmp_path, monkeypatch):
-    arguments = ("run", "-e", "python:embassay.models.examples.planted:constant", "-c", "opposites", "-o", "RUN")
+    arguments = ("run", "-e", "python:planted:constant", "-c", "opposites", "-o", "RUN")
     embassay(*arguments)
     before = (tmp_path / "RUN" / "result.json").read_bytes()
     monkeypatch.setattr("embassay.run.engine.encode._encoded", lambda *_: pytest.fail("something was encoded again"))
     assert embassay(*arguments)[0] == 0
     record = json.loads((tmp_path / "RUN" / "run.json").read_text())
-    assert record["encoders"]["embassay.models.examples.planted:constant"]["encoded"] == 280, (
-        "what it took is remembered"
-    )
+    assert record["encoders"]["planted:constant"]["encoded"] == 280, "what it took is remembered"
     assert (tmp_path / "RUN" / "result.json").read_bytes() == before
 
 
@@ -495,7 +493,7 @@ def test_cache_info(embassay, filled):
 
 
 def test_cache_info_after_a_run(embassay, tmp_path):
-    arguments = ("run", "-e", "python:embassay.models.examples.planted:constant", "-c", "opposites", "--no-baselines")
+    arguments = ("run", "-e", "python:planted:constant", "-c", "opposites", "--no-baselines")
     embassay(*arguments, "--cache", tmp_path / "own")
     _, out, _ = embassay("cache", "info", "--cache", tmp_path / "own")
     assert "vectors  280" in out

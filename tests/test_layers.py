@@ -99,7 +99,7 @@ def test_a_room_imports_from_its_left_only():
 def test_of_corpora_others_import_the_shared_parts_only():
     wrong = []
     for path, name in all_own_imports():
-        other = not is_in(path, "corpora", "cli", "models/examples")
+        other = not is_in(path, "corpora", "cli")
         if other and name.startswith("embassay.corpora.") and not name.startswith(SHARED_OF_CORPORA):
             wrong.append(f"{path} imports {name}")
     assert wrong == []

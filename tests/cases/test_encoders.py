@@ -118,9 +118,9 @@ STORED = {
     "vec-ids": with_ids(
         ALL_RIGHT, 0, {"vectors": VECTORS, "ids": np.array([f"t{n}" for n in range(24)])}, [f"t{n}" for n in range(24)]
     ),
-    # 7 is not 007, which the message has to say.
+    # 7 is not 007, which the message has to show.
     "vec-int-ids-padded": with_ids(
-        "000", 3, {"vectors": VECTORS, "ids": np.arange(24)}, [f"{n:03}" for n in range(24)]
+        r"ids such as '0', the table '0", 3, {"vectors": VECTORS, "ids": np.arange(24)}, [f"{n:03}" for n in range(24)]
     ),
     "vec-jsonl-nested": vectors(
         r"v\.jsonl, field 'embedding'",
@@ -147,7 +147,7 @@ STORED = {
     "vec-pq-array": vectors(ALL_RIGHT, 0, table(VECTORS.astype("float32")), "v.parquet"),
     "vec-pq-f16": vectors(ALL_RIGHT, 0, table(pl.Series(LISTS, dtype=pl.List(pl.Float16))), "v.parquet"),
     "vec-pq-null": vectors("'embedding': row 5", 3, table([*LISTS[:4], None, *LISTS[5:]]), "v.parquet"),
-    "vec-pq-string": vectors("'embedding': must hold lists of numbers", 3, table(map(str, LISTS)), "v.parquet"),
+    "vec-pq-string": vectors(r"'embedding': must be an \(n, d\) array", 3, table(map(str, LISTS)), "v.parquet"),
     "vec-transposed": vectors("'texts': must be an array of 12 texts", 3, arrays(VECTORS.T)),
     # Bits in bytes are taken as numbers.
     "vec-uint8-binary": vectors(r"\be \d+\.\d%", 0, arrays(np.packbits(VECTORS.astype(bool), axis=1))),

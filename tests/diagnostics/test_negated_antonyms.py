@@ -17,10 +17,10 @@ from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.negated_antonyms import choices, create
 from embassay.diagnostics.published import Paper, published
-from embassay.models.examples.planted import Planted, constant
 from embassay.run.resolve import load_corpus
 from embassay.stats.shares import wilson
 from findings import sentences
+from planted import Planted, constant
 from tables import Table, rows_of
 
 
@@ -139,7 +139,7 @@ def test_planted_encoders_have_their_known_outcome(kind, accuracy):
 
 def test_planted_encoders_as_specs():
     result = assay(
-        [f"{k}=python:embassay.models.examples.planted:always_{k}" for k in ("paraphrase", "polarity", "antonym")],
+        [f"{k}=python:planted:always_{k}" for k in ("paraphrase", "polarity", "antonym")],
         ["opposites"],
         baselines=False,
     )
@@ -147,8 +147,8 @@ def test_planted_encoders_as_specs():
 
 
 def test_a_constant_encoder_has_a_third_and_the_interval_of_half_agreement():
-    result = run(["python:embassay.models.examples.planted:constant"], load_corpus("opposites"))
-    row = rows_of(result, "embassay.models.examples.planted:constant")["all"]
+    result = run(["python:planted:constant"], load_corpus("opposites"))
+    row = rows_of(result, "planted:constant")["all"]
     assert row.value == pytest.approx(1 / 3)
     # 70 units of 4. What does not vary says nothing, so ρ is ½: D = (1 + 3/2)(t/1.96)², t on 69 degrees of freedom.
     effect = 2.5 * (stats.t.ppf(0.975, 69) / stats.norm.ppf(0.975)) ** 2

@@ -13,7 +13,7 @@ from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
-from embassay.models.probe import PROBES, remembered, settled
+from embassay.models.probe import PROBES
 from embassay.models.services import api
 from embassay.models.services.api import packed
 from embassay.models.services.spending import guess
@@ -108,17 +108,12 @@ def test_an_answer_without_index_is_taken_as_it_comes(service, make):
     ("answer", "problem"),
     [
         ([], "the answer has no list of embeddings"),
-        ("text", "the answer has no list of embeddings"),
         ({}, "the answer has no list of embeddings"),
         ({"model": "m", "embeddings": []}, "embeddings .'data'., but {'embeddings': .*, 'model': 'm'}"),
-        ({"data": {}}, "the answer has no list of embeddings"),
         ({"data": [1, 2]}, "the answer has no list of embeddings"),
         ({"data": [{"embedding": [1.0], "index": 0}]}, "1 vector for 2 texts"),
-        ({"data": [{"embedding": [1.0], "index": i} for i in range(3)]}, "3 vectors for 2 texts"),
         ({"data": [{"embedding": [1.0], "index": 0}] * 2}, "are not 0 to 1, each once"),
-        ({"data": [{"embedding": [1.0], "index": i} for i in (1, 2)]}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0], "index": "0"}, {"embedding": [1.0]}]}, "are not 0 to 1, each once"),
-        ({"data": [{"embedding": [1.0], "index": 0}, {"embedding": [1.0]}]}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "have 1 dimensions instead of 2"),
     ],
 )
@@ -213,14 +208,6 @@ def test_the_dimension_is_asked_for_and_checked(service, make):
         make(dim=4).encode(["a"])
 
 
-def test_a_dimension_that_changes_on_the_way(service, make):
-    encoder = make()
-    encoder.encode(["a"])
-    service.dim = 9
-    with pytest.raises(EndpointError, match="vectors have 9 dimensions instead of 8"):
-        encoder.encode(["b"])
-
-
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_is_said_with_its_variable(service, make, monkeypatch, status):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -267,13 +254,6 @@ def test_a_request_that_is_too_large_is_split(service, make, status, said):
     assert encoder.route()["requests"] == 4
 
 
-def test_one_text_that_is_too_large_is_a_failure(service, make):
-    service.script(*[service.status(413, b"too large")] * 9)
-    with pytest.raises(EndpointError, match=r"is too large, for the text 'The shop is open\.'; it says"):
-        make().encode(TEXTS)
-    assert [len(request) for request in service.texts] == [6, 3, 1]
-
-
 def test_prompts_stand_before_the_texts_of_their_role(service, make):
     encoder = make(query_prompt="query: ", document_prompt="passage: ")
     for role in ("query", "document", "text"):
@@ -304,22 +284,6 @@ def test_what_it_will_take_is_told_without_a_request(service, make):
     assert guess("\ud800") == 1
     assert encoder.known_fingerprint() is None
     assert not service.seen
-
-
-def test_what_it_took_is_told(service, make):
-    encoder = make(price=2.0, batch=3)
-    service.script(service.status(500))
-    encoder.encode(["abcd", "abcde", *TEXTS[:4]])
-    assert encoder.route() == {
-        "url": service.url, "requests": 2, "retries": 1, "tokens": 60, "cost": 0.00012, "empty_texts": 0,
-    }  # fmt: skip
-
-
-def test_an_answer_that_counts_no_tokens_is_taken_to_be_as_estimated(service, make):
-    service.script(service.edit(lambda answer: answer.pop("usage") and None))
-    encoder = make(price=2.0)
-    encoder.encode(["abcd", "abcde"])
-    assert encoder.route()["tokens"] == 3
 
 
 def test_the_budget_stops_before_it_is_exceeded(service, make):
@@ -393,28 +357,6 @@ def test_a_service_that_answers_a_little_differently_each_time_keeps_its_fingerp
     assert make().fingerprint != encoders[0].fingerprint
 
 
-@pytest.mark.parametrize("kept", ["", "AAA", "é", 5, None, base64.b64encode(b"x" * 63).decode()])
-def test_a_damaged_memory_is_none(kept):
-    memory = {"k": kept}
-    probe = np.ones((16, 2), np.float32)
-    assert remembered(memory, "k") is None
-    assert settled(memory, "k", probe) is probe
-    assert np.array_equal(remembered(memory, "k"), probe)
-    assert not np.array_equal(settled(memory, "k", np.ones((16, 3), np.float32)), probe)
-
-
-def test_a_probe_that_failed_is_not_tried_again_until_release(service, make):
-    encoder = make()
-    service.script(*[service.status(503)] * 3)
-    for _ in range(2):
-        with pytest.raises(EndpointError, match="answered 503"):
-            _ = encoder.fingerprint
-    assert encoder.known_fingerprint() is None
-    assert len(service.seen) == 3
-    encoder.release()
-    assert encoder.fingerprint
-
-
 # Options
 
 
@@ -450,12 +392,6 @@ def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(make, va
     with pytest.raises(SpecError, match="give the name of an environment variable") as caught:
         make(key_env=value)
     assert value not in str(caught.value)
-
-
-def test_a_server_that_needs_no_key(service, make):
-    assert make(key_env="").encode(["a"]).shape == (1, 8)
-    assert load_encoder("api:m,base_url=http://gpu-box:8000/v1,key_env=").card
-    assert load_encoder("api:m,base_url=https://ann:word@host/v1").card
 
 
 def test_a_key_over_plain_http_is_refused(monkeypatch):
@@ -511,36 +447,6 @@ def test_a_run_that_failed_in_the_middle_asks_only_for_what_is_missing(service, 
     assert len(asked(service)) == len(set(asked(service))) == 240 - done
 
 
-def test_a_run_with_a_text_without_a_vector_asks_only_for_that_text_again(service, make, corpus, tmp_path):
-    bad = [without(service, "is no 7.", lambda entry: entry.update(embedding=None))] * 99
-    service.script(*bad)
-    with pytest.raises(EncoderError, match=r"no vector for the text 'It is no 7\.'"):
-        assay(make(batch=20), corpus, tmp_path)
-    assert len(asked(service)) == 240
-    service.seen.clear()
-    service.behaviours.clear()
-    assay(make(batch=20), corpus, tmp_path)
-    assert len(asked(service)) == 1
-
-
-def test_a_run_whose_budget_is_raised_goes_on(service, make, corpus, tmp_path):
-    with pytest.raises(EncoderError, match=r"exceeds the budget of 0.001"):
-        assay(make(batch=10, price=1, budget=0.001, concurrency=1), corpus, tmp_path)
-    spent = len(asked(service))
-    assert 0 < spent < 100
-    service.seen.clear()
-    assay(make(batch=10, price=1, budget=1), corpus, tmp_path)
-    assert len(asked(service)) == 240 - spent
-
-
-def test_another_model_under_the_same_name_is_asked_for_everything(service, make, corpus, tmp_path):
-    assay(make(), corpus, tmp_path)
-    service.seen.clear()
-    service.salt = "new"
-    assay(make(), corpus, tmp_path)
-    assert len(asked(service)) == 240
-
-
 def test_no_secret_is_in_anything_that_is_written(service, corpus, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -570,12 +476,3 @@ def test_no_secret_is_in_anything_that_is_written(service, corpus, tmp_path, mon
     record = json.loads((tmp_path / "RUN" / "run.json").read_bytes())
     assert record["encoders"]["one"]["route"]["requests"] > 0
     assert record["encoders"]["two"]["route"]["url"] == service.url
-
-
-def test_nothing_shows_the_key(service, make, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    encoder = make()
-    encoder.encode(["a"])
-    assert (
-        KEY not in f"{encoder!r} {encoder} {encoder.card} {encoder.route()} {encoder.fingerprint} {encoder.service!r}"
-    )

@@ -72,13 +72,6 @@ def test_a_derived_encoder_encodes_alone_what_it_derives(model, options, tmp_pat
         np.testing.assert_allclose(vectors_of(f"{model},{options}", cache)[0], alone, atol=1e-7)
 
 
-def test_a_prompt_or_a_length_is_another_model(model, tmp_path):
-    with VectorCache(tmp_path) as cache:
-        vectors_of(model, cache)
-        for other in ("text_prompt=Text: ,dim=16", "max_length=3,dim=16"):
-            assert vectors_of(f"{model},{other}", cache)[1] == len(TEXTS)
-
-
 def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path):
     with VectorCache(tmp_path) as cache:
         vectors_of(model, cache)

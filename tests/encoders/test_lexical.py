@@ -17,7 +17,7 @@ TEXTS = ["The cat, the dog.", "No dog!", ""]
 
 def test_bow_counts_words_and_punctuation_by_hand():
     encoder = load_encoder("bow").fit(TEXTS)
-    assert encoder.vocabulary == ("!", ",", ".", "cat", "dog", "no", "the")
+    assert list(encoder.columns) == ["!", ",", ".", "cat", "dog", "no", "the"]
     assert encoder.encode(TEXTS).toarray().tolist() == [[0, 1, 1, 1, 1, 0, 2], [1, 0, 0, 0, 1, 1, 0], [0] * 7]
 
 
@@ -36,17 +36,6 @@ def test_tfidf_equals_scikit_learn():
 def test_they_have_to_be_fitted(name):
     with pytest.raises(EncoderError, match=r"call fit\(texts\) first"):
         load_encoder(name).encode(["a"])
-
-
-def test_other_texts_give_another_fingerprint():
-    bow = load_encoder("bow")
-    assert bow.fit(["a b"]).fingerprint != bow.fit(["a c"]).fingerprint
-    assert bow.fit(["a b"]).fingerprint == bow.fit(["b a", "a"]).fingerprint
-
-
-def test_tfidf_is_known_by_its_weights_too():
-    tfidf = load_encoder("tfidf")
-    assert tfidf.fit(["a b", "a"]).fingerprint != tfidf.fit(["a b", "b"]).fingerprint
 
 
 def test_hashing_has_the_dimension_asked_for_and_unit_length():
@@ -70,12 +59,6 @@ def test_random_is_another_with_another_seed():
     assert not np.allclose(a.encode(["x"]), b.encode(["x"]))
 
 
-@pytest.mark.parametrize("spec", ["random,dim=0", "random,seed=-1", "hashing,dim=0"])
-def test_options_out_of_range(spec):
-    with pytest.raises(SpecError):
-        load_encoder(spec)
-
-
 def test_options_stand_in_the_spec_and_in_the_fingerprint_and_defaults_do_not():
     specs = ["bow", "bow,tokens=treebank", "bow,pca=2", "bow,tokens=treebank,pca=2", "bow,pca=3", "tfidf,pca=2"]
     encoders = [load_encoder(spec) for spec in specs]
@@ -96,8 +79,8 @@ def test_treebank_tokens_by_hand():
     # Lower-cased first; the Penn Treebank's rules split clitics and keep abbreviations and numbers whole.
     encoder = load_encoder("bow,tokens=treebank").fit(["They DON'T pay $3.88, can't they?", "The U.S. pays."])
     tokens = ["they", "do", "n't", "pay", "$", "3.88", ",", "ca", "?", "the", "u.s.", "pays", "."]
-    assert sorted(encoder.vocabulary) == sorted(tokens)
-    counts = dict(zip(encoder.vocabulary, encoder.encode(["Don't they, THEY?"]).toarray()[0].tolist(), strict=True))
+    assert sorted(encoder.columns) == sorted(tokens)
+    counts = dict(zip(encoder.columns, encoder.encode(["Don't they, THEY?"]).toarray()[0].tolist(), strict=True))
     assert {word: n for word, n in counts.items() if n} == {"do": 1, "n't": 1, "they": 2, ",": 1, "?": 1}
 
 
@@ -105,7 +88,7 @@ def test_treebank_tokens_are_those_of_nltk_itself():
     nltk = pytest.importorskip("nltk", reason="the words extra is not installed")
     texts = ['He said: "It\'s (almost) done..."', "Wanna go? I cannot; they'll go -- 10% off!"]
     expected = {token for text in texts for token in nltk.tokenize.TreebankWordTokenizer().tokenize(text.lower())}
-    assert set(load_encoder("tfidf,tokens=treebank").fit(texts).vocabulary) == expected
+    assert set(load_encoder("tfidf,tokens=treebank").fit(texts).columns) == expected
 
 
 @pytest.mark.parametrize("spec", ["bow,tokens=treebank", "tfidf,tokens=treebank,pca=4"])
@@ -114,11 +97,6 @@ def test_without_nltk_it_says_what_to_install(spec, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "nltk" else find(name, *rest))
     with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[words\]'"):
         load_encoder(spec)
-
-
-def test_a_negative_number_of_dimensions_is_refused():
-    with pytest.raises(SpecError, match="option 'pca': must be 1 or more, or 0 for no PCA; is -1"):
-        load_encoder("bow,pca=-1")
 
 
 VARIED = [
@@ -164,18 +142,10 @@ def test_texts_that_do_not_differ_leave_no_direction(texts):
         load_encoder("bow,pca=2").fit(texts)
 
 
-def test_all_distances_are_kept_where_all_dimensions_are():
-    plain = load_encoder("bow").fit(VARIED).encode(VARIED).toarray()
-    projected = load_encoder("bow,pca=99").fit(VARIED).encode(VARIED)
-    for a in range(6):
-        for b in range(a):
-            assert np.linalg.norm(projected[a] - projected[b]) == pytest.approx(np.linalg.norm(plain[a] - plain[b]))
-
-
 def test_relearning_uses_these_texts_only_and_keeps_the_words():
     fitted = load_encoder("bow,pca=2").fit(VARIED)
     learnt = fitted.relearn(VARIED[:4])
-    assert learnt.vocabulary == fitted.vocabulary
+    assert learnt.columns == fitted.columns
     assert learnt.fingerprint != fitted.fingerprint
     counts = load_encoder("bow").fit(VARIED).encode(VARIED).toarray().astype(np.float64)
     theirs = PCA(2, svd_solver="full").fit(counts[:4]).transform(counts)
@@ -197,13 +167,3 @@ def test_components_learnt_from_all_texts_stay_in_every_fold():
     assert fitted.fingerprint != inside_folds.fingerprint, "scores with folds differ"
     with pytest.raises(SpecError, match="add pca=N"):
         load_encoder("bow,fit=all")
-
-
-def test_only_encoders_with_pca_relearn():
-    assert load_encoder("bow,pca=2").card.relearns
-    assert not load_encoder("bow").card.relearns
-
-
-def test_a_projected_encoder_has_to_be_fitted_too():
-    with pytest.raises(EncoderError, match=r"call fit\(texts\) first"):
-        load_encoder("bow,pca=2").encode(["a"])

@@ -249,10 +249,10 @@ REFUSED = [
     ("config.json", {"num_hidden_layers": 1}, "unknown tensor 'encoder.layer.1.attention.output.LayerNorm.bias'"),
     ("sentence_bert_config.json", {"unpad_inputs": True}, "unknown setting 'unpad_inputs'"),
     ("1_Pooling/config.json", {"include_prompt": False}, "its pooling leaves out the prompt"),
-    ("1_Pooling/config.json", {"pooling_mode": "middle"}, "its pooling_mode is 'middle'"),
+    ("1_Pooling/config.json", {"pooling_mode": "middle"}, "its pooling_mode is middle"),
     ("2_Dense/config.json", {"activation_function": "torch.nn.modules.activation.ReLU"}, "has the activation torch.nn"),
     ("2_Dense/config.json", {"use_residual": True}, "has a residual connection"),
-    ("2_Dense/config.json", {"out_features": 7}, "weights are not those of a Dense module"),
+    ("2_Dense/config.json", {"out_features": 7}, "no Dense module"),
     ("4_Normalize/config.json", {"module_input_name": "token_embeddings"}, "module_input_name='token_embeddings'"),
     ("tokenizer_config.json", {"do_lower_case": False}, "tokenizer_config.json differ in do_lower_case"),
     ("tokenizer_config.json", {"truncation_side": "left"}, "its tokenizer truncates texts at the beginning"),
@@ -345,14 +345,6 @@ def test_a_truncated_file_of_weights_is_named(copy):
         load_encoder(str(copy))
 
 
-def test_weights_of_another_size_are_named(copy):
-    change(copy / "config.json", vocab_size=99)
-    with pytest.raises(
-        ModelNotFoundError, match=r"'embeddings.word_embeddings.weight' has shape \(\d+, 32\), but config"
-    ):
-        load_encoder(str(copy))
-
-
 def test_a_tokenizer_without_vocabulary_or_of_another_model_is_named(copy):
     path = copy / "tokenizer.json"
     tokenizer = json.loads(path.read_text())
@@ -371,11 +363,6 @@ def test_a_tokenizer_without_vocabulary_or_of_another_model_is_named(copy):
     path.write_text("{}")
     with pytest.raises(SpecError, match=r"it has no tokenizer\.json"):
         light(copy)
-
-
-def test_a_limit_without_room_for_a_word_is_refused(bert):
-    with pytest.raises(EncoderError, match="the limit of 1 tokens is too short: every text has 2 special tokens"):
-        light(bert, ",max_length=1").encode(["a"])
 
 
 BLOCKED = """

@@ -10,7 +10,7 @@ import pytest
 
 from embassay.core.errors import EncoderError, SpecError, UnknownNameError
 from embassay.core.types import Runtime
-from embassay.models.objects.mteb_model import ANSWERS, SAME
+from embassay.models.objects.mteb import ANSWERS, SAME
 from embassay.run.resolve import load_encoder
 
 pytestmark = pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed")
@@ -23,7 +23,7 @@ def test_a_model_gives_what_mteb_gives():
     import mteb
 
     texts = ["The shop is open.", "It rains.", "The shop is open."]
-    encoder = load_encoder(f"{RANDOM},batch=2")
+    encoder = load_encoder(f"{RANDOM}")
     found = encoder.encode(texts)
     assert found.dtype == np.float32
     assert found.shape[0] == 3
@@ -38,25 +38,6 @@ def test_prompts_of_roles_are_the_registrys():
     assert card.prompts == {"query": "query: ", "document": "passage: "}
     assert "none for plain texts" in card.warnings[0]
     assert len(card.revision) == 40
-
-
-def test_a_model_is_asked_with_the_prompt_type_of_the_role():
-    from embassay.models.objects.mteb_model import encode
-
-    class Asked:
-        def encode(self, inputs, *, task_metadata, prompt_type, **more):
-            kind = prompt_type.value if prompt_type else None
-            self.seen = (task_metadata.type, kind, [text for batch in inputs for text in batch["text"]])
-            return np.zeros((3, 2))
-
-    model = Asked()
-    for role, kind in {
-        "text": ("STS", None),
-        "query": ("Retrieval", "query"),
-        "document": ("Retrieval", "document"),
-    }.items():
-        encode(model, ["a", "b", "c"], role, 2)
-        assert model.seen == (*kind, ["a", "b", "c"])
 
 
 def test_the_nearest_name_is_said():
@@ -77,7 +58,6 @@ def test_the_nearest_name_is_said():
             "mteb:mteb/baseline-hybrid-rrf-baseline-bm25s-multilingual-e5-small",
             "does not return one vector",
         ),
-        (f"{RANDOM},batch=0", "option 'batch': must be 1 or more"),
     ],
 )
 def test_what_cannot_be_run_is_refused(spec, said):
@@ -165,7 +145,7 @@ def test_a_model_of_random_weights_goes_the_registrys_way(kind, tmp_path, monkey
     told = {"name": name, "loader": loader, "loader_kwargs": settings, "revision": "1" * 40}
     meta = ModelMeta.create_empty(overwrites=told)
     monkeypatch.setattr(mteb, "get_model_meta", lambda asked: meta)
-    encoder = load_encoder(f"mteb:{name},device=cpu")
+    encoder = load_encoder(f"mteb:{name}", Runtime(device="cpu"))
     assert encoder.card.prompts.keys() == ({"query", "document"} if kind == "plain" else set())
     texts = ["The shop is open.", "It rains."]
     bare = SentenceTransformer(str(tmp_path / "model"), device="cpu")

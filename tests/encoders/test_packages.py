@@ -5,9 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from embassay.core.errors import EncoderError, InputError, SourceError, SpecError
-from embassay.run.plan import prepare
-from embassay.run.request import RunRequest
+from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_encoder
 
 LASER = """
@@ -19,7 +17,7 @@ logging.basicConfig(stream=sys.stdout, level=logging.INFO)
 
 class LaserEncoderPipeline:
     def __init__(self, lang=None, model_dir=None, spm=True, laser=None):
-        if model_dir and "nowhere" in model_dir:
+        if lang == "nowhere":
             raise OSError("no network")
         self.shift = len(lang or "")
 
@@ -29,13 +27,6 @@ class LaserEncoderPipeline:
 """
 USE = """
 import pathlib
-
-def resolve(handle):
-    if "none" in handle:
-        raise ValueError("no such model")
-    if "@" in handle:
-        raise ValueError(f"nonnumeric port: '{handle.split(':')[2].split('/')[0]}' in {handle}")
-    return str(pathlib.Path(__file__).parent / "saved")
 
 def load(folder):
     scale = float((pathlib.Path(folder) / "saved_model.pb").read_text())
@@ -71,18 +62,6 @@ def test_laser(packages):
     assert other.card.spec == "laser:laser3,lang=wol_Latn"
 
 
-def test_the_files_of_a_folder_say_what_laser_is(packages, tmp_path):
-    folders = [tmp_path / name for name in ("one", "two")]
-    for folder in folders:
-        folder.mkdir()
-        (folder / "laser2.pt").write_bytes(b"weights")
-        (folder / f"{folder.name}.log").write_bytes(folder.name.encode())
-    same = [load_encoder(f"laser:laser2,folder={folder}") for folder in folders]
-    assert same[0].fingerprint == same[1].fingerprint != load_encoder("laser:laser2").fingerprint
-    (folders[1] / "laser2.spm").write_bytes(b"pieces")
-    assert load_encoder(f"laser:laser2,folder={folders[1]}").fingerprint != same[0].fingerprint
-
-
 def test_importing_a_package_leaves_the_logging_as_it_was(packages, monkeypatch):
     root = logging.getLogger()
     monkeypatch.setattr(root, "handlers", [])
@@ -92,82 +71,54 @@ def test_importing_a_package_leaves_the_logging_as_it_was(packages, monkeypatch)
     assert root.level == before
 
 
-def test_laser_that_cannot_be_loaded_is_the_encoders_failure(packages):
-    """Card and fingerprint do not load it."""
-    folder = packages / "nowhere"
-    with pytest.raises(SpecError, match=r"option 'folder': .*nowhere has no weights of LASER \(\*\.pt\); leave"):
-        load_encoder(f"laser:laser2,folder={folder}")
-    folder.mkdir()
-    (folder / "laser2.pt").write_bytes(b"weights")
-    encoder = load_encoder(f"laser:laser2,folder={folder}")
-    assert encoder.fingerprint
-    assert encoder.card.spec.startswith("laser:laser2")
-    with pytest.raises(EncoderError, match="cannot be loaded: OSError: no network"):
-        encoder.encode(["a"])
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("laser:laser1", "write laser:laser2 or laser:laser3"),
-        ("laser:laser3", "set lang="),
-        ("laser:laser2,lang=eng_Latn", "leave lang out"),
-    ],
-)
-def test_laser_says_what_is_wrong(packages, spec, said):
-    with pytest.raises(SpecError, match=said):
+@pytest.mark.parametrize("spec", ["laser:laser1", "laser:laser3", "laser:laser2,lang=eng_Latn"])
+def test_laser_says_what_is_wrong(packages, spec):
+    with pytest.raises(SpecError, match="write laser:laser2, or laser:laser3,lang="):
         load_encoder(spec)
 
 
-def test_use_by_address_and_by_folder(packages):
-    by_address = load_encoder("use:https://tfhub.dev/google/universal-sentence-encoder/4")
-    by_folder = load_encoder(f"use:{packages / 'saved'}")
-    assert by_address.name == "universal-sentence-encoder/4"
-    assert by_address.encode(["abc", ""]).tolist() == [[6, 1], [0, 1]]
-    assert by_address.encode(["abc"]).dtype == np.float32
-    assert by_address.fingerprint == by_folder.fingerprint
+def test_use(packages):
+    encoder = load_encoder(f"use:{packages / 'saved'}")
+    assert encoder.name == "saved"
+    assert encoder.encode(["abc", ""]).tolist() == [[6, 1], [0, 1]]
+    assert encoder.encode(["abc"]).dtype == np.float32
+    fingerprint = encoder.fingerprint
     (packages / "saved" / "saved_model.pb").write_text("3", encoding="utf-8")
-    assert load_encoder(f"use:{packages / 'saved'}").fingerprint != by_folder.fingerprint
-
-
-def test_use_says_what_is_wrong(packages):
+    assert load_encoder(f"use:{packages / 'saved'}").fingerprint != fingerprint
     with pytest.raises(SourceError, match="no such folder"):
         load_encoder("use:./nowhere-at-all")
-    with pytest.raises(EncoderError, match="none cannot be loaded: ValueError: no such model"):
-        _ = load_encoder("use:https://tfhub.dev/none").fingerprint
 
 
-def test_what_is_secret_in_an_address_is_shown_nowhere(packages):
-    address = "use:https://me:hidden-1@host/model/4?token=hidden-2"
-    plan = prepare(RunRequest([address], ["opposites"], ["isotropy"], baselines=False))
-    (entry,) = plan.entries
-    assert entry.label == "https://host/model/4"
-    assert entry.encoder.name == "model/4"
-    assert entry.encoder.card.spec == "use:https://host/model/4"
-    with pytest.raises(EncoderError) as failed:
-        entry.encoder.encode(["a"])
-    assert "https://host/model/4 cannot be loaded: ValueError: nonnumeric port: '…@host'" in str(failed.value)
-    with pytest.raises(InputError) as refused:
-        load_encoder(f"{address},dim=3")
-    for said in (repr(plan), str(failed.value), str(refused.value)):
-        assert "hidden" not in said
+def test_an_address_on_tfhub_is_given_to_the_package(packages):
+    (packages / "tensorflow_hub.py").write_text("load = lambda place: lambda texts: [[len(place)] for _ in texts]")
+    address = "https://tfhub.dev/google/universal-sentence-encoder/4"
+    encoder = load_encoder(f"use:{address}")
+    assert (encoder.card.spec, encoder.name) == (f"use:{address}", "google/universal-sentence-encoder/4")
+    assert encoder.fingerprint == load_encoder(f"use:{address}").fingerprint
+    assert encoder.encode(["a"]).tolist() == [[len(address)]]
 
 
-def test_a_model_that_takes_no_texts_is_said(packages):
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("laser:laser3,lang=nowhere", "cannot be loaded: OSError: no network"),
+        ("use:{saved}", "TypeError: 'object' object is not callable"),
+    ],
+)
+def test_a_model_that_cannot_be_loaded_is_the_encoders_failure(packages, spec, message):
+    """Card and fingerprint do not load it."""
     (packages / "saved" / "saved_model.pb").write_text("1", encoding="utf-8")
-    with pytest.raises(EncoderError, match="saved cannot be called with texts: it was saved for TensorFlow 1"):
-        load_encoder(f"use:{packages / 'saved'}").encode(["a"])
+    encoder = load_encoder(spec.format(saved=packages / "saved"))
+    assert encoder.fingerprint
+    with pytest.raises(EncoderError, match=message):
+        encoder.encode(["a"])
 
 
 @pytest.mark.parametrize(
     ("package", "spec", "line"),
     [
         ("laser_encoders", "laser:laser2", "pip install laser_encoders"),
-        (
-            "tensorflow_hub",
-            "use:https://tfhub.dev/google/universal-sentence-encoder/4",
-            "pip install tensorflow tensorflow_hub",
-        ),
+        ("tensorflow_hub", "use:/", "pip install tensorflow tensorflow_hub"),
     ],
 )
 def test_a_missing_package_has_its_line(package, spec, line, monkeypatch):
@@ -176,9 +127,3 @@ def test_a_missing_package_has_its_line(package, spec, line, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *a: None if name == package else find_spec(name, *a))
     with pytest.raises(SpecError, match=f"needs the package {package}: {line}"):
         load_encoder(spec)
-
-
-def test_a_package_that_does_not_import_is_the_encoders_failure(packages):
-    (packages / "laser_encoders.py").write_text("raise ImportError('no fairseq')", encoding="utf-8")
-    with pytest.raises(EncoderError, match="laser_encoders cannot be imported: ImportError: no fairseq"):
-        load_encoder("laser:laser2").encode(["a"])

@@ -80,15 +80,17 @@ def test_a_changed_helper_is_run_again_too(module, tmp_path):
     assert new.encode(["abc"]).tolist() == [[3.0, 9.0]]
 
 
-def test_an_unchanged_module_is_not_run_twice(tmp_path, monkeypatch):
+def test_unchanged_modules_are_not_run_twice(tmp_path, monkeypatch):
     name = f"counts_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text(
         "import sys\nsys.runs = getattr(sys, 'runs', 0) + 1\ndef f(texts): return [[1.0]]\n"
     )
+    (tmp_path / f"{name}_user.py").write_text(f"from {name} import f\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delattr("sys.runs", raising=False)
-    first, second = (load_encoder(f"python:{name}:f").fingerprint for _ in range(2))
+    first, second = (load_encoder(f"python:{name}_user:f").fingerprint for _ in range(2))
     assert first == second
+    assert load_encoder(f"python:{name}:f").encode(["a"]) == [[1.0]]
     assert sys.runs == 1
 
 
@@ -198,24 +200,3 @@ def test_queries_and_documents_are_compared_as_asked(module):
     assert both.card.similarity == "dot"
     with pytest.raises(SpecError, match=r"similarity.*must be 'cosine' or 'dot'"):
         load_encoder(f"python:{module}:lengths,similarity=euclidean")
-
-
-def test_a_function_s_similarity_decides_what_it_finds(tmp_path, monkeypatch):
-    # The right passage is nearer by cosine; the other one is longer, and goes first by dot product.
-    from embassay.api import assay
-    from embassay.core.samples.retrieval import Document, Question
-    from embassay.core.types import Corpus
-
-    name = f"lengths_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(
-        "def f(texts):\n    return [[9.0, 9.0] if 'long' in t else [1.0, 0.1 * len(t)] for t in texts]\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    documents = tuple(Document(t, (t,)) for t in ("a", "long one"))
-    corpus = Corpus("mine", "retrieval", (Question("q", "?", ("a",)),), documents=documents)
-    encoders = [f"cosine=python:{name}:f", f"dot=python:{name}:f,similarity=dot"]
-    result = assay(encoders, [corpus], ["retrieval,k=1"], cache=None, baselines=False, resamples=10)
-    found = {r.encoder: r.value for r in result.rows if (r.metric, r.condition) == ("Success@1", "")}
-    assert found == {"cosine": 1, "dot": 0}
-    assert [e.similarity for e in result.encoders] == ["cosine", "dot"]

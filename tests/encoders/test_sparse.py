@@ -1,6 +1,5 @@
 """Sparse models: the vectors of the library, its search, prompts, and what is no sparse model."""
 
-import json
 import os
 from pathlib import Path
 
@@ -9,11 +8,9 @@ import pytest
 from scipy.sparse import issparse
 
 import embassay as ea
-from embassay.core.errors import MissingExtraError, ModelNotFoundError, SpecError
-from embassay.core.plugins import ENCODERS
+from embassay.core.errors import ModelNotFoundError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.models.neural import sparse
 from embassay.run.resolve import load_encoder
 from tiny_model import make, make_head
 
@@ -59,45 +56,11 @@ def test_the_search_is_by_dot_products(model):
     assert [example.values["rank"] for example in result.examples if "rank" in example.values] == expected
 
 
-def test_prompts_of_the_model_stand_before_the_texts_of_their_role(tmp_path):
-    folder = tmp_path / "model"
-    made = library.SparseEncoder(str(make_head(tmp_path / "tiny", "BertForMaskedLM")), device="cpu")
-    made.prompts = {"query": "find : ", "document": ""}
-    made.save_pretrained(str(folder))
-    encoder = load_encoder(f"sparse:{folder}")
-    assert encoder.card.prompts == {"query": "find : "}
-    np.testing.assert_allclose(
-        encoder.encode(["a shop"], "query").toarray(), encoder.encode(["find : a shop"]).toarray(), atol=1e-6
-    )
-
-
-def test_the_files_and_the_limit_are_in_the_fingerprint(model):
-    first = load_encoder(f"sparse:{model}").fingerprint
-    assert load_encoder(f"sparse:{model},device=cpu").fingerprint == first
-    short = load_encoder(f"sparse:{model},max_length=4")
-    assert short.fingerprint != first
-    assert short.card.spec == f"sparse:{model},max_length=4"
-    assert np.array_equal(short.encode(["a b c d"]).toarray(), short.encode(["a b x y"]).toarray())
-
-
 def test_a_model_with_dense_vectors_is_refused(tmp_path):
     dense = make(tmp_path)
     for folder in (dense, make_head(tmp_path / "other", "BertModel")):
         with pytest.raises(ModelNotFoundError, match="is no sparse model; without sparse: it has dense vectors"):
             load_encoder(f"sparse:{folder}")
-
-
-def test_code_of_a_model_runs_only_if_it_is_trusted(tmp_path):
-    folder = make_head(tmp_path, "BertForMaskedLM")
-    (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "own.Module"}]))
-    with pytest.raises(SpecError, match=r"brings its own code \(own.Module\).*--trust-remote-code LABEL"):
-        load_encoder(f"sparse:{folder}")
-
-
-def test_without_the_extra_the_line_is_said(monkeypatch):
-    monkeypatch.setattr(sparse, "REQUIRES", ("no_such_package",))
-    with pytest.raises(MissingExtraError, match=r"needs the extra 'hf': pip install 'embassay\[hf\]'"):
-        ENCODERS.module("sparse")
 
 
 @pytest.mark.slow

@@ -12,9 +12,8 @@ import embassay as ea
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.core.types import Runtime
 from embassay.models.neural import library
-from embassay.models.neural import locations as models
-from embassay.models.neural.locations import BUNDLED_FILES, ModelFiles, find, find_offline
-from embassay.models.neural.model_files import folder_files, model_files
+from embassay.models.neural.locations import BUNDLED_FILES, find, find_offline
+from embassay.models.neural.model_files import model_files
 from embassay.run.resolve import load_encoder
 
 RUNTIME = Runtime()
@@ -65,11 +64,6 @@ def test_what_is_known_without_loading(bundled):
     assert "runner" not in vars(encoder)
 
 
-def test_tokens_are_counted_with_special_tokens_and_uncut(bundled):
-    encoder = load_encoder("all-MiniLM-L6-v2")
-    assert encoder.count_tokens(["hello", "", "word " * 300], "text").tolist() == [3, 2, 302]
-
-
 def test_prompts_stand_before_texts_of_their_role(bundled, tmp_path):
     plain = load_encoder("all-MiniLM-L6-v2")
     spec = {"spec": "all-MiniLM-L6-v2", "query_prompt": "query: "}
@@ -110,18 +104,6 @@ def test_prompts_that_no_role_has_are_said_to_be_missing(copy):
     assert load_encoder(str(copy)).card.missing_prompts == ""
 
 
-@pytest.mark.parametrize(
-    "option",
-    ["dim=64", "max_length=8", "dtype=bfloat16", "normalize=true", "query_prompt=q: ", "text_prompt=t: "],
-)
-def test_what_moves_vectors_moves_the_fingerprint(bundled, option):
-    assert load_encoder(f"all-MiniLM-L6-v2,{option}").fingerprint != load_encoder("all-MiniLM-L6-v2").fingerprint
-
-
-def test_the_device_does_not_move_the_fingerprint(bundled):
-    assert load_encoder("all-MiniLM-L6-v2,device=cpu").fingerprint == load_encoder("all-MiniLM-L6-v2").fingerprint
-
-
 def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bundled_copy):
     same = load_encoder(str(bundled_copy)).fingerprint
     assert same == load_encoder("all-MiniLM-L6-v2").fingerprint
@@ -133,43 +115,6 @@ def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bun
     (bundled_copy / "model.safetensors").write_bytes(weights)
     assert load_encoder(str(bundled_copy)).fingerprint != same
     assert load_encoder(str(bundled_copy)).name_of_weights() == ""
-
-
-def test_pooling_is_part_of_the_fingerprint(copy):
-    before = load_encoder(str(copy)).fingerprint
-    pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
-    pooling |= {"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True}
-    (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
-    assert load_encoder(str(copy)).fingerprint != before
-
-
-@pytest.mark.parametrize(("said", "read"), [(128, 128), (int(1e30), 512)])
-def test_how_much_it_reads_may_stand_with_its_tokenizer_alone(bundled_copy, said, read):
-    (bundled_copy / "sentence_bert_config.json").write_text("{}")
-    tokenizer = json.loads((bundled_copy / "tokenizer_config.json").read_text())
-    (bundled_copy / "tokenizer_config.json").write_text(json.dumps(tokenizer | {"model_max_length": said}))
-    assert load_encoder(str(bundled_copy)).card.max_tokens == read
-
-
-def test_what_training_leaves_beside_the_weights_moves_no_fingerprint(copy):
-    before = load_encoder(str(copy)).fingerprint
-    (copy / "training.json").write_text('{"seconds": 12.5}')
-    assert load_encoder(str(copy)).fingerprint == before
-
-
-def test_options_do_what_they_say(bundled):
-    assert load_encoder("all-MiniLM-L6-v2,dim=64").encode(["a"]).shape == (1, 64)
-    short = load_encoder("all-MiniLM-L6-v2,max_length=8")
-    assert short.card.max_tokens == 8
-    assert np.allclose(short.encode(["one two three four five six"]), short.encode(["one two three four five six x y"]))
-    half = load_encoder("all-MiniLM-L6-v2,dtype=bfloat16").encode(["a"])
-    assert half.dtype == np.float32
-
-
-@pytest.mark.parametrize("option", ["dim=0", "max_length=-1"])
-def test_options_out_of_range(bundled, option):
-    with pytest.raises(SpecError, match="must be 1 or more"):
-        load_encoder(f"all-MiniLM-L6-v2,{option}")
 
 
 def test_a_changed_bundled_file_is_refused_with_the_line_that_mends_it(bundled):
@@ -197,11 +142,6 @@ def test_the_bundled_package_is_not_imported(bundled):
     assert done.stdout.strip() == "[]"
 
 
-def test_the_hub_s_cache_goes_before_the_package(bundled, monkeypatch, tmp_path):
-    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: ModelFiles(tmp_path, "abc"))
-    assert find_offline("all-MiniLM-L6-v2", "", RUNTIME).revision == "abc"
-
-
 def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
     # The hub's layout: models--ORG--NAME/refs/main names the snapshot, snapshots/COMMIT holds the files.
     import os
@@ -222,11 +162,6 @@ def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
     environment = os.environ | {"HF_HUB_CACHE": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["c0ffee", load_encoder("all-MiniLM-L6-v2").fingerprint]
-
-
-def test_a_named_revision_is_not_the_package_s(monkeypatch):
-    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: None)
-    assert find_offline("all-MiniLM-L6-v2", "v1", RUNTIME) is None
 
 
 @pytest.mark.parametrize("target", ["./nothere", "/nothere", "~/nothere/at/all"])
@@ -268,10 +203,6 @@ def test_safetensors_go_before_pickles_and_exports_are_left_out():
     assert "pytorch_model.bin" in model_files(["config.json", "pytorch_model.bin"])
 
 
-def test_files_of_a_folder_are_named_relative(bundled_copy):
-    assert set(folder_files(bundled_copy)) == set(BUNDLED_FILES)
-
-
 def test_weights_cut_short_are_named_before_any_work(bundled_copy):
     (bundled_copy / "model.safetensors").write_bytes((bundled_copy / "model.safetensors").read_bytes()[:5000])
     with pytest.raises(ModelNotFoundError, match=r"model\.safetensors: damaged"):
@@ -285,15 +216,6 @@ def test_a_model_that_does_not_load_is_an_encoder_error(copy):
         load_encoder(str(copy)).encode(["a"])
 
 
-def test_weights_of_every_module_are_part_of_the_fingerprint(copy):
-    (copy / "2_Dense").mkdir()
-    (copy / "2_Dense" / "pytorch_model.bin").write_bytes(b"one")
-    before = load_encoder(str(copy)).fingerprint
-    (copy / "2_Dense" / "pytorch_model.bin").write_bytes(b"two")
-    assert load_encoder(str(copy)).fingerprint != before
-    assert "2_Dense/pytorch_model.bin" in folder_files(copy)
-
-
 @pytest.mark.parametrize(
     "name", ["vocab.bpe", "bpe.codes", "x.tiktoken", "weights.npy", "chat_template.jinja", "custom.py"]
 )
@@ -301,13 +223,6 @@ def test_files_of_unusual_names_are_part_of_the_fingerprint(copy, name):
     before = load_encoder(str(copy)).fingerprint
     (copy / name).write_text("1")
     assert load_encoder(str(copy)).fingerprint != before
-
-
-def test_a_pickled_copy_beside_safetensors_is_not(copy):
-    before = load_encoder(str(copy)).fingerprint
-    (copy / "pytorch_model.bin").write_bytes(b"the same again")
-    (copy / "README.md").write_text("words")
-    assert load_encoder(str(copy)).fingerprint == before
 
 
 def test_code_of_its_own_is_refused_before_anything_is_loaded(copy):
@@ -321,55 +236,16 @@ def test_code_of_its_own_is_refused_before_anything_is_loaded(copy):
     assert trusted.card.spec.startswith("st:")
 
 
-def test_trusting_is_part_of_the_fingerprint_where_there_is_code(copy):
-    config = json.loads((copy / "config.json").read_text())
-    plain = [load_encoder(str(copy), Runtime(trust_remote_code=t)).fingerprint for t in (False, True)]
-    assert plain[0] == plain[1]
-    (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "modeling.Mine"}}))
-    code = [load_encoder(str(copy), Runtime(trust_remote_code=t)).fingerprint for t in (False, True)]
-    assert code[0] != code[1]
-
-
 def test_an_adapter_is_refused(copy):
     (copy / "adapter_config.json").write_text("{}")
     with pytest.raises(ModelNotFoundError, match="is an adapter"):
         load_encoder(str(copy))
 
 
-def test_more_dimensions_than_there_are_are_refused(copy):
-    with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=33 is too large"):
-        load_encoder(f"{copy},dim=33").encode(["tea"])
-    # Two ways to pool have more dimensions.
-    pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
-    (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode": ["mean", "cls"]}))
-    assert load_encoder(f"{copy},dim=64").encode(["tea"]).shape == (1, 64)
-
-
-def test_a_released_model_is_loaded_again(bundled):
-    encoder = load_encoder("all-MiniLM-L6-v2")
-    first = encoder.encode(["a"])
-    encoder.release()
-    assert "runner" not in vars(encoder)
-    assert np.array_equal(encoder.encode(["a"]), first)
-    assert encoder.route() == {
-        "device": "cpu",
-        "dtype": "float32",
-        "backend": "light",
-        "tokens_per_batch": 512,
-        "batch_invariant": True,
-    }
-
-
 @pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])
 def test_what_cannot_be_a_model_s_name(target):
     with pytest.raises(ModelNotFoundError, match="the hub does not give it"):
         find(target, "", RUNTIME)
-
-
-def test_a_module_without_a_type_is_named(copy):
-    (copy / "modules.json").write_text('[{"idx": 0, "path": ""}]')
-    with pytest.raises(ModelNotFoundError, match=r"modules\.json: a module has no 'type'"):
-        load_encoder(str(copy))
 
 
 def test_a_missing_shard_is_named_before_any_work(copy):
@@ -380,73 +256,24 @@ def test_a_missing_shard_is_named_before_any_work(copy):
         load_encoder(str(copy))
 
 
-def test_files_in_linked_folders_are_part_of_the_fingerprint(bundled_copy, tmp_path):
-    pooling = tmp_path / "pooling"
-    shutil.move(bundled_copy / "1_Pooling", pooling)
-    (bundled_copy / "1_Pooling").symlink_to(pooling, target_is_directory=True)
-    before = load_encoder(str(bundled_copy)).fingerprint
-    assert before == load_encoder("all-MiniLM-L6-v2").fingerprint
-    (pooling / "config.json").write_text('{"embedding_dimension": 384, "pooling_mode": "max"}')
-    assert load_encoder(str(bundled_copy)).fingerprint != before
-
-
-def test_code_that_is_not_run_is_said(copy):
-    config = json.loads((copy / "config.json").read_text())
-    (copy / "config.json").write_text(json.dumps(config | {"auto_map": {"AutoModel": "modeling.Mine"}}))
-    assert (
-        "the model brings its own code, which is not run without --trust-remote-code"
-        in load_encoder(str(copy)).card.warnings
-    )
-
-
 # --- what queries and documents are compared by ----------------------------------------------------------
 
 
-def compares_by(folder, function):
-    path = folder / "config_sentence_transformers.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"similarity_fn_name": function}))
-    return folder
-
-
 @pytest.mark.parametrize(
-    ("function", "similarity"), [("dot", "dot"), ("cosine", "cosine"), (None, "cosine"), ("", "cosine")]
+    ("own", "asked", "similarity"),
+    [
+        ("dot", "", "dot"),
+        ("", "", "cosine"),
+        ("euclidean", "", "cosine"),
+        ("dot", "cosine", "cosine"),
+        ("", "dot", "dot"),
+    ],
 )
-def test_a_model_is_compared_by_its_own_similarity(copy, function, similarity):
-    card = load_encoder(str(compares_by(copy, function))).card
-    assert (card.similarity, card.warnings) == (similarity, ())
-    assert "similarity" not in card.spec
-
-
-def test_a_model_without_a_configured_similarity_is_compared_by_cosine(copy):
-    (copy / "config_sentence_transformers.json").unlink()
-    card = load_encoder(str(copy)).card
-    assert (card.similarity, card.warnings) == ("cosine", ())
-
-
-@pytest.mark.parametrize("function", ["euclidean", "manhattan"])
-def test_a_distance_is_not_had_and_the_warning_says_so(copy, function):
-    card = load_encoder(str(compares_by(copy, function))).card
-    assert card.similarity == "cosine"
-    assert card.warnings == (f"the model's similarity '{function}' is not supported; cosine is used instead",)
-
-
-@pytest.mark.parametrize("function", ["cosine", "dot", "euclidean"])
-@pytest.mark.parametrize("asked", ["cosine", "dot"])
-def test_the_similarity_asked_for_goes_before_the_model_s_own(copy, function, asked):
-    card = load_encoder(f"{compares_by(copy, function)},similarity={asked}").card
-    assert (card.similarity, card.warnings) == (asked, ())
-    assert card.spec.endswith(f",similarity={asked}")
-
-
-def test_similarity_moves_no_vector_and_so_no_fingerprint(bundled):
-    plain, dot = (load_encoder(f"all-MiniLM-L6-v2{option}") for option in ("", ",similarity=dot"))
-    assert plain.fingerprint == dot.fingerprint
-    assert plain.card.similarity == "cosine"
-
-
-def test_an_unknown_similarity_is_refused(bundled):
-    with pytest.raises(SpecError, match=r"similarity.*is not one of cosine, dot"):
-        load_encoder("all-MiniLM-L6-v2,similarity=euclidean")
+def test_the_similarity_asked_for_goes_before_the_model_s_own(copy, own, asked, similarity):
+    change(copy / "config_sentence_transformers.json", similarity_fn_name=own)
+    card = load_encoder(f"{copy},similarity={asked}" if asked else str(copy)).card
+    warning = "the model's similarity 'euclidean' is not supported; cosine is used instead"
+    assert (card.similarity, card.warnings) == (similarity, (warning,) if own == "euclidean" else ())
 
 
 # --- small models of random weights ------------------------------------------------------------------------
@@ -506,35 +333,6 @@ def test_weights_under_other_names_or_pickled_are_not_missing(tiny, monkeypatch)
         assert np.abs(load_encoder(str(tiny)).encode(["tea"]) - before).max() < 1e-6
 
 
-def test_a_pickle_beside_other_safetensors_is_what_is_loaded_hashed_and_counted(tiny):
-    import torch
-    from safetensors.torch import load_file, save_file
-
-    torch.save(load_file(tiny / "model.safetensors"), tiny / "pytorch_model.bin")
-    (tiny / "model.safetensors").rename(tiny / "model.fp32.safetensors")
-    save_file({"x": torch.zeros(3)}, tiny / "extra.safetensors")
-    encoder = load_encoder(str(tiny))
-    assert encoder.card.parameters is None
-    before = encoder.fingerprint
-    (tiny / "pytorch_model.bin").write_bytes((tiny / "pytorch_model.bin").read_bytes() + b"0")
-    assert load_encoder(str(tiny)).fingerprint != before
-
-
-def test_a_second_copy_of_the_weights_is_neither_fetched_nor_counted(tiny):
-    before = load_encoder(str(tiny))
-    names = ["config.json", "model-00001-of-00001.safetensors", "model.safetensors.index.json"]
-    other = ["consolidated.safetensors", "consolidated.00.pth", "consolidated.safetensors.index.json"]
-    assert model_files([*names, *other, "original/params.json", "m.Q4.gguf"]) == tuple(names)
-    shutil.copy(tiny / "model.safetensors", tiny / "consolidated.safetensors")
-    shutil.copy(tiny / "model.safetensors", tiny / "model-00001-of-00001.safetensors")
-    after = load_encoder(str(tiny))
-    assert after.card.parameters == before.card.parameters
-    (tiny / "model.safetensors").unlink()
-    index = {"metadata": {}, "weight_map": {"x": "model-00001-of-00001.safetensors"}}
-    (tiny / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert load_encoder(str(tiny)).card.parameters == before.card.parameters
-
-
 @pytest.mark.parametrize("scheme", ["st:", "hf:"])
 def test_a_tokenizer_s_own_code_is_said_and_moves_the_fingerprint_where_it_is_trusted(tiny, scheme):
     plain = load_encoder(f"{scheme}{tiny}", Runtime(trust_remote_code=True)).fingerprint
@@ -553,14 +351,6 @@ def test_a_modules_json_without_pooling_is_refused_before_anything_is_loaded(tin
     change(tiny / "sentence_bert_config.json", module_output_name="sentence_embedding")
     (warning,) = load_encoder(str(tiny)).card.warnings
     assert "because the light route cannot run it: its transformer returns no token vectors" in warning
-
-
-@pytest.mark.parametrize("content", [None, "{}"])
-def test_a_pooling_of_which_nothing_is_said(tiny, content):
-    path = tiny / "1_Pooling" / "config.json"
-    path.unlink() if content is None else path.write_text(content)
-    with pytest.raises(EncoderError, match=r"the model cannot be loaded: .*embedding_dimension"):
-        load_encoder(str(tiny)).encode(["tea"])
 
 
 @pytest.mark.parametrize("scheme", ["st:", "hf:"])
@@ -604,16 +394,6 @@ def test_numbers_that_are_not_finite_are_no_vectors(tiny, dtype):
         encoder.encode(["milk"])
 
 
-def test_tokens_are_counted_where_the_first_module_has_a_folder(tiny):
-    before = load_encoder(str(tiny)).count_tokens(["tea"], "text")
-    (tiny / "0_Transformer").mkdir()
-    for path in [p for p in tiny.iterdir() if p.is_file() and "modules" not in p.name and "config_s" not in p.name]:
-        shutil.move(path, tiny / "0_Transformer" / path.name)
-    listed = json.loads((tiny / "modules.json").read_text())
-    (tiny / "modules.json").write_text(json.dumps([listed[0] | {"path": "0_Transformer"}, *listed[1:]]))
-    assert load_encoder(str(tiny)).count_tokens(["tea"], "text").tolist() == before.tolist()
-
-
 def test_an_existing_folder_is_a_folder(tiny, monkeypatch):
     """As in the commands of the README: models/search could be a name on the hub, too."""
     monkeypatch.chdir(tiny.parent)
@@ -643,9 +423,3 @@ def test_a_local_folder_has_no_revisions(tiny):
     for scheme in ("st:", "hf:"):
         with pytest.raises(SpecError, match="option 'revision': a local folder has no revisions; leave it out"):
             load_encoder(f"{scheme}{tiny},revision=nonsense")
-
-
-def test_the_folder_that_would_work_offline_is_named_as_this_scheme_reads_it():
-    for scheme, says in (("st:", "offline: -e ./FOLDER"), ("hf:", "offline: -e hf:./FOLDER")):
-        with pytest.raises(ModelNotFoundError, match=says):
-            load_encoder(f"{scheme}org/nothing")

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 from embassay.core.errors import EncoderError, SourceError, SpecError
-from embassay.core.types import Runtime
 from embassay.models.static.trees import balanced, joined, right, words_of
 from embassay.run.resolve import load_encoder
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
 from embassay.models.static.autoencoder import Matrices, encode, penalty, unfolding_loss  # noqa: E402
-from embassay.models.static.urae import create  # noqa: E402
 from embassay.training.options import UraeOptions  # noqa: E402
 from embassay.training.urae import train  # noqa: E402
 
@@ -172,14 +170,6 @@ def test_a_vector_is_the_root_of_the_arrays_in_the_folder(folder):
     assert "a" not in rows
 
 
-def test_no_texts_and_many_texts(folder):
-    encoder = load_encoder(f"urae:{folder}")
-    assert encoder.encode([]).shape == (0, 6)
-    texts = [" ".join(["rain", "falls", "open"] * (n % 5)) for n in range(600)]
-    together = encoder.encode(texts)
-    assert np.allclose(together[[3, 599]], np.concatenate([encoder.encode([texts[3]]), encoder.encode([texts[599]])]))
-
-
 def test_unknown_words_are_counted(folder):
     encoder = load_encoder(f"urae:{folder}")
     assert encoder.unknown_words(["The shop is shut.", "", "Where?", "rain rain"]) == (3, 9, 2)
@@ -275,19 +265,3 @@ def test_damaged_arrays(copied, name, content, problem):
         np.save(copied / name, content)
     with pytest.raises(EncoderError, match=problem):
         load_encoder(f"urae:{copied}").encode(["rain"])
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"settings": {"trees": "right", "dim": "six"}}, r"damaged \(settings.dim: Input should be a valid integer"),
-        ({"settings": {"trees": "right", "dim": 6}}, r"damaged \(settings.normalize: Field required\); train again"),
-        ({"settings": {"normalize": True, "dim": 6}}, r"damaged \(settings.trees: Field required\); train again"),
-        ({"vocabulary": "rain"}, r"damaged \(vocabulary: Input should be a valid array"),
-    ],
-)
-def test_a_damaged_record(copied, change, problem):
-    record = json.loads((copied / "urae.json").read_bytes())
-    (copied / "urae.json").write_text(json.dumps({**record, **change}), encoding="utf-8")
-    with pytest.raises(SourceError, match=problem):
-        create(str(copied), Runtime()).encode(["rain"])

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-import embassay as ea
-from embassay.core.errors import EncoderError, SourceError, SpecError
+from embassay.core.errors import EncoderError, SourceError
 from embassay.run.resolve import load_encoder
 
 TEXTS = ["The gate is shut.", "The gate is open.", "A cat sleeps.", "Wind from the sea."]
@@ -48,50 +47,10 @@ def test_each_form_gives_the_vectors_that_stand_in_it(tmp_path, form):
     assert np.array_equal(found, ROWS[order])
 
 
-@pytest.mark.parametrize("form", ["csv", "npy", "json"])
-def test_another_form_is_told_which_are_read(tmp_path, form):
-    path = tmp_path / f"vectors.{form}"
-    if form == "npy":
-        np.save(path, ROWS)
-    else:
-        path.write_text("text,vector\na,1\n" if form == "csv" else json.dumps(by_text()), encoding="utf-8")
-    with pytest.raises(
-        SourceError, match=r"unrecognised format; supported formats: \.npz archive .*, Parquet, JSON lines"
-    ):
-        load_encoder(f"vectors:{path}")
-
-
 def test_blank_lines_may_come_before_json_lines(tmp_path):
     path = tmp_path / "vectors.jsonl"
-    path.write_text("\n" * 100 + json.dumps(by_text()[0]) + "\n", encoding="utf-8-sig")
+    path.write_text("\n" * 100 + json.dumps(by_text()[0]) + "\n", encoding="utf-8")
     assert encode(path, TEXTS[:1]).tolist() == [ROWS[0].tolist()]
-
-
-def test_fixed_lists_and_whole_numbers_are_read(tmp_path):
-    frame = pl.DataFrame({"sentence": TEXTS, "vector": [[1, 2], [3, 4], [5, 6], [-7, 8]]})
-    frame.with_columns(pl.col("vector").cast(pl.Array(pl.Int8, 2))).write_parquet(tmp_path / "a.parquet")
-    assert encode(tmp_path / "a.parquet", TEXTS[2:]).tolist() == [[5, 6], [-7, 8]]
-
-
-@pytest.mark.parametrize("form", ["npz", "parquet", "jsonl"])
-def test_more_rows_than_are_handed_out_together(tmp_path, form):
-    texts = [f"Sentence number {n}." for n in range(9_000)]
-    rows = np.random.default_rng(0).standard_normal((9_000, 5)).astype(np.float32)
-    encoder = load_encoder(f"vectors:{written(tmp_path, form, texts, rows)}")
-    found = np.zeros_like(rows)
-    for places, some in encoder.batches(texts, "text"):
-        found[places] = some
-    assert np.array_equal(found, rows)
-
-
-@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_archives_of_any_real_type_are_read(tmp_path, save):
-    save(tmp_path / "v.npz", texts=np.array(TEXTS), vectors=np.asfortranarray(ROWS.astype(">f8")))
-    encoder = load_encoder(f"vectors:{tmp_path / 'v.npz'}")
-    assert np.array_equal(encoder.encode(TEXTS), ROWS)
-    assert encoder.route() == {"known_by": "text", "rows": 4, "dim": 3}
-    encoder.release()
-    assert encoder.route() == {}
 
 
 def test_a_role_goes_before_no_role(tmp_path):
@@ -105,9 +64,7 @@ def test_a_role_goes_before_no_role(tmp_path):
     )
     assert encode(path, ["open"], "query").tolist() == [[1, 0]]
     assert encode(path, ["open"], "document").tolist() == [[0, 1]]
-    with pytest.raises(
-        EncoderError, match=r"1 of 2 texts have no vector for the role query; the first is 'shut' .*for document"
-    ):
+    with pytest.raises(EncoderError, match=r"1 of 2 texts have no vector for the role query; the first is 'shut'"):
         encode(path, ["open", "shut"], "query")
 
 
@@ -123,7 +80,6 @@ def test_ids_are_texts_by_a_table(tmp_path, form):
         lines(table, [{"_id": int(name) if name == "7" else name, "text": text} for name, text in rows])
     encoder = load_encoder(f"vectors:{path},texts={table}")
     assert np.array_equal(encoder.encode(TEXTS[:2][::-1]), ROWS[:2][::-1])
-    assert encoder.route()["known_by"] == "id"
     with pytest.raises(
         EncoderError, match=r"1 of 2 texts have no vector for the role text; the first is 'A cat sleeps\.'"
     ):
@@ -137,23 +93,6 @@ def test_whole_numbers_are_ids(tmp_path):
     assert encode(tmp_path / "v.npz", ["five"], "query", texts=table).tolist() == [ROWS[0].tolist()]
 
 
-def test_one_text_under_two_ids_needs_one_vector(tmp_path):
-    np.savez(tmp_path / "v.npz", ids=np.array(["a", "b"]), vectors=ROWS[:2])
-    table = lines(tmp_path / "t.jsonl", [{"id": "a", "text": "same"}, {"id": "b", "text": "same"}])
-    with pytest.raises(EncoderError, match=r"t\.jsonl, line 2, field 'text': the text of id 'b' also has another id"):
-        encode(tmp_path / "v.npz", ["same"], texts=table)
-
-
-def test_ids_need_a_table_and_texts_need_none(tmp_path):
-    np.savez(tmp_path / "v.npz", ids=np.array(["a"]), vectors=ROWS[:1])
-    with pytest.raises(SpecError, match="stored by id, but encoders receive only texts; set texts= to a table"):
-        load_encoder(f"vectors:{tmp_path / 'v.npz'}")
-    with pytest.raises(SourceError, match="no such file"):
-        load_encoder(f"vectors:{tmp_path / 'v.npz'},texts=none.csv")
-    with pytest.raises(SpecError, match="are stored by text, not by id"):
-        load_encoder(f"vectors:{written(tmp_path, 'jsonl')},texts=none.csv")
-
-
 def test_missing_texts_are_counted_before_any_vector_is_given(tmp_path):
     encoder = load_encoder(f"vectors:{written(tmp_path, 'npz')}")
     given = encoder.batches([*TEXTS, "Nobody knows me.", "Nor me.", "Nor me."], "text")
@@ -161,11 +100,6 @@ def test_missing_texts_are_counted_before_any_vector_is_given(tmp_path):
         EncoderError, match=r"2 of 6 texts have no vector for the role text; the first is 'Nobody knows me\.'$"
     ):
         next(given)
-
-
-def test_a_run_says_which_texts_are_missing(tmp_path):
-    with pytest.raises(EncoderError, match="of 280 texts have no vector for the role text"):
-        ea.assay([f"vectors:{written(tmp_path, 'npz')}"], ["opposites"], baselines=False, cache=None, resamples=10)
 
 
 def test_scaled_to_unit_length_but_for_zero(tmp_path):
@@ -178,30 +112,12 @@ def test_equal_rows_may_stand_twice_and_others_may_not(tmp_path):
     again = [*by_text(), by_text()[1]]
     assert encode(lines(tmp_path / "v.jsonl", again), TEXTS).shape == (4, 3)
     path = lines(tmp_path / "w.jsonl", [*again, {"text": TEXTS[1], "vector": [0, -1, 0.6]}])
-    with pytest.raises(
-        EncoderError, match=r"w\.jsonl, field 'text': row 6: .* already has a different vector in row 2"
-    ):
+    with pytest.raises(EncoderError, match=r"w\.jsonl: row 6: .* has a different vector in row 2"):
         encode(path, TEXTS)
-    np.savez(tmp_path / "v.npz", texts=np.array([TEXTS[0]] * 2), vectors=ROWS[:2])
-    with pytest.raises(EncoderError, match=r"v\.npz, field 'texts': row 2: .* already has a different vector in row 1"):
-        encode(tmp_path / "v.npz", TEXTS[:1])
-
-
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        ({"text": "x", "vector": [1, 2]}, "field 'vector': row 5: has 2 numbers, the first row has 3"),
-        ({"text": "x", "vector": [1, 2, float("nan")]}, "not a file of JSON lines"),
-        ({"text": "x", "vector": [1, 2, 1e39]}, "field 'vector': row 5: contains NaN or infinity"),
-        ({"text": "x", "vector": [1, 2, 10**400]}, "not a file of JSON lines"),
-        ({"text": "x", "vector": [1, 2, True]}, "not a file of JSON lines whose fields have the same types"),
-        ({"text": "x", "vector": "1 2 3"}, "field 'vector': must hold lists of numbers"),
-        ({"text": "x"}, "field 'vector': row 5: has 0 numbers, the first row has 3"),
-    ],
-)
-def test_a_wrong_line_is_named(tmp_path, row, told):
-    with pytest.raises((EncoderError, SourceError), match=told):
-        encode(lines(tmp_path / "v.jsonl", [*by_text(), row]), TEXTS)
+    np.savez(tmp_path / "v.npz", ids=np.array(["a", "b"]), vectors=ROWS[:2])
+    table = lines(tmp_path / "t.jsonl", [{"id": "a", "text": "same"}, {"id": "b", "text": "same"}])
+    with pytest.raises(EncoderError, match=r"v\.npz: row 2: 'same' has a different vector in row 1"):
+        encode(tmp_path / "v.npz", ["same"], texts=table)
 
 
 def test_a_role_that_a_later_line_has_counts(tmp_path):
@@ -209,83 +125,6 @@ def test_a_role_that_a_later_line_has_counts(tmp_path):
     assert encode(path, ["x"], "query").tolist() == [[1, 1, 1]]
     with pytest.raises(EncoderError, match="no vector for the role text"):
         encode(path, ["x"])
-
-
-def test_a_role_beside_an_id_belongs_into_the_table(tmp_path):
-    path = lines(tmp_path / "v.jsonl", [{"id": 1, "vector": [1], "role": "query"}])
-    with pytest.raises(EncoderError, match="field 'role': row 1: a row with an id cannot have a role"):
-        encode(path, ["x"], texts=lines(tmp_path / "t.jsonl", [{"id": 1, "text": "x"}]))
-
-
-def test_a_wrong_role_is_named(tmp_path):
-    path = lines(tmp_path / "v.jsonl", [{"text": "x", "vector": [1], "role": "passage"}])
-    with pytest.raises(EncoderError, match="field 'role': row 1: must be one of text, query, document, is 'passage'"):
-        encode(path, ["x"])
-
-
-@pytest.mark.parametrize(
-    ("vectors", "told"),
-    [
-        ([[1.0, 2.0], [1.0]], "row 2: has 1 numbers, the first row has 2"),
-        ([[1.0, 2.0], None], "row 2: has 0 numbers, the first row has 2"),
-        ([[1.0, 2.0], [None, 2.0]], "row 2: contains NaN or infinity"),
-        (["a", "b"], "must hold lists of numbers"),
-    ],
-)
-def test_a_wrong_row_of_a_parquet_file_is_named(tmp_path, vectors, told):
-    pl.DataFrame({"text": ["x", "y"], "vector": vectors}).write_parquet(tmp_path / "v.parquet")
-    with pytest.raises(EncoderError, match=told):
-        encode(tmp_path / "v.parquet", ["x"])
-
-
-@pytest.mark.parametrize(
-    ("arrays", "told"),
-    [
-        ({"texts": np.array(["x", "y"]), "vectors": np.zeros(2)}, "must be an .n, d. array of real numbers"),
-        ({"texts": np.array(["x", "y"]), "vectors": np.zeros((3, 2))}, "must be an array of 3 texts"),
-        ({"texts": np.array(["x", "y"], dtype=object), "vectors": np.zeros((2, 2))}, "Python objects .*dtype=str"),
-        ({"texts": np.array(["x", "y"]), "vectors": np.zeros((2, 2), dtype=object)}, "Python objects .*of float32"),
-        (
-            {"texts": np.array(["x", "y"]), "vectors": np.array([[1, 2], [3, np.inf]])},
-            "row 2: contains NaN or infinity",
-        ),
-    ],
-)
-def test_wrong_arrays_are_named(tmp_path, arrays, told):
-    np.savez(tmp_path / "v.npz", **arrays)
-    with pytest.raises(EncoderError, match=told):
-        encode(tmp_path / "v.npz", ["x"])
-
-
-def test_what_is_no_file_of_vectors_is_refused_at_once(tmp_path):
-    with pytest.raises(SourceError, match="no such file"):
-        load_encoder("vectors:nowhere.npz")
-    (tmp_path / "empty.jsonl").write_bytes(b"")
-    with pytest.raises(SourceError, match="the file is empty"):
-        load_encoder(f"vectors:{tmp_path / 'empty.jsonl'}")
-    with pytest.raises(SourceError, match="no column of vectors; found text"):
-        load_encoder(f"vectors:{lines(tmp_path / 'a.jsonl', [{'text': 'x'}])}")
-    with pytest.raises(SourceError, match="no column of texts or ids; found vector"):
-        load_encoder(f"vectors:{lines(tmp_path / 'b.jsonl', [{'vector': [1]}])}")
-    (tmp_path / "c.npz").write_bytes(b"PK\x03\x04 broken")
-    with pytest.raises(SourceError, match=r"not an \.npz file"):
-        load_encoder(f"vectors:{tmp_path / 'c.npz'}")
-    (tmp_path / "d.parquet").write_bytes(b"PAR1 broken")
-    with pytest.raises(SourceError, match="not a Parquet file"):
-        load_encoder(f"vectors:{tmp_path / 'd.parquet'}")
-    np.savez(tmp_path / "e.npz", texts=np.array([], dtype="U1"), vectors=np.zeros((0, 3)))
-    with pytest.raises(EncoderError, match="has no rows"):
-        encode(tmp_path / "e.npz", ["x"])
-
-
-def test_an_archive_that_is_cut_short_is_damaged(tmp_path):
-    path = written(tmp_path, "npz", rows=np.ones((4, 100), np.float32))
-    with zipfile.ZipFile(path) as archive:
-        start = archive.getinfo("vectors.npy").header_offset
-    content = path.read_bytes()
-    path.write_bytes(content[: start + 500] + content[start + 1300 :])
-    with pytest.raises((SourceError, EncoderError), match=r"not an \.npz file|damaged"):
-        encode(path, TEXTS)
 
 
 def test_its_fingerprint_is_its_content(tmp_path):
@@ -299,11 +138,71 @@ def test_its_fingerprint_is_its_content(tmp_path):
     assert not one.card.cached
 
 
-def test_vectors_of_an_encoder_give_its_figures(tmp_path):
-    corpus = ea.load("opposites")
-    texts = [text for _, text in corpus.texts()]
-    np.savez(tmp_path / "v.npz", texts=np.array(texts), vectors=load_encoder("hashing").encode(texts))
-    options = {"baselines": False, "cache": None, "resamples": 10}
-    two = ea.assay(["hashing", f"v=vectors:{tmp_path / 'v.npz'}"], [corpus], ["negated_antonyms"], **options)
-    figures = {e: [(r.metric, r.subset, r.value) for r in two.rows if r.encoder == e] for e in ("hashing", "v")}
-    assert figures["hashing"] == figures["v"]
+WRONG_ROWS = [
+    {"text": "x", "vector": [1, 2]},
+    {"text": "x", "vector": [1, 2, float("nan")]},
+    {"text": "x", "vector": [1, 2, 1e39]},
+    {"text": "x", "vector": [1, 2, 10**400]},
+    {"text": "x", "vector": [1, 2, True]},
+    {"text": "x", "vector": "1 2 3"},
+    {"text": "x"},
+    {"text": None, "vector": [1, 2, 3]},
+    {"text": "x", "vector": [1, 2, 3], "role": "passage"},
+]
+XY = np.array(["x", "y"])
+WRONG_ARRAYS = [
+    {"texts": XY, "vectors": np.zeros(2)},
+    {"texts": XY[:0], "vectors": np.zeros((0, 3))},
+]
+WRONG_LISTS = [[[1.0, 2.0], [1.0]], [[1.0, 2.0], [None, 2.0]]]
+
+
+@pytest.mark.parametrize("content", [*WRONG_ROWS, *WRONG_ARRAYS, *WRONG_LISTS])
+def test_wrong_vectors_are_one_message_about_the_file(tmp_path, content):
+    if isinstance(content, list):
+        path = tmp_path / "v.parquet"
+        pl.DataFrame({"text": ["x", "y"], "vector": content}).write_parquet(path)
+    elif "texts" in content:
+        path = tmp_path / "v.npz"
+        np.savez(path, **content)
+    else:
+        path = lines(tmp_path / "v.jsonl", [*by_text(), content])
+    with pytest.raises((EncoderError, SourceError), match=rf"{path.name}.*: "):
+        encode(path, TEXTS[:1])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("v.csv", b"text,vector\na,1\n"),
+        ("v.json", b"[1]"),
+        ("v.npy", b"\x93NUMPY"),
+        ("v.jsonl", b""),
+        ("v.jsonl", b'{"text": "x"}\n'),
+        ("v.jsonl", b'{"vector": [1]}\n'),
+        ("v.jsonl", b'{"id": "a", "vector": [1]}\n'),
+        ("v.npz", b"PK\x03\x04 broken"),
+        ("v.parquet", b"PAR1 broken"),
+    ],
+)
+def test_what_is_no_file_of_vectors_is_refused_at_once(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SourceError, match=name):
+        load_encoder(f"vectors:{tmp_path / name}")
+
+
+def test_a_missing_file_or_table_is_refused_at_once(tmp_path):
+    np.savez(tmp_path / "v.npz", ids=np.array(["a"]), vectors=ROWS[:1])
+    for spec in ("nowhere.npz", f"{tmp_path / 'v.npz'},texts=none.csv"):
+        with pytest.raises(SourceError, match="no such file"):
+            load_encoder(f"vectors:{spec}")
+
+
+def test_an_archive_that_is_cut_short_is_damaged(tmp_path):
+    path = written(tmp_path, "npz", rows=np.ones((4, 100), np.float32))
+    with zipfile.ZipFile(path) as archive:
+        start = archive.getinfo("vectors.npy").header_offset
+    content = path.read_bytes()
+    path.write_bytes(content[: start + 500] + content[start + 1300 :])
+    with pytest.raises((SourceError, EncoderError), match="damaged"):
+        encode(path, TEXTS)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from embassay.core.errors import EncoderError, MissingExtraError, SourceError, SpecError
-from embassay.models.static.word_files import read, recognise
+from embassay.models.static.word_files import read
 from embassay.run.resolve import load_encoder
 
 WORDS = ["the", "The", "cat", "sat", "café", "on", ".", "mat", "中文", "rain"]
@@ -80,12 +80,6 @@ def test_every_form_gives_the_same_words_and_numbers(form, write):
     assert found.matrix.dtype == np.float32
     assert np.array_equal(found.matrix, MATRIX)
     assert found.notes == ()
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_the_form_is_told_from_the_content(form, write):
-    promised = len(WORDS) if "word2vec" in form else 0
-    assert recognise(write(FORMS[form])) == (6, promised, "binary" in form)
 
 
 @pytest.mark.parametrize("is_binary", [False, True])
@@ -216,84 +210,9 @@ def test_what_makes_vectors_wrong_is_refused_with_its_place(case, write):
     assert message in str(caught.value)
 
 
-def test_a_truncated_binary_file_is_refused(write):
-    whole = binary()
-    for cut in (len(whole) - 20, 60):
-        with pytest.raises(SourceError, match=r"word \d+ is incomplete"):
-            read(write(whole[:cut]))
-    with pytest.raises(SourceError, match="incomplete"):
-        read(write(binary(promised=11)))
-
-
-def test_a_binary_number_that_is_not_finite_is_refused(write):
-    matrix = MATRIX.copy()
-    matrix[3, 2] = np.nan
-    with pytest.raises(SourceError, match="word 4 is incomplete or damaged: it must be a word and 6 finite numbers"):
-        read(write(binary(matrix=matrix)))
-
-
 def test_a_missing_file_is_said(tmp_path):
     with pytest.raises(SourceError, match="no such file"):
         load_encoder(f"words:{tmp_path / 'none'}")
-
-
-NOTED = {
-    "words with blanks, as GloVe 840B has": (
-        [*GOOD, ". . . 7 7 7", "at name@domain.com 8 8 8"],
-        "2 words with spaces: the last 3 fields were used as the numbers (the first: line 4)",
-        {". . .": [7, 7, 7], "at name@domain.com": [8, 8, 8]},
-    ),
-    "words twice": (
-        [*HEADED[:1], *GOOD[:2], "the 7 7 7"],
-        "1 word repeated: the first vector was used (the first: line 4)",
-        {"the": [1, 2, 3], "cat": [4, 5, 6]},
-    ),
-    "invalid bytes": (
-        "\n".join([*GOOD, ""]).encode() + b"na\xefve 7 7 7\n",
-        "1 word not in UTF-8: invalid bytes were replaced by U+FFFD (the first: line 4)",
-        {"na\ufffdve": [7, 7, 7]},
-    ),
-    "more words than promised": (
-        ["2 3", *GOOD],
-        "the header gives 2 words, but all 3 in the file were read",
-        {"sat": [7, 8, 9]},
-    ),
-    "bytes after the last word": (
-        b"1 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nrest",
-        "ignored after the last word: 4 bytes",
-        {"the": [1, 2, 3]},
-    ),
-    "a binary word twice": (
-        b"2 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nthe " + struct.pack("<3f", 4, 5, 6),
-        "1 word repeated: the first vector was used (the first: word 2)",
-        {"the": [1, 2, 3]},
-    ),
-}
-
-
-@pytest.mark.parametrize("case", NOTED)
-def test_what_is_odd_is_read_and_noted_with_its_place(case, write):
-    content, note, vectors = NOTED[case]
-    path = write(content)
-    found = read(path)
-    assert found.notes == (note,)
-    for word, numbers in vectors.items():
-        assert found.matrix[found.row[word]].tolist() == numbers
-    encoder = load_encoder(f"words:{path}")
-    encoder.encode(["cat"])
-    encoder.release()
-    assert encoder.route() == {"notes": [note]}
-
-
-def test_numbers_may_be_written_in_any_way(write):
-    found = read(write([*GOOD, "mat +1 .5 -2.5E-1"]))
-    assert found.matrix[3].tolist() == [1, 0.5, -0.25]
-
-
-def test_a_number_may_be_a_word(write):
-    found = read(write(["1990 1 2 3", "at 4 4 5 6", *GOOD]))
-    assert found.matrix[found.row["1990"]].tolist() == [1, 2, 3]
-    assert found.matrix[found.row["at 4"]].tolist() == [4, 5, 6]
 
 
 def test_the_file_is_read_when_it_is_needed_and_its_fault_is_the_encoders(write):

@@ -43,7 +43,7 @@ def demo() -> int:
         few = _check("few-smaller", "few")
         tell("\nThe decision")
         for answer in read("first").answers:
-            if answer.kind in ("use", "rejected"):
+            if answer.kind in ("use", "undecided", "rejected"):
                 tell(f"  {answer.question:<7} {answer.sentence}")
     tell(f"  {worse}: {smaller} (with {FEW} questions: {few}). {equal}: {same}.")
     tell("\nYour own documents, with a table of questions and the ids of the documents that answer them:")

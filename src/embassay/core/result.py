@@ -540,6 +540,7 @@ ANSWER_KINDS = {
     "use": "Use",
     "highest": "Highest",
     "instead": "Or",
+    "undecided": "Undecided",
     "rejected": "Not",
     "headline": "",
     "step": "",
@@ -551,8 +552,8 @@ ANSWER_KINDS = {
 }
 """By kind of answer, in the order of reading, the question that stands before it; empty where each has its own.
 
-``use``, ``highest``, ``instead`` and ``rejected`` decide; ``headline`` says whether an encoder is better than chance;
-``step`` and ``screened`` are about set-ups; ``own`` is what else the diagnostic says.
+``use``, ``highest``, ``instead``, ``undecided`` and ``rejected`` decide; ``headline`` says whether an encoder is better
+than chance; ``step`` and ``screened`` are about set-ups; ``own`` is what else the diagnostic says.
 """
 
 

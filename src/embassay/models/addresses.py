@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote
 
 USER = re.compile(r"(?<=://)([^\s/?#]*)@")
 
@@ -13,18 +12,3 @@ def without_secrets(text: str) -> str:
     if "://" not in text:
         return text
     return USER.sub("", text).partition("?")[0]
-
-
-def hidden(message: str, address: str) -> str:
-    """Return a library's message about an address, without the address's user, password and query."""
-    message = message.replace(address, without_secrets(address))
-    if "://" not in address:
-        return message
-    user = "".join(USER.findall(address))
-    password = user.partition(":")[2]
-    query = address.partition("?")[2]
-    for secret in (user, password, query):
-        for form in (secret, unquote(secret)):
-            if form:
-                message = message.replace(form, "…")
-    return message

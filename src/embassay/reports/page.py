@@ -63,7 +63,7 @@ DIGITS = 4
 """Significant digits of a number in a chart."""
 MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
 """The class of a cell of the scorecard by its mark."""
-DECISIVE = ("use", "highest", "instead", "rejected")
+DECISIVE = ("use", "highest", "instead", "undecided", "rejected")
 """Kinds of answers that stand above the picture; the others stand below it."""
 
 

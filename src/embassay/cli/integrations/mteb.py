@@ -11,6 +11,8 @@ fingerprint.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -22,10 +24,10 @@ from embassay._version import __version__
 from embassay.cli.integrations.figures import Source, Watched
 from embassay.core.errors import EncoderError, MissingExtraError, SpecError
 from embassay.core.samples.base import Role
-from embassay.core.types import Encoder, content_hash
-from embassay.core.vectors import dense_rows
-from embassay.models.objects.foreign import from_object
-from embassay.models.objects.mteb_model import ANSWERS, SAME
+from embassay.core.types import Card, Encoder, content_hash
+from embassay.core.vectors import DenseVectors, dense_rows
+from embassay.models.base import BaseEncoder, supported_similarity
+from embassay.models.objects.mteb import ANSWERS, SAME, encode, similarity_of
 from embassay.run.resolve import load_encoder
 
 if TYPE_CHECKING:
@@ -147,6 +149,25 @@ class MtebModel:
         return compare(embeddings1, embeddings2)
 
 
+@dataclass(frozen=True)
+class EvaluatedModel(BaseEncoder):
+    """A model that mteb evaluates, as an encoder. Nothing of it is stored, so it has no fingerprint of its own."""
+
+    model: EncoderProtocol
+    name: str = "model"
+    fingerprint: str = "of mteb"
+
+    @property
+    def card(self) -> Card:
+        """The properties of the encoder that are known without running it."""
+        similarity = supported_similarity(similarity_of(self.model.mteb_model_meta))
+        return Card("model of mteb", cached=False, similarity=similarity)
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
+        """Return (n, d) float32."""
+        return encode(self.model, texts, role)
+
+
 def _model_meta(encoder: Encoder) -> ModelMeta:
     """Return what mteb keeps about a model."""
     from mteb.models import ModelMeta
@@ -203,8 +224,7 @@ def _task_class() -> type:
             self.data_loaded = False
 
         def _evaluate_subset(self, model: EncoderProtocol, data_split: object, **more: object) -> dict[str, float]:
-            # Nothing of it is stored here, so it needs no version.
-            figures = self.watched.figures(from_object(model, "model", version="of mteb"))
+            figures = self.watched.figures(EvaluatedModel(model))
             # Undefined figures are left out.
             scores = {name: row.value for name, row in figures.items() if row.value is not None}
             if self.metadata.main_score not in scores:

@@ -103,7 +103,7 @@ NOT_SHOWN = Template(
     title="Search is not shown to be better than chance",
     kind="headline",
     question="Than chance?",
-    severity="high",
+    severity="medium",
     consequence="It is not shown to be of use for search on this corpus; more questions would decide.",
 )
 LISTED = Template(

@@ -5,20 +5,31 @@ The folder is one as sentence-transformers or optimum writes it.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
+from embassay.core.errors import EncoderError, ModelNotFoundError
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime, check_device
 from embassay.core.vectors import Similarity
-from embassay.models.exported.graph_runner import GraphRunner
-from embassay.models.exported.model_folder import ExportedFolder
+from embassay.models.exported.graph import POOLED, GraphRunner, open_graph
+from embassay.models.light.pooling import MODES, configured
+from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
 from embassay.models.neural.model import Model, explicit, with_prompts
+from embassay.models.neural.model_files import folder_files, read_json
+from embassay.models.neural.modules import configured_prompts, modules, settings_of, token_limit, transformer_settings
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
 REQUIRES = ("onnxruntime", "tokenizers")
-GraphPooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
+GraphPooling = Literal["mean", "cls", "max", "lasttoken"]
+PLACES = ("model.onnx", "onnx/model.onnx")
+"""The usual paths of a graph in its folder; the first one that exists is used."""
+UNPOOLED = (
+    "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used "
+    "(set pooling= to change it)"
+)
 
 
 def create(
@@ -64,8 +75,7 @@ def create(
     ModelNotFoundError
         If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
     SpecError
-        For a length or a number of dimensions below 1, for more dimensions than the model has, and for a device of an
-        unknown kind.
+        For a length or a number of dimensions below 1, and for a device of an unknown kind.
     """
     options = explicit(
         f"encoder 'onnx:{target}'",
@@ -81,22 +91,77 @@ def create(
     )
     device = device or runtime.device
     check_device(device)
-    folder = ExportedFolder.of(source_path(target), file, pooling or "")
-    limits = (max_length, folder.max_length)
+    folder = source_path(target)
+    graph = _graph(folder, file)
+    modes, others = ((pooling,), []) if pooling else _poolings(folder)
+    (_, transformer), *later = modules(folder)
+    lower = bool(transformer_settings(transformer).get("do_lower_case"))
+    normalizes = any(kind.endswith(".Normalize") for kind, _ in later)
+
+    def load(model: Model) -> GraphRunner:
+        tokenizer = read_tokenizer(folder, lower=lower, limit=model.limit)
+        runner = GraphRunner(graph, open_graph(graph, device), tokenizer, modes or ("mean",), normalizes)
+        if others and runner.output != POOLED:
+            raise EncoderError(
+                f"{graph}: returns token vectors, and {', '.join(others)} is not supported as it is configured; export "
+                "the graph with it, or set pooling=mean"
+            )
+        return runner
+
+    # Beside a graph, a file with its name has its weights: model.onnx_data.
+    of_graph = {path.relative_to(folder).as_posix() for path in graph.parent.glob(f"{graph.stem}.*")}
     return Model(
         scheme="onnx",
         target=target,
-        found=ModelFiles(folder.path, LOCAL_FOLDER),
+        found=ModelFiles(folder, LOCAL_FOLDER),
         runtime=runtime,
         device=device,
-        files={folder.path: folder.files},
-        tokens=folder.path,
+        files={folder: sorted({*folder_files(folder), *of_graph})},
+        tokens=folder,
         options=options,
-        prompts=with_prompts(folder.prompts, options),
-        limit=min(filter(None, limits), default=None),
-        load=lambda model: GraphRunner.load(folder, device, model.limit),
-        similarity=folder.similarity,
+        prompts=with_prompts(configured_prompts(folder), options),
+        limit=min(filter(None, (max_length, token_limit(folder))), default=None),
+        load=load,
+        similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
-        known_route={"graph": folder.graph.relative_to(folder.path).as_posix()},
-        warnings=folder.warnings,
+        known_route={"graph": graph.relative_to(folder).as_posix()},
+        warnings=() if modes else (UNPOOLED,),
     )
+
+
+def _graph(folder: Path, file: str) -> Path:
+    """Return the graph's file: the chosen one, otherwise the first in a usual place.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If there is none, or no tokenizer.
+    """
+    for name in (file,) if file else PLACES:
+        if (folder / name).is_file():
+            if not (folder / "tokenizer.json").is_file():
+                raise ModelNotFoundError(f"{folder}: tokenizer.json is missing; save the model's tokenizer there")
+            return folder / name
+    raise ModelNotFoundError(
+        f"{folder / (file or PLACES[0])}: no such graph; export the model with sentence-transformers or optimum, or "
+        "set file= to a graph in the folder"
+    )
+
+
+def _poolings(folder: Path) -> tuple[tuple[str, ...], list[str]]:
+    """Return the modes in which a folder says that token vectors are pooled, and its modules that only a graph can do.
+
+    There are no modes if the folder has no configuration.
+    """
+    modes: tuple[str, ...] = ()
+    others = []
+    for kind, place in modules(folder)[1:]:
+        config = read_json(place / "config.json")
+        if kind.endswith(".Pooling"):
+            modes = configured(config)
+            is_known = modes and set(modes) <= set(MODES) and config.get("include_prompt", True)
+        else:
+            is_known = kind.endswith(".Normalize")
+        if not is_known:
+            others.append(kind)
+    return modes, others

@@ -2,29 +2,30 @@
 
 Robertson & Zaragoza (2009), with the idf that is never negative: the dot product of a question's word counts with idf ·
 tf · (k1 + 1)/(tf + k1 · (1 − b + b · length/mean length)), idf = ln(1 + (n − df + ½)/(df + ½)), is the score. Words are
-lower-cased, those of :mod:`embassay.stats.lexical.words`, by default neither stemmed nor stopped; n, df and the mean
-length are those of the passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
+lower-cased, as :mod:`embassay.stats.lexical.words` cuts them, by default neither stemmed nor stopped; n, df and the
+mean length are taken from the passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from embassay.core.errors import EncoderError, SpecError
+from embassay.core.errors import SpecError
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
-from embassay.models.base import BaseEncoder, spec_of
-from embassay.models.lexical.counts import count_words, document_frequencies, rows_of_values
-from embassay.models.tokens import need_nltk
+from embassay.models.base import spec_of
+from embassay.models.lexical.counts import LexicalEncoder
+from embassay.models.tokens import CutWords, need_nltk
 from embassay.stats.lexical.words import WORD, prepared, words
 
 IDENTIFIER = re.compile(rf"{WORD}(?:[-./:@+#&]+{WORD})+")
@@ -99,37 +100,27 @@ def create(
         stopped = ENGLISH
         if stopwords != "english":
             stopped = frozenset(prepared(read_text(source_path(stopwords)).lower()).split())
-    return BM25Encoder(k1, b, tokens, stopwords, stopped, stemmer)
+    cut = _cutter(tokens, stopped, stemmer)
+    return BM25Encoder("bm25", tokens, cut, k1=k1, b=b, stopwords=stopwords, stopped=stopped, stemmer=stemmer)
 
 
 @dataclass(frozen=True)
-class BM25Encoder(BaseEncoder):
+class BM25Encoder(LexicalEncoder):
     """An encoder whose dot products are BM25 scores; it learns words and weights from the passages.
 
     Attributes
     ----------
-    tokens, stemmer
+    k1, b, stemmer
         As in :func:`create`.
     stopwords, stopped
         How the words that do not count were given, and the words.
-    columns
-        The column of each word; empty before :meth:`fit`.
-    idf
-        The weight of each column.
-    mean_length
-        The mean number of words of a passage.
     """
 
     k1: float = K1
     b: float = B
-    tokens: Tokens = "words"
     stopwords: str = ""
     stopped: frozenset[str] = frozenset()
     stemmer: Stemmer = "none"
-    columns: dict[str, int] = field(default_factory=dict, repr=False)
-    idf: tuple[float, ...] = field(default=(), repr=False)
-    mean_length: float = 0.0
-    name: str = "bm25"
 
     @property
     def card(self) -> Card:
@@ -137,67 +128,51 @@ class BM25Encoder(BaseEncoder):
         options = {
             "k1": "" if self.k1 == K1 else f"{self.k1:g}",
             "b": "" if self.b == B else f"{self.b:g}",
-            "tokens": "" if self.tokens == "words" else self.tokens,
+            "tokens": self.tokens.removeprefix("words"),
             "stopwords": self.stopwords,
-            "stemmer": "" if self.stemmer == "none" else self.stemmer,
+            "stemmer": self.stemmer.removeprefix("none"),
         }
-        return Card(
-            spec_of("bm25", options), parameters=0, fitted=True, cached=False, similarity="dot", shapes=("retrieval",)
-        )
+        spec = spec_of("bm25", options)
+        return Card(spec, parameters=0, fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
 
     @property
     def fingerprint(self) -> str:
         """A hash of constants, words and weights."""
         words = [self.tokens, sorted(self.stopped), self.stemmer]
         options = [] if words == ["words", [], "none"] else words
-        learnt = [list(self.columns), self.idf, self.mean_length]
+        learnt = [list(self.columns), self.weights, self.mean_length]
         return content_hash(["bm25", self.k1, self.b, *learnt, *options])
 
-    def fit(self, texts: Sequence[str]) -> BM25Encoder:
-        """Learn words, their idf and the mean length.
-
-        Raises
-        ------
-        EncoderError
-            If there is no word in the texts.
-        """
-        words = self.words(texts)
-        frequencies = document_frequencies(words)
-        if not frequencies:
-            raise EncoderError("bm25: the texts contain no words")
-        df = np.array(list(frequencies.values()), dtype=np.float64)
-        # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
-        idf = np.round(np.log1p((len(texts) - df + 0.5) / (df + 0.5)), 10)
-        columns = {name: place for place, name in enumerate(frequencies)}
-        mean_length = sum(map(len, words)) / len(texts)
-        return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=mean_length)
+    def weigh(self, frequencies: NDArray[np.float64], texts: int) -> NDArray[np.float64]:
+        """Return the idf of each word, which is never negative."""
+        return np.log1p((texts - frequencies + 0.5) / (frequencies + 0.5))
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, words) CSR float32: counts for questions, BM25 weights otherwise; unknown words are left out."""
-        if not self.columns:
-            raise EncoderError("bm25 learns its vocabulary from a corpus; call fit(texts) first")
-        words = self.words(texts)
-        counts = count_words(words, self.columns)
+        words = [self.words(text) for text in texts]
+        counts = self.counts(words)
         # The weights are on the side of the passages; a dot product then gives the whole score.
         if role != "query":
-            k1, b = self.k1, self.b
+            row, _ = counts.tocoo().coords
             lengths = np.array([len(words_of_text) for words_of_text in words])
-            damping = k1 * (1 - b + b * lengths / self.mean_length)
-            saturated = counts.data * (k1 + 1) / (counts.data + damping[rows_of_values(counts)])
-            counts.data = np.array(self.idf)[counts.indices] * saturated
+            damping = self.k1 * (1 - self.b + self.b * lengths / self.mean_length)
+            saturated = counts.data * (self.k1 + 1) / (counts.data + damping[row])
+            counts.data = np.array(self.weights)[counts.indices] * saturated
         return counts.astype(np.float32)
 
-    def words(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text that count, lower-cased and stemmed."""
-        stem: Callable[[str], str] = str
-        if self.stemmer != "none":
-            from nltk.stem.snowball import SnowballStemmer
 
-            stem = cache(SnowballStemmer(self.stemmer).stem)
-        return [[stem(word) for word in self._tokens(text.lower()) if word not in self.stopped] for text in texts]
+def _cutter(tokens: Tokens, stopped: frozenset[str], stemmer: Stemmer) -> CutWords:
+    """Return the function that cuts a text into the words that count, lower-cased and stemmed."""
+    stem: Callable[[str], str] = str
+    if stemmer != "none":
+        from nltk.stem.snowball import SnowballStemmer
 
-    def _tokens(self, text: str) -> list[str]:
-        """Return the tokens of a text, words that are joined after their parts."""
-        if self.tokens == "words":
-            return words(text)
-        return words(text) + IDENTIFIER.findall(prepared(text))
+        stem = cache(SnowballStemmer(stemmer).stem)
+
+    def cut(text: str) -> list[str]:
+        text = text.lower()
+        # Words that are joined come after their parts.
+        joined = IDENTIFIER.findall(prepared(text)) if tokens == "identifiers" else []
+        return [stem(word) for word in (*words(text), *joined) if word not in stopped]
+
+    return cut

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.sparse import csr_array
 from embassay.core.errors import EncoderError, SpecError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
-from embassay.core.vectors import DenseVectors, Indices, VectorMatrix
+from embassay.core.vectors import DenseVectors, VectorMatrix
 from embassay.models.base import BaseEncoder, spec_of
 from embassay.models.lexical.pca import principal_axes
 from embassay.models.tokens import WORD, Cutting, CutWords, cutter
@@ -25,37 +24,6 @@ FITTED_ON_TESTS = (
     "the principal components are learnt from all texts, those that a fold tests included, so accuracy is too high; "
     "White et al. (2015, section 3.2.4) call this cheating"
 )
-
-
-def document_frequencies(texts: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Return in how many texts each word occurs, in alphabetical order; a text is a sequence of words."""
-    frequencies: Counter[str] = Counter()
-    for words in texts:
-        frequencies.update(set(words))
-    return dict(sorted(frequencies.items()))
-
-
-def count_words(texts: Iterable[Sequence[str]], columns: Mapping[str, int]) -> csr_array:
-    """Return the (n, columns) float64 counts of the words of each text; words without a column are left out."""
-    places: list[int] = []
-    counts: list[int] = []
-    starts = [0]
-    for words in texts:
-        for word, count in Counter(words).items():
-            if word in columns:
-                places.append(columns[word])
-                counts.append(count)
-        starts.append(len(places))
-    values = np.array(counts, dtype=np.float64)
-    shape = (len(starts) - 1, len(columns))
-    matrix = csr_array((values, np.array(places, dtype=np.int32), np.array(starts, dtype=np.int32)), shape=shape)
-    matrix.sort_indices()
-    return matrix
-
-
-def rows_of_values(matrix: csr_array) -> Indices:
-    """Return the row of each stored value of a CSR matrix."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def lexical_encoder(name: str, tokens: Cutting, pca: int, fit: Fit) -> LexicalEncoder:
@@ -83,99 +51,100 @@ def lexical_encoder(name: str, tokens: Cutting, pca: int, fit: Fit) -> LexicalEn
         raise SpecError(f"encoder {name!r}, option 'pca': must be 1 or more, or 0 for no PCA; is {pca}")
     if fit == "all" and not pca:
         raise SpecError(f"encoder {name!r}, option 'fit': says what PCA is learnt from; add pca=N")
-    encoder = ProjectedEncoder(name, tokens, pca=pca, learns_from=fit) if pca else LexicalEncoder(name, tokens)
-    encoder.cut()
-    return encoder
+    cut = cutter(tokens, f"encoder {name!r}", lower=True)
+    if pca:
+        return ProjectedEncoder(name, tokens, cut, pca=pca, learns_from=fit)
+    return LexicalEncoder(name, tokens, cut)
 
 
 @dataclass(frozen=True)
 class LexicalEncoder(BaseEncoder):
-    """An encoder that counts words; it learns its vocabulary from a corpus.
+    """An encoder that counts the words of a corpus, and weighs them if it is ``tfidf``.
 
     Attributes
     ----------
-    name
-        ``bow`` or ``tfidf``.
     tokens
-        The tokenizer for lower-cased texts: ``words``, or ``treebank`` (nltk's
-        ``TreebankWordTokenizer``). Each token has a dimension, punctuation included.
-    vocabulary
-        The words in the order of the columns; empty before :meth:`fit`.
+        The tokenizer: ``words``, or ``treebank`` (nltk's ``TreebankWordTokenizer``); punctuation included.
+    words
+        Returns the words of a text, lower-cased.
+    columns
+        The column of each word, in alphabetical order; empty before :meth:`fit`.
     weights
-        The weight of each column, for tf-idf; empty for counts.
+        The weight of each column; empty for counts.
+    mean_length
+        The mean number of words of a text.
     """
 
     name: str
-    tokens: Cutting = "words"
-    vocabulary: tuple[str, ...] = ()
-    weights: tuple[float, ...] = ()
+    tokens: str
+    words: CutWords = field(repr=False, compare=False)
+    columns: Mapping[str, int] = field(default_factory=dict, repr=False)
+    weights: tuple[float, ...] = field(default=(), repr=False)
+    mean_length: float = 0.0
 
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
-        return Card(spec_of(self.name, self._options), parameters=0, fitted=True, cached=False)
+        tokens = "" if self.tokens == "words" else self.tokens
+        return Card(spec_of(self.name, {"tokens": tokens}), parameters=0, fitted=True, cached=False)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of kind, tokens, vocabulary and weights."""
+        """A hash of kind, tokens, words and weights."""
         tokens = WORD if self.tokens == "words" else self.tokens
-        return content_hash([self.name, tokens, self.vocabulary, self.weights])
+        return content_hash([self.name, tokens, list(self.columns), self.weights])
 
-    def cut(self) -> CutWords:
-        """Return the function that cuts a lower-cased text into tokens.
-
-        Raises
-        ------
-        MissingExtraError
-            If nltk is wanted and not installed.
-        """
-        return cutter(self.tokens, f"encoder {self.name!r}")
+    def weigh(self, frequencies: NDArray[np.float64], texts: int) -> NDArray[np.float64]:
+        """Return the weight of each word, from the number of texts with it; as scikit-learn's ``TfidfVectorizer``."""
+        return np.log((1 + texts) / (1 + frequencies)) + 1 if self.name == "tfidf" else np.zeros(0)
 
     def fit(self, texts: Sequence[str]) -> Self:
-        """Learn the vocabulary, and for tf-idf the weights, of these texts.
+        """Learn words and weights from these texts.
 
         Raises
         ------
         EncoderError
             If there is no word in them.
         """
-        frequencies = document_frequencies(self._words(texts))
+        words = [self.words(text) for text in texts]
+        frequencies = Counter(word for words_of_text in words for word in set(words_of_text))
         if not frequencies:
             raise EncoderError(f"{self.name}: the texts contain no words")
-        weights = np.zeros(0)
-        if self.name == "tfidf":
-            df = np.array(list(frequencies.values()))
-            # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
-            weights = np.round(np.log((1 + len(texts)) / (1 + df)) + 1, 10)
-        return replace(self, vocabulary=tuple(frequencies), weights=tuple(weights.tolist()))
+        columns = {word: column for column, word in enumerate(sorted(frequencies))}
+        df = np.array([frequencies[word] for word in columns], dtype=np.float64)
+        # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
+        weights = np.round(self.weigh(df, len(texts)), 10)
+        mean_length = sum(map(len, words)) / len(texts)
+        return replace(self, columns=columns, weights=tuple(weights.tolist()), mean_length=mean_length)
+
+    def counts(self, words: Iterable[Sequence[str]]) -> csr_array:
+        """Return the (n, columns) float64 counts of the words of n texts; words without a column are left out.
+
+        Raises
+        ------
+        EncoderError
+            Before :meth:`fit`.
+        """
+        if not self.columns:
+            raise EncoderError(f"{self.name} learns its vocabulary from a corpus; call fit(texts) first")
+        places: list[int] = []
+        starts = [0]
+        for words_of_text in words:
+            places += [self.columns[word] for word in words_of_text if word in self.columns]
+            starts.append(len(places))
+        matrix = csr_array((np.ones(len(places)), places, starts), shape=(len(starts) - 1, len(self.columns)))
+        matrix.sum_duplicates()
+        return matrix
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Return the (n, vocabulary) CSR matrix; a text without a known word is a zero row."""
-        if not self.vocabulary:
-            raise EncoderError(f"{self.name} learns its vocabulary from a corpus; call fit(texts) first")
-        counts = count_words(self._words(texts), self._columns)
+        """Return the (n, words) CSR matrix; a text without a known word is a zero row."""
+        counts = self.counts(map(self.words, texts))
         if self.weights:
             counts.data *= np.array(self.weights)[counts.indices]
-            row = rows_of_values(counts)
+            row, _ = counts.tocoo().coords
             # A row without a value has no length to divide by.
             counts.data /= np.sqrt(np.bincount(row, counts.data**2))[row]
         return counts.astype(np.float32)
-
-    @property
-    def _options(self) -> dict[str, object]:
-        """The options that are not the usual ones."""
-        return {"tokens": "" if self.tokens == "words" else self.tokens}
-
-    @cached_property
-    def _columns(self) -> dict[str, int]:
-        """The column of each word."""
-        return {word: column for column, word in enumerate(self.vocabulary)}
-
-    def _words(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the tokens of each text, lower-cased."""
-        cut = self.cut()
-        for text in texts:
-            yield cut(text.lower())
 
 
 @dataclass(frozen=True)
@@ -183,7 +152,7 @@ class ProjectedEncoder(LexicalEncoder):
     """An encoder that counts words and projects the counts onto their principal components.
 
     White et al. (2015, section 3.2.4) learn the components from the training fold's texts only. :meth:`relearn` does
-    that; the words (and tf-idf weights) stay those of the corpus. With ``all`` the components stay, too.
+    that; the words (and tf-idf weights) stay. With ``all`` the components stay as well.
 
     Attributes
     ----------
@@ -214,8 +183,10 @@ class ProjectedEncoder(LexicalEncoder):
     @property
     def card(self) -> Card:
         """As without PCA, with a warning where the components are learnt from test texts."""
-        warnings = (FITTED_ON_TESTS,) if self.learns_from == "all" else ()
-        return replace(super().card, warnings=warnings, relearns=True)
+        card = super().card
+        is_fitted_on_tests = self.learns_from == "all"
+        spec = f"{card.spec},pca={self.pca}{',fit=all' if is_fitted_on_tests else ''}"
+        return replace(card, spec=spec, warnings=(FITTED_ON_TESTS,) if is_fitted_on_tests else (), relearns=True)
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Learn words and components from these texts.
@@ -253,7 +224,3 @@ class ProjectedEncoder(LexicalEncoder):
         counts = super().encode(texts, role).astype(np.float64)
         # The mean is projected separately, because subtracting it would make the counts dense.
         return np.asarray(counts @ self.axes.T - self.mean @ self.axes.T, dtype=np.float32)
-
-    @property
-    def _options(self) -> dict[str, object]:
-        return {**super()._options, "pca": self.pca, "fit": "" if self.learns_from == "fold" else self.learns_from}

@@ -41,41 +41,26 @@ def principal_axes(matrix: csr_array, dimensions: int) -> tuple[Floats, Floats]:
     rows = matrix.astype(np.float64)
     mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
     if min(rows.shape) > SMALL:
-        values, axes = _iterated(rows, dimensions)
+        variances, axes = _iterated(rows, dimensions)
     elif rows.shape[0] <= rows.shape[1]:
-        values, axes = _by_rows(rows, mean, dimensions)
+        # With an eigenvector u of the Gram matrix and σ² its eigenvalue, the axis is (X − mean)ᵀu / σ.
+        gram = (rows @ rows.T).toarray()
+        row_means = gram.mean(axis=0)
+        variances, vectors = _largest(gram - row_means - row_means[:, None] + row_means.mean(), dimensions)
+        axes = np.asarray((rows.T @ vectors).T) - vectors.sum(axis=0)[:, None] * mean
+        # Rounding errors may make the smallest variances negative.
+        axes /= np.sqrt(np.maximum(variances, np.finfo(np.float64).tiny))[:, None]
     else:
         gram = (rows.T @ rows).toarray()
-        centred = gram - rows.shape[0] * np.outer(mean, mean)
-        values, vectors = _largest(centred, dimensions)
+        variances, vectors = _largest(gram - rows.shape[0] * np.outer(mean, mean), dimensions)
         axes = vectors.T.copy()
-    all_squares = float((rows.data**2).sum())
-    smallest = max(LEAST * values.max(initial=0.0), NOTHING * all_squares)
-    axes = axes[values > smallest]
+    smallest = max(LEAST * variances.max(initial=0.0), NOTHING * float((rows.data**2).sum()))
+    axes = axes[variances > smallest]
     for axis in axes:
         # Rounded, so that among coefficients that are equal except for rounding errors the first one decides.
         largest = np.abs(axis).round(9).argmax()
         axis *= np.sign(axis[largest])
     return axes, mean
-
-
-def _by_rows(rows: csr_array, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
-    """Return (k,) variances times n − 1, and (k, d) axes, from the (n, n) centred Gram matrix of rows.
-
-    With an eigenvector u of the Gram matrix and σ² its eigenvalue, the axis is (X − mean)ᵀu / σ.
-    """
-    gram = (rows @ rows.T).toarray()
-    row_means = gram.mean(axis=0)
-    # The Gram matrix of centred rows, without centring the sparse rows themselves.
-    centred = gram - row_means - row_means[:, None] + row_means.mean()
-    values, vectors = _largest(centred, dimensions)
-    # Rounding errors may make the smallest variances negative.
-    smallest = np.finfo(np.float64).tiny
-    deviations = np.sqrt(np.maximum(values, smallest))
-    sums = vectors.sum(axis=0)
-    projected = np.asarray((rows.T @ vectors).T)
-    axes = projected - sums[:, None] * mean
-    return values, axes / deviations[:, None]
 
 
 def _largest(gram: Floats, number: int) -> tuple[Floats, Floats]:

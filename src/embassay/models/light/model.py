@@ -8,8 +8,8 @@ from typing import Literal
 
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import JsonObject
-from embassay.models.exported.pooling import LEGACY, configured
 from embassay.models.light.architecture import Architecture, NotSupportedError, Shapes
+from embassay.models.light.pooling import LEGACY, MODES, configured
 from embassay.models.neural.model_files import read_json, tensor_shapes
 from embassay.models.neural.modules import modules, own_code, settings_of, transformer_settings
 
@@ -194,10 +194,10 @@ def _poolings(path: Path) -> tuple[str, ...]:
     _check_settings(path, settings, {*POOLING_SETTINGS, *LEGACY})
     if settings.get("include_prompt", True) is not True:
         raise NotSupportedError("its pooling leaves out the prompt")
-    modes = configured(settings)
-    if not modes and settings.get("pooling_mode"):
-        raise NotSupportedError(f"its pooling_mode is {settings['pooling_mode']!r}")
-    return modes or ("mean",)
+    modes = configured(settings) or ("mean",)
+    if not set(modes) <= set(MODES):
+        raise NotSupportedError(f"its pooling_mode is {', '.join(modes)}")
+    return modes
 
 
 def _step(kind: str, folder: Path) -> LaterModule:

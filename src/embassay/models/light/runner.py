@@ -16,10 +16,10 @@ import numpy as np
 
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.vectors import DenseVectors, Indices
-from embassay.models.exported.pooling import pool
 from embassay.models.light.architecture import POSITION_BIAS
 from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import Dense, LightModel
+from embassay.models.light.pooling import pool
 from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer
 from embassay.models.neural.batching import check_finite
 from embassay.models.neural.derived import unit

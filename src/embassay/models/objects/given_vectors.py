@@ -43,14 +43,20 @@ class MatrixEncoder(BaseEncoder):
         SpecError
             If the matrix has another shape, or an entry that is no finite number.
         """
-        rows = _checked_rows(name, matrix, len(texts))
+        try:
+            rows = np.asarray(matrix, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise SpecError(f"the matrix of {name!r} is not an array of numbers: {error}") from None
+        if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not np.isfinite(rows).all():
+            raise SpecError(
+                f"the matrix of {name!r} must have the shape ({len(texts)}, d), one row of finite numbers for each of "
+                f"corpus.texts(); it has {rows.shape}, and {np.count_nonzero(~np.isfinite(rows)):,} that are not finite"
+            )
         # Little-endian, so that the fingerprint is the same on every machine.
-        content = np.ascontiguousarray(rows, dtype="<f4").tobytes()
-        digest = hashlib.sha256(content).hexdigest()
+        digest = hashlib.sha256(np.ascontiguousarray(rows, dtype="<f4").tobytes()).hexdigest()
         fingerprint = content_hash([digest, rows.shape, [list(text) for text in texts]])
-        row_of_text = {text: row for row, text in enumerate(texts)}
         card = Card(spec=f"matrix:{name}", cached=False, similarity=similarity)
-        return cls(name, rows, row_of_text, fingerprint, card)
+        return cls(name, rows, {text: row for row, text in enumerate(texts)}, fingerprint, card)
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return the (n, d) rows of the texts.
@@ -65,20 +71,3 @@ class MatrixEncoder(BaseEncoder):
         except KeyError as error:
             raise EncoderError(f"{self.name} has no vector of {error.args[0]}: it is not in the corpus") from None
         return self.matrix[rows]
-
-
-def _checked_rows(name: str, matrix: ArrayLike, count: int) -> DenseVectors:
-    """Return a matrix as (count, d) float32; raise SpecError if it has another shape or an entry that is not finite."""
-    try:
-        rows = np.asarray(matrix, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise SpecError(f"the matrix of {name!r} is not an array of numbers: {error}") from None
-    if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
-        raise SpecError(
-            f"the matrix of {name!r} has the shape {rows.shape}; the corpus needs ({count}, d), one row for "
-            "each of corpus.texts()"
-        )
-    wrong_rows = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if len(wrong_rows):
-        raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {wrong_rows[0]}")
-    return rows

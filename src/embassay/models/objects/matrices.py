@@ -17,14 +17,14 @@ def off_device(rows: Any) -> Any:
 
 
 def real_matrix(rows: object, texts: Sequence[str]) -> VectorMatrix:
-    """Return the vectors of texts as (n, d) float32, dense or CSR.
+    """Return the vectors of texts, from a tensor as well, as (n, d) float32, dense or CSR.
 
     Raises
     ------
     EncoderError
         If they are not an (n, d) array of real numbers, or a number is too large for float32.
     """
-    matrix = as_array(rows)
+    matrix = as_array(off_device(rows))
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:
         raise EncoderError(f"the encoder returned {described(rows, matrix)}, not an (n, d) array of real numbers")
     if issparse(matrix):

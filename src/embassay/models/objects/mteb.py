@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,21 +18,24 @@ import numpy as np
 
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.samples.base import Role
-from embassay.core.types import Runtime, check_device
+from embassay.core.types import Runtime
+from embassay.core.vectors import DenseVectors
 from embassay.models.base import Batch
-from embassay.models.checks import check_whole
 from embassay.models.neural.batching import Runner, windows
 from embassay.models.neural.library import available_device, quiet
 from embassay.models.neural.locations import ModelFiles
 from embassay.models.neural.model import Model, explicit, with_prompts
-from embassay.models.objects.mteb_model import ANSWERS, SAME, encode, prompts_of, similarity_of
+from embassay.models.objects.matrices import off_device
 
 if TYPE_CHECKING:
+    from mteb.abstasks.task_metadata import TaskMetadata
     from mteb.models import EncoderProtocol, ModelMeta
 
 EXTRA = "mteb"
 REQUIRES = ("mteb", "torch", "transformers", "sentence_transformers")
 TARGET = "NAME"
+BATCH = 32
+"""Texts per batch."""
 MANY = {"cross-encoder", "hybrid", "late-interaction", "sparse"}
 """Kinds of models that do not return one dense vector per text."""
 PLAIN = (
@@ -45,6 +49,15 @@ PLAIN = (
 
 The list names the safe loaders, so that a loader that a later mteb adds is not trusted.
 """
+SAME = "Retrieve semantically similar text."
+ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
+"""The instructions of mteb's own similarity and retrieval tasks, for models that take instructions."""
+PROMPTS: Mapping[Role, tuple[str, ...]] = {
+    "text": ("STS",),
+    "query": ("Retrieval-query", "Retrieval", "query"),
+    "document": ("Retrieval-document", "Retrieval", "document"),
+}
+"""The names under which mteb looks for the prompt of a role; the first one that exists is used."""
 
 
 @dataclass
@@ -52,69 +65,66 @@ class RegistryRunner(Runner):
     """A model that mteb has loaded."""
 
     model: EncoderProtocol
-    batch: int
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors), longest texts first; mteb adds the prompt."""
         for window in windows(texts):
-            yield window, encode(self.model, [texts[n] for n in window], role, self.batch)
+            yield window, encode(self.model, [texts[place] for place in window], role)
 
 
-def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None = None, batch: int = 32) -> Model:
+def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
     """Look the model up in the registry; it is loaded when the first text is encoded.
 
     Parameters
     ----------
     target
         Its name in mteb's registry: ``intfloat/e5-small-v2``.
-    device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
     dim
         Number of dimensions, for models that offer a choice.
-    batch
-        Texts per batch.
 
     Raises
     ------
     UnknownNameError
         If the registry has no such model.
     SpecError
-        If it gives no vector for a text, has no such number of dimensions, or may run code of its own that is not
-        trusted.
+        If it gives no vector for a text, or may run code of its own that is not trusted.
     """
+    import mteb
+
     place = f"encoder 'mteb:{target}'"
     options = explicit(place, dim=dim)
-    check_whole(place, batch=batch)
-    device = device or runtime.device
-    check_device(device)
-    meta = _meta(target)
-    if meta.loader is None:
-        raise SpecError(f"{place}: mteb lists the scores of this model but cannot load it")
-    if MANY.intersection(meta.model_type or ()) or "text" not in (meta.modalities or ["text"]):
-        raise SpecError(f"{place} does not return one vector per text")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about renamed models
+            meta = mteb.get_model_meta(target)
+    except KeyError:
+        names = [known.name for known in mteb.get_model_metas() if known.name]
+        raise UnknownNameError("model of mteb's registry", target, names) from None
+    if not meta.loader or MANY.intersection(meta.model_type or ()) or "text" not in (meta.modalities or ["text"]):
+        raise SpecError(f"{place} does not return one vector per text, or mteb lists its scores only")
     if runs_own_code(meta) and not runtime.trust_remote_code:
         raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
-    version = importlib.metadata.version("mteb")
-    # Functions among the settings are written with their place in memory.
-    settings = re.sub(r" at 0x\w+", "", repr([meta.experiment_kwargs, meta.loader_kwargs]))
     prompts = prompts_of(meta.loader_kwargs.get("model_prompts") or {})
     notes = []
     if meta.use_instructions and not prompts:
         notes.append("the model takes instructions that mteb's registry does not list; they are not shown here")
     if not re.fullmatch(r"[0-9a-f]{40}", meta.revision or "") or "API" in meta.framework:
         notes.append("mteb's registry names no commit of this model: a change of its weights is not noticed")
+    version = importlib.metadata.version("mteb")
+    # Functions among the settings are written with their place in memory.
+    settings = re.sub(r" at 0x\w+", "", repr([meta.experiment_kwargs, meta.loader_kwargs]))
 
     def load(model: Model) -> RegistryRunner:
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return RegistryRunner(meta.load_model(device=available_device(device), embed_dim=dim), batch)
+            return RegistryRunner(meta.load_model(device=available_device(runtime.device), embed_dim=dim))
 
     return Model(
         scheme="mteb",
         target=target,
         found=ModelFiles(Path(), meta.revision or ""),
         runtime=runtime,
-        device=device,
+        device=runtime.device,
         files={},
         options=options,
         prompts=with_prompts(prompts, {}),
@@ -123,15 +133,69 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         parameters=lambda: meta.n_parameters,
         similarity=similarity_of(meta),
         settings={"model": [meta.revision, version, loader_name(meta), settings], "instructions": [SAME, ANSWERS]},
-        known_route={"device": device, "batch": batch, "mteb": version},
+        known_route={"device": runtime.device, "mteb": version},
         warnings=tuple(notes),
+    )
+
+
+def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
+    """Return the prompts by role, for roles that have one among a model's named prompts."""
+    prompts = {str(role): next(filter(None, map(model_prompts.get, names)), "") for role, names in PROMPTS.items()}
+    return {role: prompt for role, prompt in prompts.items() if prompt}
+
+
+def similarity_of(meta: ModelMeta) -> str:
+    """Return the similarity in a model's metadata: ``cosine``, ``dot`` …; ``cosine`` if it has none."""
+    similarity = meta.similarity_fn_name
+    return similarity.value if similarity else "cosine"
+
+
+def encode(model: EncoderProtocol, texts: Sequence[str], role: Role) -> DenseVectors:
+    """Return the (n, d) float32 vectors of texts by a model that mteb has loaded; mteb adds the prompt.
+
+    Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in its similarity tasks (STS).
+    """
+    from datasets import Dataset
+    from mteb.types import PromptType
+    from torch.utils.data import DataLoader
+
+    columns = {"text": list(texts)}
+    if role == "query":
+        columns["query"] = columns["text"]
+    if role == "document":
+        columns |= {"title": [""] * len(texts), "body": columns["text"]}
+    rows = model.encode(
+        DataLoader(Dataset.from_dict(columns), batch_size=BATCH),
+        task_metadata=task_of(role),
+        hf_split="test",
+        hf_subset="default",
+        prompt_type=None if role == "text" else PromptType(role),
+        batch_size=BATCH,
+        show_progress_bar=False,
+    )
+    return np.asarray(off_device(rows), dtype=np.float32)
+
+
+@cache
+def task_of(role: Role) -> TaskMetadata:
+    """Return the metadata of a generic task: retrieval for queries and documents, similarity (STS) for plain texts."""
+    from mteb.abstasks.task_metadata import TaskMetadata
+
+    return TaskMetadata(
+        name="Embassay",
+        description="Texts of a corpus.",
+        dataset={"path": "embassay", "revision": "none"},
+        type="STS" if role == "text" else "Retrieval",
+        prompt=SAME if role == "text" else ANSWERS,
+        eval_langs=["eng-Latn"],
+        main_score="main",
     )
 
 
 def runs_own_code(meta: ModelMeta) -> bool:
     """Return whether code of the model's repository may run when it is loaded.
 
-    Every loader that is not in :data:`PLAIN` may run it, except those of services, which load no model.
+    Every loader that is not in :data:`PLAIN` may run it, except loaders of services, which load no model.
     """
     if re.search(r"'trust_remote_code': (?!False)", repr([meta.experiment_kwargs, meta.loader_kwargs])):
         return True
@@ -142,16 +206,3 @@ def loader_name(meta: ModelMeta) -> str:
     """Return the loader's full name: ``module.qualname``."""
     loader = getattr(meta.loader, "func", meta.loader)
     return f"{loader.__module__}.{loader.__qualname__}"
-
-
-def _meta(target: str) -> ModelMeta:
-    """Return the entry of a model in mteb's registry."""
-    import mteb
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about renamed models
-            return mteb.get_model_meta(target)
-    except KeyError:
-        names = [meta.name for meta in mteb.get_model_metas() if meta.name]
-        raise UnknownNameError("model of mteb's registry", target, names) from None

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import os
-import re
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from sysconfig import get_path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 from embassay.core.errors import SpecError, UnknownNameError, reason_of
 
+INSTALLED = {"site-packages", "dist-packages", "embassay"}
+"""Folders of packages that do not change while a process runs."""
 _sources: dict[str, bytes] = {}
-"""The source of each module as it was when it ran last."""
-_LOADED_AT = time.time()
+"""The source of each module of a user as it was when it ran last."""
 
 
 def function_of(
@@ -30,128 +29,82 @@ def function_of(
     version
         Stands for the sources, which are not hashed then.
     also
-        Which objects that cannot be called are taken, too.
+        Which objects that cannot be called are accepted as well.
 
     Raises
     ------
     SpecError
-        If there is no such module.
+        If there is no such module, or it fails.
     UnknownNameError
         If the module has no such callable.
     """
-    module_name, colon, name = target.partition(":")
-    if not colon or not module_name or not name:
-        raise SpecError(f"encoder 'python:{target}': write python:module:callable")
-    module = import_module(module_name, target)
-    function = _callable(module, name, target, also)
-    if version:
-        return function, version
-    # The callable may stand in another module, which the first one imports.
-    home = sys.modules.get(getattr(function, "__module__", None) or "", module)
-    if home is not module and run_if_changed(home, target):
-        run_again(module, target)
-        function = _callable(module, name, target, also)
-    return function, content_of(module, home)
-
-
-def import_module(name: str, target: str) -> ModuleType:
-    """Import a module; where its file has changed since it ran, run it again."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    place = f"encoder 'python:{target}'"
+    module_name, _, name = target.partition(":")
+    if not module_name or not name:
+        raise SpecError(f"{place}: write python:module:callable")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
     importlib.invalidate_caches()
-    was_imported = name in sys.modules
+    before = frozenset(sys.modules)
     try:
-        module = importlib.import_module(name)
+        module = importlib.import_module(module_name)
+        _run_if_changed(module, before)
+        function = _named(module, name)
+        # The callable may be in another module, which the first one imports.
+        home = sys.modules.get(getattr(function, "__module__", None) or "", module)
+        if not version and _run_if_changed(home, before):
+            _sources.pop(module_name, None)
+            _run_if_changed(module, sys.modules)
+            function = _named(module, name)
+    except UnknownNameError:
+        raise
     except ImportError as error:
-        raise SpecError(f"encoder 'python:{target}': {error}") from None
+        raise SpecError(f"{place}: {error}") from None
     except (Exception, SystemExit) as error:
-        raise _failure(name, target, error) from error
-    source = _source(module)
-    if not was_imported and source is not None:
-        _sources[name] = source.read_bytes()
-    run_if_changed(module, target)
-    return module
+        raise SpecError(f"{place}: {module_name} fails: {reason_of(error)}") from error
+    if not callable(function) and not also(function):
+        raise SpecError(f"{place}: {name!r} is not callable")
+    content = b"".join(map(_source, dict.fromkeys((module, home))))
+    return function, version or (hashlib.sha256(content).hexdigest() if content else "")
 
 
-def run_if_changed(module: ModuleType, target: str) -> bool:
-    """Run a module again where its file has changed since it ran; say whether that was so.
+def _run_if_changed(module: ModuleType, before: Collection[str]) -> bool:
+    """Run a module again if its file has changed since it ran, and return whether that was so.
 
-    A module that somebody else imported is taken to have run from the file as it is, unless the file is younger than
-    this process; a script that is running is never run again.
+    It runs in the module that there is, so that others who have imported it see the change as well. A module that was
+    imported ``before`` is run again once, because its file may have changed after that. A script that is running, and
+    installed packages, are never run again.
     """
-    source = _source(module)
-    if source is None or module.__name__ == "__main__":
+    name = module.__name__
+    path = Path(getattr(module, "__file__", None) or "")
+    content = _source(module)
+    if name not in before:
+        _sources[name] = content
+    is_installed = path.is_relative_to(get_path("stdlib")) or INSTALLED.intersection(path.parts)
+    if name == "__main__" or is_installed or content == _sources.get(name, b""):
         return False
-    content = source.read_bytes()
-    # Older than the process: it cannot have changed since it was imported.
-    if module.__name__ not in _sources and source.stat().st_mtime < _process_start():
-        _sources[module.__name__] = content
-    if _sources.get(module.__name__) == content:
-        return False
-    run_again(module, target)
+    # Before it runs, because it may itself ask for one of its functions.
+    _sources[name] = content
+    try:
+        exec(compile(content, path, "exec"), vars(module))  # noqa: S102 - the user's own module
+    except BaseException:
+        del _sources[name]
+        raise
     return True
 
 
-def run_again(module: ModuleType, target: str) -> None:
-    """Run a module's file in the module that there is, so that others who have imported it see the change too."""
-    source = _source(module)
-    if source is None or module.__name__ == "__main__":
-        return
-    content = source.read_bytes()
-    try:
-        exec(compile(content, str(source), "exec"), vars(module))  # noqa: S102 - the user's own module
-    except (Exception, SystemExit) as error:
-        raise _failure(module.__name__, target, error) from error
-    _sources[module.__name__] = content
-
-
-def _process_start() -> float:
-    """Return when this process began, in seconds since 1970; when this module was imported, where /proc is absent."""
-    try:
-        # Field 22 of proc(5): the start in clock ticks after the machine's. The name before it may hold blanks.
-        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        boot = re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(), re.MULTILINE)
-        if boot:
-            return float(boot[1]) + ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        # Only Linux has these files.
-        pass
-    return _LOADED_AT
-
-
-def _failure(name: str, target: str, error: BaseException) -> SpecError:
-    return SpecError(f"encoder 'python:{target}': {name} fails: {reason_of(error)}")
-
-
-def content_of(module: ModuleType, home: ModuleType) -> str:
-    """Return a hash of the sources that ran: the module's and the callable's own; empty if there is no source."""
-    content = b""
-    for each in dict.fromkeys((module, home)):
-        content += _sources.get(each.__name__, b"")
-    script = _source(module)
-    if module.__name__ == home.__name__ == "__main__" and script is not None:
-        content = script.read_bytes()
-    if content:
-        return hashlib.sha256(content).hexdigest()
-    return ""
-
-
-def _source(module: ModuleType) -> Path | None:
+def _source(module: ModuleType) -> bytes:
+    """Return the source of a module; empty if it has no source file."""
     path = Path(getattr(module, "__file__", None) or "")
-    if path.suffix == ".py" and path.is_file():
-        return path
-    return None
+    return path.read_bytes() if path.suffix == ".py" and path.is_file() else b""
 
 
-def _callable(module: ModuleType, name: str, target: str, also: Callable[[object], bool]) -> Callable[..., Any]:
-    """Return the callable with a dotted name in a module."""
-    function: object = module
+def _named(module: ModuleType, name: str) -> Any:
+    """Return the object with a dotted name in a module."""
+    named: Any = module
     for part in name.split("."):
-        if not hasattr(function, part):
-            callables = [n for n, value in vars(function).items() if callable(value) and not n.startswith("_")]
+        if not hasattr(named, part):
+            callables = [n for n, value in vars(named).items() if callable(value) and not n.startswith("_")]
             raise UnknownNameError(f"callable in module {module.__name__}:", part, callables)
-        function = getattr(function, part)
-    if not callable(function) and not also(function):
-        raise SpecError(f"encoder 'python:{target}': {name!r} is not callable")
-    return cast("Callable[..., Any]", function)
+        named = getattr(named, part)
+    return named

@@ -110,7 +110,7 @@ def recognise(path: Path) -> WordFormat:
     return WordFormat(dim, 0, is_binary=False)
 
 
-def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
+def read(path: Path, limit: int = 0) -> WordVectors:
     """Return the words of a file and their vectors.
 
     The memory needed is about that of the matrix and the words.
@@ -119,8 +119,6 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
     ----------
     limit
         Read only this many words from the start of the file; 0 for all.
-    always
-        Words that are read even if they come after the limit.
 
     Raises
     ------
@@ -129,16 +127,12 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
         the word in a binary file.
     """
     form = recognise(path)
-    wanted = {word.encode() for word in always}
     words: list[str] = []
     numbers = bytearray()
     with _opened(path) as file, np.errstate(over="ignore"):
         for content, vector in _words(file, form):
-            if limit and len(words) >= limit and content not in wanted:
-                if wanted:
-                    continue
+            if limit and len(words) >= limit:
                 break
-            wanted.discard(content)
             if vector.shape != (form.dim,) or not np.isfinite(vector).all():
                 place = _place(form, len(words))
                 problem = f"{place} is incomplete or damaged: it must be a word and {form.dim} finite numbers"

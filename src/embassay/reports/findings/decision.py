@@ -39,8 +39,8 @@ from embassay.stats.decide import Shortlist, decide
 
 FAR = 2.5
 """In margins: what is lower by more is not to be used, with or without a verdict."""
-MOST_REJECTED = 3
-"""Candidates that are named as not to be used, at most."""
+MOST_NAMED = 3
+"""Candidates that are named as undecided or as not to be used, at most."""
 PARTS = ("half", "a third of", "a quarter of", "a fifth of", "a sixth of", "a seventh of", "an eighth of", "a ninth of")
 """A half, a third … in words, and so on."""
 CLOSE = 0.1
@@ -80,6 +80,7 @@ class Decision:
         if self.decides:
             yield self.use(self.choice)
             yield from self.alternatives(self.choice)
+            yield from self.undecided(self.choice)
             yield from self.rejected(self.choice)
         else:
             yield self.highest(self.choice)
@@ -191,7 +192,7 @@ class Decision:
             templates.HIGHEST_VALUE,
             encoder=choice.highest,
             headline=self.said_headline(choice.highest),
-            more="".join(lower[:MOST_REJECTED]),
+            more="".join(lower[:MOST_NAMED]),
         )
 
     def alternatives(self, choice: Shortlist) -> Iterator[Finding]:
@@ -204,31 +205,47 @@ class Decision:
                 said += f", {written_ratio(size / size_of_use)} the bytes"
             yield self.with_difference(self.finding(templates.OR, encoder=name, others=said), name, choice.use)
 
+    def undecided(self, choice: Shortlist) -> Iterator[Finding]:
+        """Yield what is compared with the one to use, and neither shown to be worse nor named instead of it."""
+        if others := self.undecided_names(choice):
+            yield self.finding(templates.UNDECIDED, others=self.listed(dict.fromkeys(others, choice.use), choice))
+
+    def undecided_names(self, choice: Shortlist) -> list[str]:
+        """Return the candidates that a test does not tell from the one to use, without those named instead of it."""
+        others = []
+        for name in self.verdict.candidates:
+            pair = self.verdict.between(name, choice.use)
+            is_worse = choice.rejected.get(name) is not None
+            if pair is not None and pair.p is not None and not is_worse and name not in choice.others:
+                others.append(name)
+        return others
+
     def rejected(self, choice: Shortlist) -> Iterator[Finding]:
-        """Yield what not to use: what is shown to be worse, and what is far lower."""
-        pairs = list(self.rejected_pairs(choice).items())
-        said = []
-        for name, other in pairs[:MOST_REJECTED]:
-            text = self.versus(name, other, than=other != choice.use)
-            pair = self.verdict.between(name, other)
-            if pair is None or pair.p is None:
-                text += templates.NOT_TESTED.sentence()
-            elif not pair.is_significant:
-                text += templates.MAY_BE_CHANCE.sentence()
-            said.append(text)
-        if len(pairs) > MOST_REJECTED:
-            said.append(f"And {len(pairs) - MOST_REJECTED:,} more")
-        if said:
-            yield self.finding(templates.NOT, rejected=". ".join(said))
+        """Yield what not to use: what is shown to be worse, and what is far lower and not tested."""
+        if pairs := self.rejected_pairs(choice):
+            yield self.finding(templates.NOT, rejected=self.listed(pairs, choice))
 
     def rejected_pairs(self, choice: Shortlist) -> dict[str, str]:
         """Return with what each rejected candidate is compared: the one to use, if that verdict is one against it."""
-        compared = {}
+        compared, undecided = {}, self.undecided_names(choice)
         for name, better in choice.rejected.items():
             pair = self.verdict.between(name, choice.use)
             is_shown = pair is not None and pair.is_significant
-            compared[name] = choice.use if better is None or is_shown else better
+            if name not in undecided:
+                compared[name] = choice.use if better is None or is_shown else better
         return compared
+
+    def listed(self, pairs: dict[str, str], choice: Shortlist) -> str:
+        """Write the differences of the first few pairs, and how many more there are."""
+        said = []
+        for name, other in list(pairs.items())[:MOST_NAMED]:
+            pair = self.verdict.between(name, other)
+            is_tested = pair is not None and pair.p is not None
+            text = self.versus(name, other, than=other != choice.use)
+            said.append(text if is_tested else text + templates.NOT_TESTED.sentence())
+        if len(pairs) > MOST_NAMED:
+            said.append(f"And {len(pairs) - MOST_NAMED:,} more")
+        return ". ".join(said)
 
     def with_difference(self, finding: Finding, name: str, other: str) -> Finding:
         """Return a finding with the figure of a pair, if the two are compared."""
@@ -301,7 +318,7 @@ class Decision:
         """Return the pairs whose difference stands with the choice."""
         if not self.decides:
             return set()
-        others = {frozenset((choice.use, name)) for name in choice.others}
+        others = {frozenset((choice.use, name)) for name in (*choice.others, *self.undecided_names(choice))}
         return others | {frozenset(pair) for pair in self.rejected_pairs(choice).items()}
 
     @property

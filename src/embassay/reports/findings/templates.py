@@ -110,20 +110,25 @@ OR = Template(
     kind="instead",
     severity="medium",
 )
+UNDECIDED = Template(
+    "{others}.",
+    "those that are compared with the one to use, not shown to be worse, and neither instead of it nor not tested",
+    EXCHANGE,
+    title="Undecided",
+    kind="undecided",
+    severity="medium",
+)
 NOT = Template(
     "{rejected}.",
     "those that a verdict shows to be worse, p ≤ 0.05 in the family of the pair, and those that are lower by more than "
-    "two and a half margins, marked as such",
+    "two and a half margins and not tested, marked as such",
     EXCHANGE,
     title="Not these",
     kind="rejected",
     severity="medium",
 )
 VERSUS = Template("{encoder}: {difference}", "of each", COUNT)
-MAY_BE_CHANCE = Template(
-    " (may be chance)", "after a difference of more than two and a half margins with p above 0.05", LIMIT
-)
-NOT_TESTED = Template(" (not tested)", "after such a difference of a pair that is not compared", LIMIT)
+NOT_TESTED = Template(" (not tested)", "after the difference of a pair that is not compared", LIMIT)
 NO_REASON = Template(
     "No verdict on others like these: {reason}.",
     "fewer than 10 units, or one that two thirds of the items have; of a correlation, one with a third of the items",

@@ -1,9 +1,6 @@
 """Encoders that always choose one kind of candidate: a check of the negated_antonyms diagnostic.
 
-As specs, they know the sentences of the built-in corpus ``opposites``:
-
-    embassay run -e python:embassay.models.examples.planted:always_paraphrase -c opposites
-
+As specs, such as ``python:planted:always_paraphrase``, they know the sentences of the built-in corpus ``opposites``.
 :class:`Planted` does the same for any choice corpus. On it the accuracy is known exactly: 1 for
 ``paraphrase``, 0 for ``antonym`` and ``polarity``; :func:`constant` ties everywhere and has 1/3.
 """

@@ -1,1 +1,0 @@
-"""Encoders whose outcome is known exactly, for trying things out."""
