@@ -2,8 +2,8 @@
 
 import io
 
-from embassay.run import progress
-from embassay.run.progress import Bar
+from embassay.run import progress as module
+from embassay.run.progress import counting, progress
 
 
 class Terminal(io.StringIO):
@@ -22,7 +22,7 @@ def standard_error(monkeypatch, kind):
 
 def test_a_training_shows_the_sentences_of_all_epochs(monkeypatch):
     terminal = standard_error(monkeypatch, Terminal)
-    with Bar().training("train model") as advance:
+    with progress("train model") as advance:
         advance(250, 1000)
     assert "train model" in terminal.getvalue()
     assert " 250/1000" in terminal.getvalue()
@@ -30,7 +30,7 @@ def test_a_training_shows_the_sentences_of_all_epochs(monkeypatch):
 
 def test_encoding_shows_the_texts(monkeypatch):
     terminal = standard_error(monkeypatch, Terminal)
-    with Bar().encoding("bow", 40) as advance:
+    with counting("bow", 40) as advance:
         advance(7)
         advance(3)
     assert "10/40" in terminal.getvalue()
@@ -38,15 +38,15 @@ def test_encoding_shows_the_texts(monkeypatch):
 
 def test_a_short_step_prints_nothing_where_there_is_no_terminal(monkeypatch):
     found = standard_error(monkeypatch, io.StringIO)
-    with Bar().training("train model") as advance:
+    with progress("train model") as advance:
         advance(1, 2)
     assert found.getvalue() == ""
 
 
 def test_a_long_step_prints_lines_where_there_is_no_terminal(monkeypatch):
-    monkeypatch.setattr(progress, "INTERVAL", -1)
+    monkeypatch.setattr(module, "INTERVAL", -1)
     found = standard_error(monkeypatch, io.StringIO)
-    with Bar().encoding("minilm", 1200) as advance:
+    with counting("minilm", 1200) as advance:
         advance(1000)
         advance(100)
     assert "minilm: 1,000 of 1,200 after 0 s, about 0 s left\n" in found.getvalue()
@@ -55,11 +55,11 @@ def test_a_long_step_prints_lines_where_there_is_no_terminal(monkeypatch):
 
 def test_counting_shows_the_count_and_the_total(monkeypatch):
     terminal = standard_error(monkeypatch, Terminal)
-    with Bar().encoding("figures", 12) as advance:
+    with counting("figures", 12) as advance:
         advance(1)
         advance(1)
     assert " 2/12" in terminal.getvalue()
     plain = standard_error(monkeypatch, io.StringIO)
-    with Bar().encoding("figures", 12) as advance:
+    with counting("figures", 12) as advance:
         advance(1)
     assert plain.getvalue() == ""

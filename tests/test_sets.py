@@ -16,39 +16,39 @@ from embassay.run.specs import Spec, bind, parse
 
 
 def test_the_papers_numbers_of_encoders():
-    sizes = {name: len(sets_module.named(name).members) for name in sets_module.sets()}
+    sizes = {name: len(sets_module.sets()[name].members) for name in sets_module.sets()}
     # Bansal et al. 2025: 16; White et al. 2015, table 1: 7; Vahtola et al. 2022, table 8: 114.
     assert sizes["composition"] == 16
-    classes = [member.group for member in sets_module.named("composition").members]
+    classes = [member.group for member in sets_module.sets()["composition"].members]
     assert (classes.count("classical"), classes.count("LLM")) == (7, 9)
     assert sizes["localization"] == 7
     assert sizes["semantoneg-all"] == 114
     # HEROS, table 3, has GloVe and 30 supervised ones.
-    supervised = [m for m in sets_module.named("heros").members if m.spec.startswith("sentence-transformers/")]
+    supervised = [m for m in sets_module.sets()["heros"].members if m.spec.startswith("sentence-transformers/")]
     assert len(supervised) == 31
     # Section 3 compares 60.
-    specs = sum(bool(member.spec) for member in sets_module.named("heros").members)
-    assert f"{specs} of the paper's 60" in sets_module.named("heros").title
+    specs = sum(bool(member.spec) for member in sets_module.sets()["heros"].members)
+    assert f"{specs} of the paper's 60" in sets_module.sets()["heros"].title
 
 
 def test_semantoneg_has_the_models_whose_accuracies_were_published():
     published = [model for _, model, *_ in papers_published("semantoneg")["rows"]]
-    assert [member.called for member in sets_module.named("semantoneg-all").members] == published
-    assert {m.called for m in sets_module.named("semantoneg").members} < set(published)
-    top10 = sets_module.named("semantoneg-top10").members
+    assert [member.called for member in sets_module.sets()["semantoneg-all"].members] == published
+    assert {m.called for m in sets_module.sets()["semantoneg"].members} < set(published)
+    top10 = sets_module.sets()["semantoneg-top10"].members
     assert len(top10) == 10
     assert {m.called for m in top10} < set(published)
 
 
 def test_dimensions_are_those_of_the_table_that_is_reproduced():
     (table,) = (each for each in papers_published("heros")["exhibits"] if each["exhibit"] == "table 3")
-    members = sets_module.named("heros").members
+    members = sets_module.sets()["heros"].members
     assert table["rows"] == {member.called: [str(member.dim)] for member in members if member.dim}
 
 
 @pytest.mark.parametrize("name", sets_module.sets())
 def test_every_member_has_a_spec_that_parses_or_a_reason(name):
-    members = sets_module.named(name).members
+    members = sets_module.sets()[name].members
     assert len({member.called for member in members}) == len(members)
     for member in members:
         if not member.spec:
@@ -68,7 +68,7 @@ def test_every_member_has_a_spec_that_parses_or_a_reason(name):
 
 def test_a_spec_says_what_papers_call_its_model_and_which_group_it_is_in():
     specs = ["mine=hashing,published=MOWE,group=words", "hashing,dim=8"]
-    mine, other = load_candidates(specs, Runtime(), ()).entries
+    mine, other = load_candidates(specs, Runtime(), ())[0]
     assert (mine.published_name, mine.group, other.published_name, other.group) == ("MOWE", "words", "", "")
     assert mine.encoder.fingerprint == load_encoder("hashing").fingerprint
 
@@ -80,11 +80,10 @@ def test_the_file_has_no_other_fields():
 
 
 def test_what_names_a_set_and_what_does_not():
-    assert sets_module.named_in("@heros") is sets_module.named("heros")
-    assert sets_module.named_in(Spec("@heros")) is sets_module.named("heros")
+    assert sets_module.named_in("@heros") is sets_module.sets()["heros"]
+    assert sets_module.named_in(Spec("@heros")) is sets_module.sets()["heros"]
     assert sets_module.named_in("bow") is None
     assert sets_module.named_in("mine=./folder@2") is None
-    assert sets_module.named_in("a,,=") is None
 
 
 def test_an_unknown_set_says_the_nearest_and_all():
@@ -99,23 +98,23 @@ def test_a_set_takes_no_label_and_no_options(spec):
 
 
 def test_models_of_a_service_have_their_price():
-    services = [m for name in sets_module.sets() for m in sets_module.named(name).members if m.spec.startswith("api:")]
+    services = [m for name in sets_module.sets() for m in sets_module.sets()[name].members if m.spec.startswith("api:")]
     assert [parse(m.spec, "encoder").options["price"] for m in services] == ["0.10", "0.10", "0.02", "0.13"]
     assert all("list price as of early 2025: check it" in member.note for member in services)
 
 
 def test_what_differs_from_the_papers_is_said():
-    notes = {member.called: member.note for name in sets_module.sets() for member in sets_module.named(name).members}
+    notes = {member.called: member.note for name in sets_module.sets() for member in sets_module.sets()[name].members}
     assert "applies a layer (MLP)" in notes["PromptBERT (sup)"]
     assert "applies a layer" not in notes["PromptBERT (unsup)"]
     assert "before the pooler's layer" in notes["DiffCSE roberta-base"]
     assert "our choice" in notes["LASER"]
     assert "padding" in notes["InferSent"]
-    assert "sentence-t5-xxl" in sets_module.named("semantoneg-all").title
+    assert "sentence-t5-xxl" in sets_module.sets()["semantoneg-all"].title
 
 
 def test_a_spec_with_a_template_keeps_it_whole():
-    member = next(m for m in sets_module.named("heros").members if m.called == "PromptBERT (unsup)")
+    member = next(m for m in sets_module.sets()["heros"].members if m.called == "PromptBERT (unsup)")
     assert parse(member.spec, "encoder").options["template"] == 'This sentence of "{text}" means [MASK].'
 
 

@@ -140,11 +140,11 @@ def assay(
     outcome = execute(plan)
     if not outcome.result.rows:
         outcome.check()
-    messages += [f"failed: {failure.sentence}" for failure in outcome.failures]
+    messages += [f"failed: {failure.sentence}" for failure in outcome.result.failed]
     for message in messages:
         warnings.warn(message, stacklevel=2)
     save = partial(command.save, plan, outcome, time.perf_counter() - started)
-    return replace(outcome.result, items=Items(lambda: outcome.scored(plan), write_run=save))
+    return replace(outcome.result, items=Items(lambda: outcome.tasks, write_run=save))
 
 
 def encode_corpus(

@@ -8,8 +8,7 @@ import pytest
 
 from embassay.core.errors import InputError, SourceError
 from embassay.core.plugins import CORPORA
-from embassay.run.loaders import find_loader
-from embassay.run.resolve import builtin_names, load_corpus
+from embassay.run.resolve import builtin_names, find_loader, load_corpus
 
 
 def lines(*rows):

@@ -7,7 +7,7 @@ import embassay as ea
 from embassay.core.columns import read_columns, write_columns
 from embassay.core.errors import SourceError, SpecError
 from embassay.diagnostics.metrics.metric import headline_metric, metric_of
-from embassay.run.columns import columns_of
+from embassay.run.items import columns_of
 from embassay.stats.correlate import correlation
 
 RUNS = {

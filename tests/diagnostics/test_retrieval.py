@@ -22,8 +22,8 @@ from embassay.diagnostics.retrieval.scores import NAME, similarity_to_random
 from embassay.reports.findings.support import verdict as words_of
 from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, corpus_table, encoder_table
-from embassay.run.columns import columns_of
 from embassay.run.execute import without_texts
+from embassay.run.items import columns_of
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus

@@ -39,27 +39,27 @@ def encoded(monkeypatch):
 
 
 def vectors_of(spec, cache):
-    vectors, effort = encode(load_encoder(spec), TEXTS, cache, lambda ready: None)
-    return vectors.matrix, effort
+    vectors, encoded = encode(load_encoder(spec), TEXTS, cache, lambda ready: None)
+    return vectors.matrix, encoded
 
 
 def test_derived_vectors_are_computed_from_cached_ones(model, tmp_path):
     with VectorCache(tmp_path) as cache:
-        full, effort = vectors_of(model, cache)
-        assert effort.encoded == len(TEXTS)
-        cut, effort = vectors_of(f"{model},dim=16", cache)
-        assert effort.encoded == 0
+        full, encoded = vectors_of(model, cache)
+        assert encoded == len(TEXTS)
+        cut, encoded = vectors_of(f"{model},dim=16", cache)
+        assert encoded == 0
         np.testing.assert_array_equal(cut, full[:, :16])
-        signs, effort = vectors_of(f"{model},vectors=binary,dim=16", cache)
-        assert effort.encoded == 0
+        signs, encoded = vectors_of(f"{model},vectors=binary,dim=16", cache)
+        assert encoded == 0
         np.testing.assert_array_equal(signs, np.where(full[:, :16] > 0, 1, -1))
-        scaled, effort = vectors_of(f"{model},dim=16,normalize=true", cache)
-        assert effort.encoded == 0
+        scaled, encoded = vectors_of(f"{model},dim=16,normalize=true", cache)
+        assert encoded == 0
         np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), 1, rtol=1e-6)
         # Only the full vectors are kept, and under their own key.
         (holding,) = cache.info()
         assert holding.vectors == len(TEXTS)
-        assert cache.missing(key_in_cache(load_encoder(model)), TEXTS) == ()
+        assert all(row is not None for row in cache.get(key_in_cache(load_encoder(model)), TEXTS))
         assert holding.dim == 32
 
 
@@ -79,8 +79,7 @@ def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path):
             vectors_of(f"{model},dim=500", cache)
 
 
-@pytest.mark.parametrize("cached", [True, False])
-def test_a_list_of_dimensions_encodes_each_text_once(model, cached, tmp_path, encoded):
+def test_a_list_of_dimensions_encodes_each_text_once(model, tmp_path, encoded):
     request = RunRequest(
         [f"{model},dim=[4,8,16,32]", model],
         ["opposites"],
@@ -88,23 +87,23 @@ def test_a_list_of_dimensions_encodes_each_text_once(model, cached, tmp_path, en
         baselines=False,
         resamples=20,
         quiet=True,
-        cache=tmp_path if cached else None,
+        cache=tmp_path,
     )
     outcome = execute(prepare(request), workers=1)
     outcome.check()
     assert len(encoded) == len(set(encoded)) == 280
-    efforts = [run.report.effort for run in outcome.encoders]
+    runs = outcome.encoders
     # The others are derived from the last one, the plain model.
-    assert [effort.encoded for effort in efforts] == [0, 0, 0, 0, efforts[0].texts]
+    assert [run.encoded for run in runs] == [0, 0, 0, 0, runs[0].texts]
     assert [record.dim for record in outcome.result.encoders] == [4, 8, 16, 32, 32]
     assert len({record.fingerprint for record in outcome.result.encoders}) == 5
 
 
-def test_encoders_with_another_similarity_share_vectors_but_not_the_similarity(model):
+def test_encoders_with_another_similarity_share_vectors_but_not_the_similarity(model, tmp_path):
     request = RunRequest([f"dot={model},similarity=dot", model, f"short={model},dim=16"], ["handbook"], ["retrieval"],
-                         baselines=False, resamples=20, quiet=True)  # fmt: skip
+                         baselines=False, resamples=20, quiet=True, cache=tmp_path)  # fmt: skip
     outcome = execute(prepare(request), workers=1)
-    assert [run.report.effort.encoded > 0 for run in outcome.encoders] == [True, False, False]
+    assert [run.encoded > 0 for run in outcome.encoders] == [True, False, False]
     assert [scores.scalars["dot"] for run in outcome.encoders for scores in run.scores.values()] == [1, 0, 0]
 
 
@@ -117,7 +116,7 @@ def test_a_list_makes_one_candidate_for_each_value():
         "m,dim=128,vectors=binary",
     ]
     assert specs[3].options == {"dim": "128", "vectors": "binary", "max_length": "9"}
-    assert alternatives(parse("bow", "encoder"), "bow") == [parse("bow", "encoder")]
+    assert alternatives(parse("bow", "encoder"), "bow") == [parse("bow=bow", "encoder")]
     with pytest.raises(SpecError, match="the list of option 'dim' is empty"):
         alternatives(parse("m,dim=[]", "encoder"), "m")
 

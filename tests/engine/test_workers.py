@@ -77,8 +77,8 @@ def test_an_encoder_whose_process_dies_is_named_and_the_others_finish(monkeypatc
         RunRequest(["random,dim=16", "hashing"], ["paraphrases"], ["localization"], resamples=50, baselines=False)
     )
     outcome = execute(plan)
-    assert [(f.encoder, f.diagnostic) for f in outcome.failures] == [("random", "")]
-    assert "a worker process was killed, probably because it ran out of memory" in outcome.failures[0].reason
+    assert [(f.encoder, f.diagnostic) for f in outcome.result.failed] == [("random", "")]
+    assert "a worker process was killed, probably because it ran out of memory" in outcome.result.failed[0].reason
     assert {e.name for e in outcome.result.encoders} == {"hashing"}
 
 

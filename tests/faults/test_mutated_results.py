@@ -62,10 +62,10 @@ def record():
     badges = {"sampled": 9, "drift": 1e-7, "reason": None, "notes": ["read this"]}
     known = {"texts": 4, "route": {"backend": "torch"}, "badges": badges}
     encoders = {"hashing": known, "bow": {**known, "badges": None}}
-    settings = {"encoders": [["hashing", "hashing", "f", False]], "corpora": [], "diagnostics": [], "seed": 0}
+    settings = {"encoders": {"hashing": ["hashing", "", "f"]}, "corpora": {}, "diagnostics": {}, "seed": 0}
     settings |= {"resamples": 20, "reference": ""}
     return {
-        "key": "k", "settings": settings, "state": "failed in part",
+        "settings": settings, "state": "failed in part",
         "failures": [{"encoder": "worse", "reason": "no room"}],
         "notes": ["one", "two"], "encoders": encoders, "seconds": 1.5, "embassay": "0.1.0",
     }  # fmt: skip

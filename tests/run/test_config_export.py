@@ -116,4 +116,4 @@ def test_another_file_is_not_overwritten(run, capsys):
 def test_values_that_are_sent_to_a_service_are_not_stored():
     headers = {"Authorization": "$KEY", "X-Key": "hunter2"}
     spec = Spec("https://host/path", "s", {"ids": "a", "headers": headers, "base_url": "https://me:pw@host"})
-    assert _without_secrets(spec) == {"ids": "a", "headers": {"Authorization": "$KEY"}}
+    assert _without_secrets(spec.options) == {"ids": "a", "headers": {"Authorization": "$KEY"}}

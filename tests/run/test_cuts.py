@@ -212,8 +212,7 @@ def test_each_variant_has_the_file_of_its_source(docs, tmp_path):
     shutil.copytree(folder, other)
     questions = docs.partition("questions=")[2]
     sources = [f"{docs},passages=[document,3]", f"other={other},questions={questions}"]
-    plan_request = RunRequest(["m=hashing"], sources, ["retrieval"], quiet=True)
-    files = {corpus.key: corpus.file for corpus in load_given_corpora(plan_request)}
+    files = {corpus.key: corpus.file for corpus in load_given_corpora(sources, follow_links=False)}
     assert files == {"docs,passages=document": folder, "docs,passages=3": folder, "other": str(other)}
 
 
@@ -317,9 +316,8 @@ def test_a_run_is_repeated_byte_for_byte_and_read_again(docs, tmp_path, capsys):
     frame = ea.read(tmp_path / "one").scores("retrieval")
     assert frame.equals(assay(docs, CUTS, baselines=False).scores("retrieval"))
     settings = json.loads((tmp_path / "one/run.json").read_text())["settings"]
-    assert [name for name, _ in settings["corpora"]] == [f"docs,passages={cut}" for cut in CUTS]
-    assert len({fingerprint for _, fingerprint in settings["corpora"]}) == 3
-    assert settings["variants"][1] == ["docs,passages=6", "docs", "passages=6"]
+    assert settings["corpora"].keys() == {f"docs,passages={cut}" for cut in CUTS}
+    assert len(set(settings["corpora"].values())) == 3
     report = tmp_path / "one/report.html"
     before = report.read_text()
     assert '<h2 id="cost-title">Costs</h2>' in before
@@ -385,11 +383,3 @@ def test_a_look_lists_each_variant(docs, tmp_path, capsys):
 def test_the_size_of_a_vector(vectors, dim, size):
     assert vector_bytes(Card("st:m", options={"vectors": vectors} if vectors else {}), dim) == size
     assert vector_bytes(Card("sparse:m"), dim) is None
-
-
-def test_cuts_that_change_no_passage_are_said(docs):
-    """No document has 500 words: 500 and 600 words a passage leave each in one piece."""
-    same = prepare(request(docs, cuts=("500", "600"))).corpora
-    assert [any("they cannot differ" in note for note in corpus.notes) for corpus in same] == [True, False]
-    different = prepare(request(docs)).corpora
-    assert not any("they cannot differ" in note for corpus in different for note in corpus.notes)

@@ -12,7 +12,7 @@ from embassay.api import assay
 from embassay.core.errors import SpecError
 from embassay.diagnostics.base import Outcomes
 from embassay.run.command import carry_out
-from embassay.run.examples import group_by_misses, in_turn, sample_items
+from embassay.run.items import group_by_misses, in_turn, sample_items
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 

@@ -9,11 +9,10 @@ from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.result import CHANGES
 from embassay.core.types import Card
 from embassay.models.base import BaseEncoder
-from embassay.run.candidates import RunEncoder, in_scoring_order
+from embassay.run.candidates import RunEncoder, in_scoring_order, with_bases
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_candidate
-from embassay.run.steps import with_bases
 
 
 @dataclass(frozen=True)

@@ -83,15 +83,6 @@ def test_a_damaged_file_is_skipped_counted_and_its_texts_are_stored_again(filled
         assert sound_vectors(cache) == 240, "the sound file is preferred to the damaged one"
 
 
-def test_a_head_that_claims_more_vectors_than_there_are(filled):
-    for path in (filled / "vectors").glob("*/*.vectors"):
-        content = bytearray(path.read_bytes())
-        content[4:12] = (1 << 60).to_bytes(8, "little")
-        path.write_bytes(content)
-    with VectorCache(filled) as cache:
-        assert sound_vectors(cache) == 0
-
-
 def test_a_full_disk_is_said_and_nothing_is_half_written(filled, monkeypatch):
     def fails(handle):
         raise OSError(28, "No space left on device")

@@ -24,19 +24,6 @@ with VectorCache(folder) as cache:
     print(cache.trouble)
 """
 
-CROWDED = """
-import sys
-from pathlib import Path
-import numpy as np
-from embassay.run.cache.cache import VectorCache
-folder, name = Path(sys.argv[1]), sys.argv[2]
-with VectorCache(folder) as cache:
-    for start in range(0, 500, 25):
-        texts = [("text", str(number)) for number in range(start, start + 25)]
-        cache.put(name, texts, np.ones((25, 64), np.float32))
-    print(cache.trouble)
-"""
-
 
 @pytest.fixture
 def start(start_process):
@@ -54,7 +41,7 @@ def named(name, count=COUNT):
 
 
 def count(cache, texts):
-    return len(texts) - len(cache.missing("model", texts))
+    return sum(row is not None for row in cache.get("model", texts))
 
 
 def test_two_writers_and_a_reader_lose_nothing(tmp_path, start):
@@ -71,13 +58,6 @@ def test_two_writers_and_a_reader_lose_nothing(tmp_path, start):
         for name in ("one", "two"):
             assert np.array_equal(np.array(cache.get("model", named(name)))[:, 0], np.arange(COUNT))
         assert [holding.vectors for holding in cache.info()] == [2 * COUNT]
-
-
-def test_writers_that_make_room_for_each_other(tmp_path, start, monkeypatch):
-    monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "0.0002")
-    writers = [start(CROWDED, tmp_path, name) for name in ("one", "two", "three", "four")]
-    # Each could go on to the end: what another process has removed is no trouble.
-    assert [writer.communicate()[0] for writer in writers] == ["\n"] * 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")

@@ -11,10 +11,9 @@ import pytest
 from embassay._version import __version__
 from embassay.core.errors import OutputError
 from embassay.core.types import ItemScores, Origin
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.record import read_record
+from embassay.run.runs.folder import RunFolder, read_record
 
-SETTINGS = {"encoders": [], "corpora": [], "diagnostics": [], "seed": 0, "resamples": 9, "reference": ""}
+SETTINGS = {"encoders": {}, "corpora": {}, "diagnostics": {}, "seed": 0, "resamples": 9, "reference": ""}
 ORIGIN = Origin("negated_antonyms", "", "c", "cf", "a/b c", "ef", "st:a")
 
 
@@ -121,7 +120,7 @@ def test_a_file_of_our_names_is_not_ours_without_a_record(tmp_path, name, overwr
 
 def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
     def settings(fingerprint, seed=0):
-        encoders = [("a", "bow", "f1", False), ("b", "python:m:f", fingerprint, False)]
+        encoders = {"a": ("bow", "", "f1"), "b": ("python:m:f", "", fingerprint)}
         return SETTINGS | {"encoders": encoders, "seed": seed}
 
     run = RunFolder(tmp_path / "run")
@@ -130,7 +129,7 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
     with pytest.raises(OutputError, match=r"different settings \(seed\)"):
         RunFolder(run.path).open(settings("mended", seed=1))
     RunFolder(run.path).open(settings("mended"))
-    assert run.record()["settings"]["encoders"][1][2] == "mended"
+    assert run.record()["settings"]["encoders"]["b"][2] == "mended"
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -196,5 +195,5 @@ def test_the_record_says_that_it_is_running(folder):
 
 def test_a_damaged_record_counts_as_none(tmp_path):
     path = tmp_path / "run.json"
-    path.write_text('{"key": "k", "seconds": null, "state": "done"}')
+    path.write_text('{"seconds": null, "state": "done"}')
     assert read_record(path) == {}

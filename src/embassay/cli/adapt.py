@@ -49,7 +49,7 @@ def adapt(
     quiet
         Print only the verdict and its figures.
     """
-    from embassay.run.progress import Bar
+    from embassay.run.progress import progress
     from embassay.training.adapt import Adaptation, AdaptRequest
 
     request = AdaptRequest(
@@ -64,7 +64,7 @@ def adapt(
     )
     # The verdict is printed also with --quiet.
     if not quiet:
-        request = replace(request, say=say, training=Bar().training)
+        request = replace(request, say=say, training=progress)
     adaptation = Adaptation.prepare(request)
     if dry_run:
         for line in adaptation.summary():

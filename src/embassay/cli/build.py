@@ -194,11 +194,11 @@ def build_groups(
     by_hand = by_hand or (source.is_dir() and not encoder)
     if not encoder and not by_hand:
         return run_build("groups", source, out, overwrite, given_options(options))
-    from embassay.run.progress import Bar
+    from embassay.run.progress import progress
     from embassay.testsets.proposals import propose_groups
 
     source, out = source_path(source), output_path(out)
-    with Bar().training(f"encode {source}") as advance:
+    with progress(f"encode {source}") as advance:
         proposal = propose_groups(
             source,
             out,
@@ -271,11 +271,11 @@ def given_options(options: Shared) -> dict[str, Any]:
 def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:
     """Build, and print what was built and how it is used."""
     from embassay.api import build as make
-    from embassay.run.progress import Bar
+    from embassay.run.progress import progress
     from embassay.testsets.files import SetFiles
 
     out = output_path(out)
-    with Bar().training(f"build {out}") as advance:
+    with progress(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
     say(*built.notes)
     say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')} in {built.time_taken}")

@@ -14,7 +14,7 @@ from embassay.core.formatting import written_bytes
 from embassay.core.store.files import VECTORS, clear, default_folder, exists, size_of
 from embassay.core.store.paths import output_path
 from embassay.reports.terminal import stdout
-from embassay.run.cache.cache import LIMIT, Holding, VectorCache
+from embassay.run.cache.cache import Holding, VectorCache
 
 
 def carry_out(what: str, folder: Path | None) -> None:
@@ -50,12 +50,9 @@ def _show(folder: Path) -> None:
     """Print the size and limit of the cache, and its encoders."""
     with VectorCache(folder) as cache:
         holdings = cache.info()
-    limit = "none"
-    if cache.limit is not None:
-        limit = written_bytes(cache.limit)
     _print(f"folder   {folder}")
     _print(f"on disk  {written_bytes(size_of(folder / VECTORS))}")
-    _print(f"limit    {limit} (change it with {LIMIT})")
+    _print(f"limit    {written_bytes(cache.limit)}")
     _print(f"vectors  {sum(holding.vectors for holding in holdings):,}")
     if holdings:
         stdout().print()

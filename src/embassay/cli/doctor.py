@@ -24,13 +24,12 @@ from embassay.core.store.files import default_folder, exists, size_of
 from embassay.models.neural.library import devices_here
 from embassay.models.neural.locations import BUNDLED_PACKAGE
 from embassay.reports.terminal import stdout
-from embassay.run.cache.cache import LIMIT
 
 CORE = ("numpy", "scipy", "scikit-learn", "polars")
 REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == '([\w-]+)'")
 """A package that an extra requires, as the metadata of this package have it."""
 PYTHON_BELOW = re.compile(r"python_version < '3\.(\d+)'")
-VARIABLES = ("EMBASSAY_CACHE", LIMIT, "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
+VARIABLES = ("EMBASSAY_CACHE", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 """What in the environment decides where models and vectors are found, or how fast they are made; none is a secret."""
 TITLE_WIDTH = 12
 

@@ -62,7 +62,7 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 def _corpora(request: RunRequest) -> tuple[AnyCorpus, ...]:
     """Return the corpora of the request; the built-in ones if it has none."""
     if request.corpora:
-        return tuple(load_given_corpora(request))
+        return tuple(load_given_corpora(request.corpora, follow_links=request.follow_links))
     # A plan needs an encoder; "hashing" needs no weights.
     return prepare(RunRequest(["hashing"], baselines=False)).corpora
 
@@ -176,7 +176,8 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
     fingerprint: str | None = adopted(encoder).known_fingerprint()
     if not fingerprint:
         return None
-    return cache.missing(cache_key(fingerprint, card.route), texts)
+    cached = cache.get(cache_key(fingerprint, card.route), texts)
+    return tuple(text for text, vector in zip(texts, cached, strict=True) if vector is None)
 
 
 def _lengths(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:

@@ -57,11 +57,11 @@ def train_urae(
 
 def _train(text: Path, out: Path, options: TextOptions, overwrite: bool) -> int:
     """Train, and print where the model is and how it is used."""
-    from embassay.run.progress import Bar
+    from embassay.run.progress import progress
     from embassay.training import train as training
 
     try:
-        with Bar().training(f"train {out}") as advance:
+        with progress(f"train {out}") as advance:
             trained = training.train(source_path(text), output_path(out), options, overwrite=overwrite, advance=advance)
     except MemoryError:
         # The arrays grow with the words and the dimensions, all of which the user can change.

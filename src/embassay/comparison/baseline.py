@@ -32,8 +32,7 @@ from embassay.core.formatting import counted
 from embassay.core.result import Result, Row
 from embassay.core.store.partial_files import names_in
 from embassay.core.store.paths import output_path
-from embassay.run.runs.folder import RECORD, RunFolder
-from embassay.run.runs.record import GateRecord
+from embassay.run.runs.folder import RECORD, GateRecord, RunFolder
 
 FEW = 20
 """With fewer items the loss that a test set can rule out is too large to be anybody's margin."""
@@ -155,7 +154,7 @@ def _write(run: StoredRun, gate: GateRecord, place: Path) -> None:
     folder.write_result(result)
     write_columns(place, [column for column in run.columns if column.is_candidate])
     day, _, _ = run.record.get("time", "").partition("T")
-    folder.write_record({"key": "", "state": "finished", "embassay": __version__, "time": day, "gate": gate})
+    folder.write_record({"state": "finished", "embassay": __version__, "time": day, "gate": gate})
 
 
 def _main_result(run: StoredRun) -> Result:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import textwrap
+import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +18,6 @@ from embassay.core.errors import OutputError, SpecError, begun
 from embassay.core.formatting import shortened, visible
 from embassay.core.store.canonical import canonical, write
 from embassay.core.store.paths import output_path
-from embassay.run.outputs.junit import CheckedCase, Mark, junit_xml
 from embassay.run.outputs.markdown import escaped, folded
 
 WIDTH = 80
@@ -96,19 +97,33 @@ def json_bytes(check: Check) -> bytes:
 
 
 def junit(check: Check) -> bytes:
-    """Return a check as JUnit XML: one test case for each metric, floor and failure.
+    """Return a check as JUnit XML: one test case for each metric, floor and failure; notes stand at its end.
 
     A regression is a failure, a candidate that failed is an error, and an inconclusive test is skipped, or a failure of
     a strict check.
     """
-    unclear: Mark = "failure" if check.strict else "skipped"
-    marks: dict[str, Mark] = {"pass": "", "regression": "failure", "inconclusive": unclear}
-    cases = [CheckedCase("run", reason.split(":")[0], "error", f"failed: {reason}") for reason in check.failures]
+    marks = {"pass": "", "regression": "failure", "inconclusive": "failure" if check.strict else "skipped"}
+    # The second half of the class name, the name, why it does not pass, and what was found.
+    cases = [("run", reason.split(":")[0], "error", f"failed: {reason}") for reason in check.failures]
     for change in (*check.changes, *check.floors):
         place, name = f"{change.diagnostic}.{change.corpus}", f"{change.encoder}: {change.name}"
-        said = "\n".join([sentence(change), *_lost_items(change)])
-        cases.append(CheckedCase(place, name, marks[change.outcome], said))
-    return junit_xml("embassay check", cases, " | ".join(check.notes))
+        cases.append((place, name, marks[change.outcome], "\n".join([sentence(change), *_lost_items(change)])))
+    found = Counter(mark for _, _, mark, _ in cases)
+    counts = {"tests": str(len(cases)), "failures": str(found["failure"]), "errors": str(found["error"])}
+    suites = ET.Element("testsuites", {"name": "embassay check", **counts})
+    suite = ET.SubElement(suites, "testsuite", {**suites.attrib, "skipped": str(found["skipped"])})
+    for place, name, mark, said in cases:
+        element = ET.SubElement(suite, "testcase", classname=visible(f"embassay.{place}"), name=visible(name))
+        text = visible(said, keep="\n")
+        if mark:
+            ET.SubElement(element, mark, message=text)
+        else:
+            ET.SubElement(element, "system-out").text = text
+    if check.notes:
+        ET.SubElement(suite, "system-out").text = visible(" | ".join(check.notes))
+    ET.indent(suites)
+    xml: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return xml + b"\n"
 
 
 def markdown(check: Check) -> str:

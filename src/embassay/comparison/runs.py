@@ -11,11 +11,9 @@ from embassay.core.columns import ItemColumn, read_columns
 from embassay.core.errors import SpecError
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result
-from embassay.run.columns import columns_of
 from embassay.run.finished import finished_run
-from embassay.run.items import Items
-from embassay.run.runs.items import read_texts, texts_of
-from embassay.run.runs.record import RunRecord
+from embassay.run.items import Items, columns_of
+from embassay.run.runs.folder import RunRecord, read_texts, texts_of
 
 
 @dataclass(frozen=True, eq=False)

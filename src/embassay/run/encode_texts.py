@@ -5,15 +5,33 @@ The input is read twice: once to cut it into parts, and once to encode those tha
 
 from __future__ import annotations
 
+import logging
+import os
+import secrets
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, OutputError, SourceError, SpecError, first_line_of, listed, quoted
+from embassay.core.errors import (
+    EncoderError,
+    InputError,
+    MissingExtraError,
+    OutputError,
+    SourceError,
+    SpecError,
+    first_line_of,
+    listed,
+    quoted,
+    reason_of,
+)
 from embassay.core.formatting import counted
 from embassay.core.parts import (
     Manifest,
@@ -26,6 +44,7 @@ from embassay.core.parts import (
     write_manifest,
     write_part,
 )
+from embassay.core.processes.cores import cores
 from embassay.core.samples.base import Text
 from embassay.core.store.partial_files import names_in
 from embassay.core.store.paths import check_readable, source_path
@@ -33,8 +52,7 @@ from embassay.core.types import Encoder, Runtime
 from embassay.core.vectors import dense_rows
 from embassay.run.encode_options import EncodeOptions
 from embassay.run.engine.encode import encode
-from embassay.run.progress import Bar, Progress
-from embassay.run.ray_tasks import in_ray
+from embassay.run.progress import counting
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import parse
 
@@ -107,7 +125,6 @@ def encode_texts(
     EncoderError
         If the encoder fails; finished parts are kept.
     """
-    spec = parse(encoder, "encoder")
     model = _loaded(encoder, options.device, options.trust_remote_code)
     check_encoder(model)
     # Whole paths: another machine may have another working directory.
@@ -120,16 +137,20 @@ def encode_texts(
     to_make = [task for task in tasks if not path_of(folder, task.part).is_file()]
     rows = sum(part.rows for part in parts)
     tell(f"{counted(rows, 'text')} in {counted(len(parts), 'part')}; still to be made: {len(to_make):,}")
-    progress = Progress() if quiet else Bar()
-    with progress.encoding(spec.label or spec.head, sum(task.part.rows for task in to_make)) as advance:
+    with counting(_label(encoder), sum(task.part.rows for task in to_make), quiet=quiet) as advance:
         if options.executor == "ray" and to_make:
             for made in in_ray(make_part, to_make, options.workers, use_gpu=options.device != "cpu"):
                 advance(made.rows)
         else:
             for task in to_make:
                 make_part(task, advance)
-    _, dim = PartVectors(folder).shape
-    return Encoded(folder, rows, dim, len(parts), len(to_make))
+    return Encoded(folder, rows, PartVectors(folder).shape[1], len(parts), len(to_make))
+
+
+def _label(encoder: str) -> str:
+    """Return what messages call the encoder of a spec."""
+    spec = parse(encoder, "encoder")
+    return spec.label or spec.head
 
 
 def check_encoder(encoder: Encoder) -> None:
@@ -247,22 +268,20 @@ def make_part(task: PartTask, advance: Advance = lambda done: None) -> Part:
     ids, texts = rows["id"].to_list(), rows["text"].to_list()
     if part_of(ids, texts) != task.part:
         raise SourceError("the file has changed while it was encoded; repeat the command", task.source)
-    place_of_text = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    in_role: list[Text] = [("document", text) for text in place_of_text]
+    distinct: list[Text] = [("document", text) for text in dict.fromkeys(texts)]
     try:
-        encoded, _ = encode(encoder, in_role, advance=advance)
+        encoded, _ = encode(encoder, distinct, advance=advance)
     except EncoderError as error:
-        spec = parse(task.encoder, "encoder")
-        raise EncoderError(f"encoder {spec.label or spec.head!r}: {error}") from error
-    exact = dense_rows(encoded.matrix)
+        raise EncoderError(f"encoder {_label(task.encoder)!r}: {error}") from error
+    exact = dense_rows(encoded.take(texts, "document"))
     with np.errstate(over="ignore"):
         stored = exact.astype(options.dtype)
     is_lost = ~np.isfinite(stored).all(axis=1) | (exact.any(axis=1) & ~stored.any(axis=1))
     if is_lost.any():
-        text = in_role[int(is_lost.argmax())][1]
-        raise EncoderError(f"{options.dtype} cannot hold the vector of {quoted(text)}; use float32 and another folder")
-    write_part(task.folder, task.part, ids, stored[[place_of_text[text] for text in texts]])
-    advance(len(texts) - len(place_of_text))
+        text = quoted(texts[int(is_lost.argmax())])
+        raise EncoderError(f"{options.dtype} cannot hold the vector of {text}; use float32 and another folder")
+    write_part(task.folder, task.part, ids, stored)
+    advance(len(texts) - len(distinct))
     return task.part
 
 
@@ -270,3 +289,93 @@ def make_part(task: PartTask, advance: Advance = lambda done: None) -> Part:
 def _loaded(spec: str, device: str, trusted: bool) -> Encoder:
     """Load an encoder; once in each process."""
     return load_encoder(spec, Runtime(device=device, trust_remote_code=trusted))
+
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+OBJECT_STORE = 100 * 2**20
+"""Bytes of the shared memory of a cluster that is started here; only tasks and their answers pass through it."""
+ADDRESS = "RAY_ADDRESS"
+"""The variable by which Ray itself finds a running cluster."""
+
+
+def in_ray(
+    function: Callable[[Task], Answer], tasks: Sequence[Task], workers: int, *, use_gpu: bool
+) -> Iterator[Answer]:
+    """Yield the answers of all tasks as they are finished.
+
+    Parameters
+    ----------
+    workers
+        Tasks at a time; they share the cores, and the GPUs if they use them.
+
+    Raises
+    ------
+    MissingExtraError
+        If Ray is not installed.
+    InputError
+        If no cluster can be started or joined.
+    EncoderError
+        If a task is killed again and again.
+    """
+    ray = _import_ray()
+    with _cluster(ray):
+        resources = ray.cluster_resources()
+        threads = max(int(resources.get("CPU", 1)) // workers, 1)
+        # A worker finds the modules that this process finds, such as that of a "python:" encoder.
+        paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)  # noqa: PTH100
+        remote = ray.remote(function).options(
+            num_cpus=threads,
+            num_gpus=min(resources.get("GPU", 0) / workers, 1) if use_gpu else 0,
+            runtime_env={"env_vars": {"OMP_NUM_THREADS": str(threads), "PYTHONPATH": paths}},
+        )
+        running = [remote.remote(task) for task in tasks]
+        while running:
+            done, running = ray.wait(running)
+            try:
+                yield ray.get(done[0])
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from None
+            except ray.exceptions.RayError as error:
+                raise EncoderError(f"a worker of Ray failed: {reason_of(error)}") from None
+
+
+def _import_ray() -> Any:
+    """Import Ray, which sends no statistics and lets nobody else use a cluster that is started here."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray reads this when it is imported. Without a token in memory it would write one into the user's home folder.
+    if ADDRESS not in os.environ and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("the executor ray", "ray") from None
+    return ray
+
+
+@contextmanager
+def _cluster(ray: Any) -> Iterator[None]:
+    """Join the cluster at ``RAY_ADDRESS``, or start one on this machine, and leave it at the end."""
+    if ray.is_initialized():
+        yield
+        return
+    # The path of a socket has at most 107 characters, so a long TMPDIR cannot be used.
+    folder = tempfile.mkdtemp(prefix="embassay-ray-", dir="/tmp")
+    settings: dict[str, Any] = {}
+    if ADDRESS not in os.environ:
+        settings = {
+            "num_cpus": cores(),
+            "include_dashboard": False,
+            "object_store_memory": OBJECT_STORE,
+            "_temp_dir": folder,
+        }
+    try:
+        try:
+            ray.init(**settings, log_to_driver=False, logging_level=logging.ERROR)
+        except Exception as error:
+            raise InputError(f"Ray cannot start or join a cluster: {reason_of(error)}") from None
+        yield
+    finally:
+        ray.shutdown()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -9,11 +9,14 @@ import numpy as np
 
 from embassay.core.errors import begun
 from embassay.core.formatting import counted
-from embassay.core.result import Finding, Verdict
+from embassay.core.result import SCREENED, Finding, Screening, Verdict
+from embassay.core.types import Draws, ItemScores
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
-from embassay.run.examples import ScoredTask
+from embassay.run.items import ScoredTask
+from embassay.stats.overlap import COMPARED, changed_tops, judged, overlaps
 from embassay.stats.units import Ints
 
 DECENT = 0.75
@@ -51,17 +54,17 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
         missed = headline.values[name] == 0
         if not missed.any():
             continue
-        by_none = missed & found_by_none
-        counts = {"missed": int(missed.sum()), "items": len(missed), "found by none": int(by_none.sum())}
+        by_none = int((missed & found_by_none).sum())
+        counts = {"missed": int(missed.sum()), "items": len(missed), "found by none": by_none}
         found = ""
         if verdict.baseline and verdict.baseline != name:
             counts["found by the baseline"] = int((missed & found_by[verdict.baseline]).sum())
             found = f"; {verdict.baseline} finds {counts['found by the baseline']:,} of them"
-        if counts["found by none"] and len(models) >= LEAST_WITNESSES:
-            found += f". No encoder finds {counts['found by none']:,}"
+        if by_none and len(models) >= LEAST_WITNESSES:
+            found += f". No encoder finds {by_none:,}"
             # Nobody has labelled queries that a program made.
             if np.nanmean(headline.values[name]) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
-                found += ": check its label" if counts["found by none"] == 1 else ": check their labels"
+                found += ": check its label" if by_none == 1 else ": check their labels"
         questions = counted(counts["missed"], "question")
         answer = templates.MISSES.finding(verdict, encoder=name, missed=questions, found=found)
         yield replace(answer, value=counts["missed"] / counts["items"], counts=counts)
@@ -77,36 +80,76 @@ def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, 
     """
     for name in verdict.candidates:
         bases = [one.b for one in verdict.steps_of(name)]
-        if not bases:
-            continue
-        base = max(bases, key=lambda label: np.nan_to_num(headline.values[label]).mean())
-        gaps = headline.values[name] - headline.values[base]
+        base = max(bases, key=lambda label: np.nan_to_num(headline.values[label]).mean(), default=name)
         # Undefined gaps are neither.
-        if not np.any(np.nan_to_num(gaps)):
-            continue
-        changed = {}
-        for change, is_changed in (("rescued", gaps > 0), ("broken", gaps < 0)):
-            places = np.flatnonzero(is_changed)
-            changed[change] = counted(len(places), "question")
-            if len(places):
-                changed[change] += f" ({named_questions(task, headline, places, texts=texts)})"
-        yield templates.RESCUED.finding(verdict, encoder=name, opponent=base, **changed)
+        gaps = np.nan_to_num(headline.values[name] - headline.values[base])
+        if gaps.any():
+            changed = {
+                "rescued": named_questions(task, headline, np.flatnonzero(gaps > 0), texts=texts),
+                "broken": named_questions(task, headline, np.flatnonzero(gaps < 0), texts=texts),
+            }
+            yield templates.RESCUED.finding(verdict, encoder=name, opponent=base, **changed)
 
 
 def named_questions(task: ScoredTask, headline: Headline, chosen: Ints, *, texts: bool) -> str:
-    """Name the first of some questions by their texts, or by their ids.
+    """Return how many questions these are, and the first of them by their texts or ids.
 
     Parameters
     ----------
     chosen
         Their places among the items of the headline.
     """
+    number = counted(len(chosen), "question")
     places = headline.places[chosen]
     ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
+    if not ids:
+        return number
     named = f"ids {', '.join(ids)}"
     if texts:
-        questions = [task.corpus.shown(item)["question"] for item in ids]
-        named = ", ".join(f'"{begun(question, LONGEST)}"' for question in questions)
-    if len(chosen) > MAX_NAMED:
-        named += f" and {len(chosen) - MAX_NAMED:,} more"
-    return named
+        named = ", ".join(f'"{begun(task.corpus.shown(item)["question"], LONGEST)}"' for item in ids)
+    more = f" and {len(chosen) - MAX_NAMED:,} more" if len(chosen) > MAX_NAMED else ""
+    return f"{number} ({named}{more})"
+
+
+INDEX = "index/"
+"""How the names of scalars begin that say what an index was set to."""
+ENOUGH = f"{INDEX}enough"
+"""The one that says how many of its lists are to be searched, if it searches fewer."""
+
+
+def screenings_of(task: ScoredTask, draws: Draws) -> Iterator[Screening]:
+    """Yield the screening of each encoder whose original is there; none for a diagnostic that lists no documents.
+
+    No labels are used, so all questions count, each text once. Queries that a program made of texts of the documents
+    are none that anybody asks: an index finds what is near a document more easily.
+    """
+    scores_of = {scores.origin.encoder: scores for scores in task.scores if NEAREST in scores.values}
+    if not scores_of or task.corpus.source in MADE_QUERIES.values():
+        return
+    _, once = np.unique([sample.question for sample in task.corpus.samples], return_index=True)
+    for scores in scores_of.values():
+        origin = scores.origin
+        original = scores_of.get("".join(origin.parts[:1]))
+        if original is None or origin.step not in SCREENED:
+            continue
+        listed, exact = scores.values[NEAREST][once], original.values[NEAREST][once]
+        # A retriever may be asked for fewer documents than are compared.
+        values = overlaps(listed, exact, min(COMPARED, int(scores.scalars.get("depth", COMPARED))))
+        defined = np.isfinite(values)
+        if defined.any():
+            enough = scores.scalars.get(ENOUGH)
+            yield Screening(
+                corpus=origin.corpus,
+                encoder=origin.encoder,
+                base=original.origin.encoder,
+                step=origin.step,
+                settings=", ".join(f"{name}={number}" for name, number in settings_of(scores).items()),
+                recommended=f"probes={enough:g}" if enough else "",
+                **judged(values[defined], changed_tops(listed, exact)[defined], draws),
+            )
+
+
+def settings_of(scores: ItemScores) -> dict[str, int]:
+    """Return by name the numbers that an index was set to."""
+    scalars = scores.scalars.items()
+    return {name.removeprefix(INDEX): int(n) for name, n in scalars if name.startswith(INDEX) and name != ENOUGH}

@@ -1,38 +1,206 @@
-"""Single items of a run as a data frame: the outcome of each encoder on each item, with texts where they may be shown.
+"""Single items of a run: those that a result shows, the values of its metrics, and all of them as a data frame.
 
-The frame is made from the item scores when it is needed. A run in memory holds the scores; those of a run on disk are
-read from its folder, and the corpora are read again for their texts.
+A result shows a sample of items, which depends on the seed and is the same for all encoders. Frames are made from the
+item scores when they are needed. A run in memory holds the scores; those of a run on disk are read from its folder, and
+the corpora are read again for their texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from embassay.core.columns import ItemColumn
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
+from embassay.core.grouping import grouped
+from embassay.core.randomness import generator
 from embassay.core.result import Example
 from embassay.core.store.paths import output_path
-from embassay.core.types import AnyCorpus, Corpus, ItemScores
-from embassay.run.cuts import limited, load_cuts
-from embassay.run.examples import ScoredTask, examples_of_items
-from embassay.run.plan import joined_task
-from embassay.run.resolve import NamedDiagnostic, load_diagnostic
+from embassay.core.types import AnyCorpus, ItemScores
+from embassay.diagnostics.base import BaseDiagnostic, Outcomes
+from embassay.run.cuts import limited
+from embassay.run.plan import load_given_corpora
+from embassay.run.resolve import CorpusInputs, load_diagnostic
 from embassay.run.runs import results
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.record import RunRecord, RunSettings
+from embassay.run.runs.folder import RunFolder, RunRecord, documents_hash, item_hash, text_hash
 from embassay.run.specs import Spec
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
+MISSED_BY = ("all", "some", "none", "undecided")
+"""Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""
+
+
+@dataclass(frozen=True)
+class ScoredTask:
+    """One diagnostic on one corpus, with the scores of all encoders.
+
+    Attributes
+    ----------
+    corpora
+        By its fingerprint, each corpus that candidates were scored on: one, or the cuts of one.
+    scores
+        The scores of all candidates, those of one encoder next to each other.
+    """
+
+    name: str
+    diagnostic: BaseDiagnostic
+    corpora: Mapping[str, AnyCorpus]
+    scores: tuple[ItemScores, ...]
+
+    @property
+    def corpus(self) -> AnyCorpus:
+        """The first of the corpora; all have the same items where items are samples."""
+        return next(iter(self.corpora.values()))
+
+
+def scored_tasks(
+    diagnostics: Mapping[tuple[str, str], BaseDiagnostic], corpora: Iterable[AnyCorpus], scores: Iterable[ItemScores]
+) -> list[ScoredTask]:
+    """Return each diagnostic on each corpus, whose cuts are one task, with all its scores; none without scores.
+
+    Parameters
+    ----------
+    diagnostics
+        By their names and those of the corpora.
+    corpora
+        Those that were scored.
+    scores
+        In the order of the candidates.
+    """
+    of_content = {(corpus.name, corpus.fingerprint): corpus for corpus in corpora}
+    of_task = grouped(scores, lambda one: (one.origin.diagnostic, one.origin.corpus))
+    tasks = []
+    for (name, corpus), diagnostic in diagnostics.items():
+        if of_this := of_task.get((name, corpus)):
+            fingerprints = dict.fromkeys(one.origin.corpus_fingerprint for one in of_this)
+            cuts = {fingerprint: of_content[corpus, fingerprint] for fingerprint in fingerprints}
+            tasks.append(ScoredTask(name, diagnostic, cuts, tuple(of_this)))
+    return tasks
+
+
+def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example, ...]:
+    """Return the records of a sample of items; none where the diagnostic shows no items.
+
+    Parameters
+    ----------
+    most
+        At most this many items; None for all.
+    """
+    if not task.diagnostic.shows_items or most == 0:
+        return ()
+    outcomes = task.diagnostic.outcomes(task.scores)
+    items = sample_items(outcomes, most, seed, task.name, task.corpus.fingerprint)
+    return tuple(examples_of_items(task, items))
+
+
+def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Example]:
+    """Yield for each item its own record, and after it those of the encoders.
+
+    Parameters
+    ----------
+    items
+        (m,) their indices.
+    """
+    if not task.diagnostic.shows_items:
+        return
+    # Each cut has a record of every item. They become one, with the passages of all cuts.
+    records: dict[str, list[Example]] = {}
+    for fingerprint, corpus in task.corpora.items():
+        scores = [one for one in task.scores if one.origin.corpus_fingerprint == fingerprint]
+        for example in task.diagnostic.examples(corpus, scores, items):
+            if len(task.corpora) > 1:
+                example = with_setting_in_references(example, corpus.cut)
+            of_item = records.setdefault(example.item, [])
+            if example.kind == "item" and of_item:
+                of_item[0] = replace(of_item[0], texts={**example.texts, **of_item[0].texts})
+            else:
+                of_item.append(example)
+    yield from chain.from_iterable(records.values())
+
+
+def with_setting_in_references(example: Example, setting: str) -> Example:
+    """Return an example whose references to passages name the setting: ``doc#3`` becomes ``doc#3 (passages=100)``.
+
+    Passage 3 of a document is another text in each cut. Only references to passages have a number sign.
+    """
+    end = f" ({setting})"
+    texts = {name + end if "#" in name else name: text for name, text in example.texts.items()}
+    labels = {name: label + end if "#" in label else label for name, label in example.labels.items()}
+    return replace(example, texts=texts, labels=labels) if setting else example
+
+
+def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> NDArray[np.int64]:
+    """Draw at most ``most`` items, stratified by who misses them and by subset.
+
+    The items that all encoders miss, that some miss, that none misses, and undecided ones get the same number of
+    places, if there are enough of each; so do the subsets within each of these four groups. This way the failures of a
+    good encoder are in the sample, but shares in the sample are not those of the corpus.
+
+    Parameters
+    ----------
+    most
+        None for all items.
+    purpose
+        What the sample is for: the same names and seed give the same sample.
+
+    Returns
+    -------
+    (m,) indices of the items, ascending.
+    """
+    number = len(outcomes.subset)
+    if most is None or number <= most:
+        return np.arange(number)
+    missed_by = group_by_misses(outcomes.correct)
+    # By group of MISSED_BY and by subset, the items in random order.
+    items_of: dict[str, dict[str, list[int]]] = {group: {} for group in MISSED_BY}
+    for item in generator(seed, "examples", *purpose).permutation(number).tolist():
+        items_of[missed_by[item]].setdefault(str(outcomes.subset[item]), []).append(item)
+    # Within a group the subsets take turns; then the groups take turns.
+    sample = in_turn([in_turn(of_subsets.values()) for of_subsets in items_of.values()])
+    return np.array(sorted(sample[:most]), dtype=np.int64)
+
+
+def group_by_misses(correct: NDArray[np.float64]) -> list[str]:
+    """Return for each item which encoders miss it: one of ``MISSED_BY``.
+
+    Parameters
+    ----------
+    correct
+        (encoders, n) as in :class:`~embassay.diagnostics.base.Outcomes`: 1 right, 0 wrong, anything else undecided.
+    """
+    wrong, right = (correct == 0).sum(axis=0), (correct == 1).sum(axis=0)
+    # The first condition that holds decides.
+    conditions = [(wrong == 0) & (right == 0), wrong == 0, wrong == len(correct)]
+    groups: list[str] = np.select(conditions, ["undecided", "none", "all"], "some").tolist()
+    return groups
+
+
+def in_turn(lists: Iterable[Sequence[int]]) -> list[int]:
+    """Return the first of each list, then the second of each that has one, and so on."""
+    return [item for item in chain.from_iterable(zip_longest(*lists)) if item is not None]
+
+
+def columns_of(tasks: Iterable[ScoredTask]) -> Iterator[ItemColumn]:
+    """Yield the item values of each declared metric and encoder; a diagnostic that declares no metrics has none."""
+    for task in tasks:
+        if figures := task.diagnostic.figures(task.scores):
+            contents = {sample.id: (item_hash(sample), text_hash(sample)) for sample in task.corpus.samples}
+            yield from figures.columns(contents, documents_hash(task.corpus))
+
+
 Value = str | float | int | bool | None
 """A cell of an item frame."""
+PLACE = ("diagnostic", "corpus", "encoder", "item")
+OUTCOME = ("subset", "correct", "margin")
 
 
 @dataclass(frozen=True)
@@ -71,18 +239,12 @@ class Items:
         """
         import polars
 
-        names = [task.name for task in self.tasks if task.diagnostic.shows_items]
-        if diagnostic not in names:
-            raise UnknownNameError("diagnostic with items", diagnostic, names)
-        rows: list[dict[str, Value]] = []
-        for task in self.tasks:
-            if task.name == diagnostic:
-                rows += self._rows(task)
-        # Corpora and encoders may have different columns, in the order in which they are first seen.
-        names_of_columns = dict.fromkeys(chain.from_iterable(rows))
-        columns = {name: [row.get(name) for row in rows] for name in names_of_columns}
-        # The first rows of a column may be empty, so polars has to look at all of them for its type.
-        return polars.DataFrame(columns, strict=False)
+        shown = [task for task in self.tasks if task.diagnostic.shows_items]
+        if diagnostic not in {task.name for task in shown}:
+            raise UnknownNameError("diagnostic with items", diagnostic, [task.name for task in shown])
+        rows = [row for task in shown if task.name == diagnostic for row in self._rows(task)]
+        # Corpora and encoders may have different columns, and the first rows of a column may be empty.
+        return polars.DataFrame(rows, strict=False, infer_schema_length=None)
 
     def save(self, folder: str | Path, *, overwrite: bool) -> Path:
         """Write the run into a folder and return its path; see :meth:`embassay.Result.save`."""
@@ -97,44 +259,21 @@ class Items:
         scores = task.scores[0]
         units = dict(zip(scores.item.astype(str).tolist(), scores.unit.tolist(), strict=True))
         texts: Mapping[str, str] = {}
-        all_items = np.arange(len(scores.item))
-        for example in examples_of_items(task, all_items):
+        for example in examples_of_items(task, np.arange(len(scores.item))):
             # The record of an item comes before those of the encoders.
             if example.kind == "item":
                 texts = example.texts if self.has_texts else {}
-            else:
-                yield _row(example, texts, int(units[example.item]))
-
-
-def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Value]:
-    """Return the record of an encoder on an item as a row.
-
-    Parameters
-    ----------
-    texts
-        The texts of the item by name, passages by their reference; empty if texts may not be shown.
-    """
-    row: dict[str, Value] = {
-        "diagnostic": example.diagnostic,
-        "corpus": example.corpus,
-        "encoder": example.encoder,
-        "item": example.item,
-        "unit": unit,
-        "subset": example.subset,
-        "correct": example.correct,
-        "margin": example.margin,
-    }
-    for name, text in texts.items():
-        # A passage is named by its reference, such as "doc#3"; the row has only those that the labels refer to.
-        if "#" not in name:
-            row[f"text_{name}"] = text
-    for name, label in example.labels.items():
-        row[f"label_{name}"] = label
-        if label in texts:
-            row[f"text_{name}"] = texts[label]
-    for name, value in example.values.items():
-        row[f"value_{name}"] = value
-    return row
+                continue
+            row: dict[str, Value] = {name: getattr(example, name) for name in PLACE}
+            row["unit"] = int(units[example.item])
+            row |= {name: getattr(example, name) for name in OUTCOME}
+            # A passage is named by its reference, such as "doc#3"; the row has only those that the labels refer to.
+            row |= {f"text_{name}": text for name, text in texts.items() if "#" not in name}
+            for name, label in example.labels.items():
+                row[f"label_{name}"] = label
+                if label in texts:
+                    row[f"text_{name}"] = texts[label]
+            yield row | {f"value_{name}": value for name, value in example.values.items()}
 
 
 def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
@@ -147,107 +286,41 @@ def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Item
     """
     record = folder.record()
     has_texts = "settings" not in record or record["settings"].get("texts", True)
-    return Items(lambda: list(_read_tasks(folder, record, corpora)), has_texts, folder=folder.path)
+    return Items(lambda: _read_tasks(folder, record, corpora), has_texts, folder=folder.path)
 
 
-def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> Iterator[ScoredTask]:
-    """Yield the tasks of a run with the scores in its folder.
+def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> list[ScoredTask]:
+    """Return the tasks of a run that show single items, with the scores in its folder.
 
     Raises
     ------
     SourceError
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
-    corpus_of = read_corpora(folder.path, record, corpora)
-    by_fingerprint = {corpus.fingerprint: corpus for corpus in corpus_of.values()}
-    by_fingerprint |= {corpus.whole.fingerprint: corpus.whole for corpus in corpus_of.values() if corpus.is_cut}
-    scores_of_task = _stored_scores(folder)
-    for diagnostic, _version, options, key in record["settings"]["diagnostics"]:
-        # The cuts of a corpus are one task.
-        scores = scores_of_task.pop((diagnostic, corpus_of[key].name), None) if key in corpus_of else None
-        if scores:
-            fingerprints = dict.fromkeys(one.origin.corpus_fingerprint for one in scores)
-            read = {fingerprint: by_fingerprint[fingerprint] for fingerprint in fingerprints}
-            method = load_diagnostic(Spec(diagnostic, options=options)).method
-            yield ScoredTask(diagnostic, method, read, tuple(scores), options)
-
-
-def _stored_scores(folder: RunFolder) -> dict[tuple[str, str], list[ItemScores]]:
-    """Return by diagnostic and corpus the stored scores of the candidates in a result, in its order.
-
-    The folder may also hold scores of encoders that are no longer in the run. They are left out.
-    """
-    candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
-    scores_of_task: dict[tuple[str, str], list[ItemScores]] = {}
-    for scores in folder.stored():
-        origin = scores.origin
-        if origin.encoder in candidates:
-            scores_of_task.setdefault((origin.diagnostic, origin.corpus), []).append(scores)
-    for task_scores in scores_of_task.values():
-        task_scores.sort(key=lambda scores: candidates.index(scores.origin.encoder))
-    return scores_of_task
-
-
-def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus] = ()) -> dict[str, AnyCorpus]:
-    """Return the corpora of a run by name: those in ``corpora``, or else read again from their sources.
-
-    Raises
-    ------
-    SourceError
-        If a corpus cannot be read again, is missing, or has changed since the run.
-    """
     if "settings" not in record or "sources" not in record:
-        raise SourceError("scores of single items need the folder of a finished run", path)
-    loaded = _load_again(path, record, corpora)
+        raise SourceError("scores of single items need the folder of a finished run", folder.path)
+    settings, sources = record["settings"], record["sources"]
+    try:
+        originals: CorpusInputs = corpora or [Spec(**spec) for spec in sources["corpora"]]
+        loaded = load_given_corpora(originals, follow_links=sources["follow_links"])
+    except InputError as error:
+        reason = f"its corpora cannot be read again; give them as corpora= ({error})"
+        raise SourceError(reason, folder.path) from None
+    loaded = limited(loaded, sources["limit"], settings["seed"])
     corpus_of = {corpus.key: corpus for corpus in loaded}
-    joining = joining_diagnostics(record["settings"])
-    for name, (diagnostic, pair) in joining.items():
-        if corpus_of.keys() >= set(pair):
-            corpus_of[name] = joined_task(diagnostic, pair, loaded).corpus
-    missing: list[str] = []
-    for name, fingerprint in record["settings"]["corpora"]:
-        if name not in corpus_of:
-            needed = joining[name][1] if name in joining else (name,)
-            missing += [member for member in needed if member not in corpus_of]
-        elif corpus_of[name].fingerprint != fingerprint:
-            raise SourceError(f"the corpus {name!r} is not the corpus of this run, or has changed since", path)
-    if missing:
-        named = ", ".join(dict.fromkeys(missing))
-        raise SourceError(f"give the corpora that were made in Python as corpora=: {named}", path)
-    return {name: corpus_of[name] for name, _ in record["settings"]["corpora"]}
-
-
-def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
-    """Return the given corpora, or else those of the sources of a run, with the limit of the run.
-
-    Raises
-    ------
-    SourceError
-        If a corpus cannot be read again.
-    """
-    sources = record["sources"]
-    to_load: list[str | Spec | AnyCorpus] = list(corpora)
-    if not to_load:
-        to_load = [Spec(**spec) for spec in sources["corpora"]]
-    loaded: list[AnyCorpus] = []
-    for source in to_load:
-        if isinstance(source, Corpus):
-            loaded.append(source)
+    diagnostics = {}
+    for key, name in [(key, name) for key, names in settings["diagnostics"].items() for name in names]:
+        method = load_diagnostic(Spec(name, options=settings["diagnostics"][key][name])).method
+        if not method.shows_items:
             continue
-        try:
-            loaded += load_cuts(source, follow_links=sources["follow_links"])
-        except InputError as error:
-            raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
-    if sources["limit"] is None:
-        return loaded
-    return limited(loaded, sources["limit"], record["settings"]["seed"])
-
-
-def joining_diagnostics(settings: RunSettings) -> dict[str, tuple[NamedDiagnostic, tuple[str, str]]]:
-    """Return by corpus the diagnostic that made it of two others, and their names."""
-    joining: dict[str, tuple[NamedDiagnostic, tuple[str, str]]] = {}
-    for name, _version, options, corpus in settings["diagnostics"]:
-        diagnostic = load_diagnostic(Spec(name, options=options))
-        if pair := diagnostic.method.pair:
-            joining[corpus] = (diagnostic, pair)
-    return joining
+        if key not in corpus_of:
+            raise SourceError(f"give the corpora that were made in Python as corpora=: {key}", folder.path)
+        if corpus_of[key].fingerprint != settings["corpora"][key]:
+            raise SourceError(f"the corpus {key!r} is not the corpus of this run, or has changed since", folder.path)
+        diagnostics[name, corpus_of[key].name] = method
+    # The folder may also hold scores of encoders that are no longer in the run.
+    candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
+    stored = [scores for scores in folder.stored() if scores.origin.encoder in candidates]
+    stored.sort(key=lambda scores: candidates.index(scores.origin.encoder))
+    # Some candidates read whole documents.
+    return scored_tasks(diagnostics, (*(cut.whole for cut in loaded if cut.is_cut), *loaded), stored)

@@ -8,22 +8,34 @@ from functools import cached_property
 from itertools import chain
 
 from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.grouping import grouped
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.core.samples.base import Text
-from embassay.core.samples.checks import SAMPLES
 from embassay.core.types import AnyCorpus, Corpus, Origin
 from embassay.diagnostics.base import BaseDiagnostic
 from embassay.reports.findings.advice import advice
-from embassay.run.candidates import Candidates, RunEncoder, in_scoring_order, load_baselines, load_candidates
+from embassay.run.candidates import (
+    RunEncoder,
+    in_scoring_order,
+    load_baselines,
+    load_candidates,
+    with_bases,
+)
 from embassay.run.cuts import by_name, check_cuts, limited, load_cuts
-from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
-from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
+from embassay.run.resolve import (
+    CorpusInput,
+    CorpusInputs,
+    NamedDiagnostic,
+    builtin_names,
+    encoder_list,
+    load_corpus,
+    load_diagnostic,
+)
 from embassay.run.specs import Spec, as_spec
-from embassay.run.steps import with_bases
 from embassay.run.training_overlap import overlaps
-from embassay.search.retrievers.base import Questions, Retriever
+from embassay.search.retrievers.base import Questions
 
 MAX_NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
@@ -81,44 +93,31 @@ class Plan:
         """Return the tasks that an encoder can be scored on."""
         return suitable_tasks(entry, self.tasks)
 
-    @property
-    def reference(self) -> str | None:
-        """The label of the encoder that the others are compared with: that requested, or else the first."""
-        for entry in self.entries:
-            if entry.reference:
-                return entry.label
-        for entry in self.entries:
-            if entry.is_candidate:
-                return entry.label
-        return None
+    def candidates_of(self, entry: RunEncoder) -> dict[str, list[AnyCorpus]]:
+        """Return by label each candidate that an encoder is, with the corpora that are cut in its way."""
+        return grouped(corpora_of(self.tasks_of(entry)), entry.label_on)
 
     def price_of_questions(self, entry: RunEncoder, corpus: AnyCorpus) -> float | None:
         """Return what 1,000 questions of a corpus cost with all that answers them, estimated from their length.
 
         None where a price is not known. That of a service or a function which finds documents never is.
         """
-        questions = Questions(corpus, corpus.samples)
-        if not entry.retriever:
-            if not entry.card.remote or entry.card.price is None:
-                return entry.card.price if entry.card.remote else 0.0
-            return entry.card.price * float(entry.encoder.estimate_tokens(questions.texts, "query").mean()) / 1000
-        if not entry.retriever.parts:
-            return None
-        prices = [self.price_of_questions(self._entry_of[label], corpus) for label in entry.retriever.parts]
-        if entry.retriever.spending:
-            tokens = entry.retriever.tokens(questions)
-            prices.append(entry.retriever.spending.cost_of(round(1000 * tokens / len(corpus.samples))))
-        known = [price for price in prices if price is not None]
-        return sum(known) if len(known) == len(prices) else None
-
-    def built_on(self, label: str) -> list[Retriever]:
-        """Return the retrievers that are built on a candidate."""
-        return [entry.retriever for entry in self.entries if entry.retriever and label in entry.retriever.parts]
+        questions, retriever = Questions(corpus, corpus.samples), entry.retriever
+        if retriever is None and not entry.card.remote:
+            return 0.0
+        if retriever is None:
+            tokens = float(entry.encoder.estimate_tokens(questions.texts, "query").mean())
+            return None if entry.card.price is None else entry.card.price * tokens / 1000
+        prices = [self.price_of_questions(self._entry_of[label], corpus) for label in retriever.parts]
+        if retriever.spending:
+            tokens = 1000 * retriever.tokens(questions) / len(corpus.samples)
+            prices.append(retriever.spending.cost_of(round(tokens)))
+        return sum(filter(None, prices)) if retriever.parts and None not in prices else None
 
     @property
     def corpora(self) -> tuple[AnyCorpus, ...]:
         """The corpora; one whose documents are cut in several ways is there once for each."""
-        return tuple({task.corpus.key: task.corpus for task in self.tasks}.values())
+        return corpora_of(self.tasks)
 
     @cached_property
     def _entry_of(self) -> dict[str, RunEncoder]:
@@ -132,17 +131,15 @@ class Plan:
         fingerprint
             Of the encoder after it has learnt from the corpus, of a retriever with all that it is built on.
         """
-        corpus, card = task.corpus, entry.card
-        label = entry.label_on(corpus)
+        corpus, card, requested = task.corpus, entry.card, self.request.reference
+        label, step = entry.label_on(corpus), entry.step
         parts = tuple(self._entry_of[part].label_on(corpus) for part in entry.parts)
-        step, reference = entry.step, entry.reference
+        base = corpus
         if corpus.cut and not entry.whole:
-            cuts = by_name(self.corpora)[corpus.name]
-            asked = self.request.reference
-            reference = bool(asked) and (label == asked or (entry.label == asked and corpus is cuts[0]))
             # The other cuts are steps on that of the reference, or on the first.
-            base = next((cut for cut in cuts if any(one.label_on(cut) == asked for one in self.entries)), cuts[0])
-            if not parts and label != entry.label_on(base):
+            cuts = by_name(self.corpora)[corpus.name]
+            base = next((cut for cut in cuts if any(one.label_on(cut) == requested for one in self.entries)), cuts[0])
+            if not parts and corpus is not base:
                 parts, step = (entry.label_on(base),), "passages"
         return Origin(
             diagnostic=task.name,
@@ -155,7 +152,7 @@ class Plan:
             baseline=entry.baseline,
             is_chance=card.is_chance,
             version=task.version,
-            reference=reference,
+            reference=corpus is base and requested in entry.labels_on(self.corpora),
             route=card.route,
             group=entry.group,
             published=entry.published_name,
@@ -181,51 +178,44 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     were_chosen = bool(request.diagnostics)
     diagnostics = load_diagnostics(request.diagnostics, request.profile)
     corpora = load_corpora(request, diagnostics)
-    tasks = make_tasks(diagnostics, corpora, were_chosen)
-    side_notes: list[str] = []
-    for diagnostic in diagnostics:
-        sides = getattr(DIAGNOSTICS.module(diagnostic.name), "SIDES", None)
-        if sides and not were_chosen:
-            tasks_of_sides, note = set_side_by_side(diagnostic.name, sides, corpora)
-            tasks += tasks_of_sides
-            side_notes.append(note)
+    tasks, side_notes = make_tasks(diagnostics, corpora, were_chosen)
     if will_score:
         tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
 
-    candidates = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
-    check_candidates(candidates, request, tasks, corpora)
-    entries = list(candidates.entries)
+    entries, notes = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
+    check_labels("encoders", "-e", [(entry.label, entry.card.spec) for entry in entries])
+    for entry in entries:
+        if not suitable_tasks(entry, tasks):
+            raise SpecError(why_unsuited(entry, corpora))
     if request.baselines:
         entries += [entry for entry in load_baselines(entries, runtime) if suitable_tasks(entry, tasks)]
     if not entries:
         # Where no encoder was loaded, every note says why one was left out.
-        reasons = f" ({'; '.join(candidates.notes[:MAX_NAMED])})" if candidates.notes else ""
+        reasons = f" ({'; '.join(notes[:MAX_NAMED])})" if notes else ""
         raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
     entries = with_bases(entries)
     in_scoring_order(entries)
-    if request.reference:
-        entries = with_reference(entries, request.reference, corpora)
+    # The label of an encoder, or of an encoder on a cut of a corpus: m,passages=100.
+    labels = set(chain.from_iterable(entry.labels_on(corpora) for entry in entries if entry.is_candidate))
+    if request.reference and request.reference not in labels:
+        hint = "--reference takes the label of an encoder from -e."
+        raise UnknownNameError("reference encoder", request.reference, labels, hint)
 
-    favoured = favoured_encoders(entries, corpora)
-    favoured += overlaps(entries, corpora)
-    corpus_notes = []
-    for corpus in corpora:
-        corpus_notes += [f"{corpus.name}: {note}" for note in (*corpus.notes, *advice(corpus))]
-    encoder_notes = []
-    for entry in entries:
-        encoder_notes += [f"{entry.label}: {warning}" for warning in entry.card.warnings]
-    without_vectors = list(unsuitable_for_lists(entries, tasks))
+    about_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in (*corpus.notes, *advice(corpus))]
+    about_encoders = [f"{entry.label}: {warning}" for entry in entries for warning in entry.card.warnings]
+    about_both = [*favoured_encoders(entries, corpora), *overlaps(entries, corpora)]
+    about_both += unsuitable_for_lists(entries, tasks)
     return Plan(
         request,
         entries=tuple(entries),
         tasks=tuple(tasks),
-        notes=(*candidates.notes, *side_notes, *corpus_notes, *encoder_notes, *favoured, *without_vectors),
+        notes=(*notes, *side_notes, *about_corpora, *about_encoders, *about_both),
         # embassay look prints the notes of corpora and encoders beside each of them.
-        remarks=(*candidates.notes, *favoured, *without_vectors),
+        remarks=(*notes, *about_both),
     )
 
 
-def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> list[NamedDiagnostic]:
+def load_diagnostics(specs: Sequence[str | Spec], profile: str) -> list[NamedDiagnostic]:
     """Load the diagnostics that were chosen, or those of a profile.
 
     A diagnostic of a profile that another package provides is left out if it fails to load.
@@ -239,15 +229,12 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> lis
         specs = [specs]
     if specs and profile != DEFAULT:
         raise SpecError(f"diagnostics are given by name; leave out the profile {profile!r} or the diagnostics")
-    were_chosen = bool(specs)
-    if not were_chosen:
-        specs = diagnostics_of(profile)
     diagnostics: dict[str, NamedDiagnostic] = {}
-    for source in specs:
+    for source in specs or diagnostics_of(profile):
         spec = as_spec(source, "diagnostic")
         if spec.head in diagnostics:
             raise SpecError(f"duplicate diagnostic {spec.head!r}")
-        with left_out(asked=were_chosen):
+        with left_out(asked=bool(specs)):
             diagnostics[spec.head] = load_diagnostic(spec)
     return list(diagnostics.values())
 
@@ -258,60 +245,42 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
     Raises
     ------
     SpecError
-        If nothing reads the shape of a corpus, or two have the same name.
+        If two have the same name, or no built-in corpus has the shape that a diagnostic needs.
     """
-    corpora = load_given_corpora(request)
+    corpora = load_given_corpora(request.corpora, follow_links=request.follow_links)
     if not corpora:
-        corpora = load_builtin_corpora(diagnostics)
-    for corpus in corpora:
-        check_shape(corpus, diagnostics)
-    check_labels("corpora", "-c", labels_and_keys(corpora))
+        shapes = {diagnostic.method.shape for diagnostic in diagnostics}
+        for name in builtin_names():
+            if shapes & {ANY, getattr(CORPORA.module(name), "SHAPE", "")}:
+                # A corpus of another package whose plug-in fails is left out, with a warning.
+                with left_out():
+                    corpora.append(load_corpus(name))
+    if not corpora:
+        raise SpecError(f"no built-in corpus has the required shape ({needed_shapes(diagnostics)}); add one with -c")
+    # "docs" stands once for all its cuts, beside "docs,passages=100".
+    labels = [*dict.fromkeys(corpus.name for corpus in corpora if corpus.cut), *(corpus.key for corpus in corpora)]
+    check_labels("corpora", "-c", zip(labels, labels, strict=True))
     for cuts in by_name(corpora).values():
         check_cuts(cuts)
-    if request.limit is None:
-        return corpora
     return limited(corpora, request.limit, request.seed)
 
 
-def labels_and_keys(corpora: Iterable[AnyCorpus]) -> list[tuple[str, str]]:
-    """Return the labels that corpora take, each twice: ``docs`` once for all its cuts, and ``docs,passages=100``."""
-    varying = dict.fromkeys(corpus.name for corpus in corpora if corpus.cut)
-    return [(label, label) for label in (*varying, *(corpus.key for corpus in corpora))]
-
-
-def load_given_corpora(request: RunRequest) -> list[AnyCorpus]:
-    """Load the corpora of a request, and check those that were made in Python."""
-    corpora: list[AnyCorpus] = []
-    for source in corpus_sources(request):
+def load_given_corpora(corpora: CorpusInputs, *, follow_links: bool) -> list[AnyCorpus]:
+    """Load corpora from their sources, and check those that were made in Python."""
+    loaded: list[AnyCorpus] = []
+    for source in corpus_list(corpora):
         if isinstance(source, Corpus):
             source.check()
-            corpora.append(source)
+            loaded.append(source)
         else:
-            corpora += load_cuts(source, follow_links=request.follow_links)
-    return corpora
+            loaded += load_cuts(source, follow_links=follow_links)
+    return loaded
 
 
-def corpus_sources(request: RunRequest) -> list[str | Spec | AnyCorpus]:
+def corpus_list(corpora: CorpusInputs) -> Sequence[CorpusInput]:
     """Return the corpora of a request as a list, also where one stands alone."""
-    if isinstance(request.corpora, (str, Corpus)) or not isinstance(request.corpora, Iterable):
-        return [request.corpora]
-    return list(request.corpora)
-
-
-def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[AnyCorpus]:
-    """Load the built-in corpora of the shapes that the diagnostics need."""
-    shapes = {diagnostic.method.shape for diagnostic in diagnostics}
-    corpora: list[AnyCorpus] = []
-    for name in builtin_names():
-        shape = getattr(CORPORA.module(name), "SHAPE", "")
-        if ANY in shapes or shape in shapes:
-            # A corpus of another package whose plug-in fails is left out, with a warning.
-            with left_out():
-                corpora.append(load_corpus(name))
-    if not corpora:
-        raise SpecError(
-            f"there is no built-in corpus of the required shape ({needed_shapes(diagnostics)}); add one with -c"
-        )
+    if isinstance(corpora, (str, Corpus)) or not isinstance(corpora, Sequence):
+        return [corpora]
     return corpora
 
 
@@ -320,60 +289,42 @@ def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
     return ", ".join(f"{diagnostic.name} needs {diagnostic.method.shape}" for diagnostic in diagnostics)
 
 
+def corpora_of(tasks: Iterable[Task]) -> tuple[AnyCorpus, ...]:
+    """Return the corpora of some tasks; one that is cut in several ways is there once for each."""
+    return tuple({task.corpus.key: task.corpus for task in tasks}.values())
+
+
 def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Return the tasks that an encoder can be scored on, each on the corpus as the encoder reads it.
 
     An encoder that is the same on all cuts of a corpus is scored on the first. One that reads whole documents is scored
     by rankings only, and where each cut has several passages: elsewhere it adds nothing.
     """
-    suitable = [task for task in tasks if entry.suits(task.corpus)]
-    if entry.retriever or entry.whole:
-        suitable = [task for task in suitable if task.diagnostic.scores_rankings]
-    if not entry.is_same_on_all_cuts:
-        return tuple(suitable)
-    cuts_of = by_name({task.corpus.key: task.corpus for task in tasks}.values())
-    suitable = [task for task in suitable if task.corpus is cuts_of[task.corpus.name][0]]
-    if not entry.whole:
-        return tuple(suitable)
-    return tuple(
-        replace(task, corpus=task.corpus.whole)
-        for task in suitable
-        if all(cut.is_cut for cut in cuts_of[task.corpus.name])
-    )
+    cuts_of = by_name(corpora_of(tasks))
+    suitable = []
+    for task in tasks:
+        cuts = cuts_of[task.corpus.name]
+        ranks = not (entry.retriever or entry.whole) or task.diagnostic.scores_rankings
+        if entry.suits(task.corpus) and ranks and (task.corpus is cuts[0] or not entry.is_same_on_all_cuts):
+            if not entry.whole:
+                suitable.append(task)
+            elif all(cut.is_cut for cut in cuts):
+                suitable.append(replace(task, corpus=task.corpus.whole))
+    return tuple(suitable)
 
 
 def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
     """Yield a note for each retriever on the diagnostics that leave it out, because they need vectors."""
     for entry in entries:
-        if entry.retriever:
-            suitable = suitable_tasks(entry, tasks)
-            names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus))
-            for task in suitable:
-                names.pop(task.name, None)
-            if names:
-                yield f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}"
+        suitable = {task.name for task in suitable_tasks(entry, tasks)}
+        names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus) and task.name not in suitable)
+        if entry.retriever and names:
+            yield f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}"
 
 
 def distinct_texts(corpora: Iterable[AnyCorpus]) -> tuple[Text, ...]:
     """Return the distinct (role, text) of corpora, in the order in which they are first seen."""
     return tuple(dict.fromkeys(chain.from_iterable(corpus.texts() for corpus in corpora)))
-
-
-def check_shape(corpus: AnyCorpus, diagnostics: Sequence[NamedDiagnostic]) -> None:
-    """Refuse a shape that no diagnostic needs; otherwise only the diagnostics for any shape would run, silently.
-
-    Raises
-    ------
-    UnknownNameError
-        If the shape is not known.
-    """
-    if corpus.shape in SAMPLES or corpus.shape in {diagnostic.method.shape for diagnostic in diagnostics}:
-        return
-    # A diagnostic of another package may need a shape of its own, whether it was chosen or not.
-    shapes = {diagnostic.method.shape for diagnostic in load_diagnostics([], "research")}
-    shapes = (shapes | SAMPLES.keys()) - {ANY}
-    if corpus.shape not in shapes:
-        raise UnknownNameError(f"shape of corpus {corpus.name!r}", str(corpus.shape), shapes)
 
 
 def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> None:
@@ -389,72 +340,66 @@ def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> Non
     seen: set[str] = set()
     for label, spec in labels:
         if label in seen:
-            remedy = f"{flag} NAME={spec}"
-            if spec.startswith("object:"):
-                remedy = "ea.encoder(object, name=…)"
+            remedy = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
             raise SpecError(f"two {kind} have the label {label!r}; rename one: {remedy}")
         seen.add(label)
 
 
-def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool) -> list[Task]:
-    """Pair diagnostics with the corpora that they read, those for any shape last.
+def make_tasks(
+    diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool
+) -> tuple[list[Task], list[str]]:
+    """Pair diagnostics with the corpora that they read, those for any shape last; notes on those of two corpora.
 
     Parameters
     ----------
     chosen
-        Whether the diagnostics were requested by name; only then do those run that compare two corpora. For a profile
-        see :func:`set_side_by_side`.
+        Whether the diagnostics were requested by name; each must have a corpus then.
 
     Raises
     ------
     SpecError
         If a chosen diagnostic has no corpus, or nothing reads a corpus.
     """
-    of_one_shape = [diagnostic for diagnostic in diagnostics if diagnostic.method.shape != ANY]
-    of_any_shape = [diagnostic for diagnostic in diagnostics if diagnostic.method.shape == ANY]
     tasks: list[Task] = []
-    for diagnostic in (*of_one_shape, *of_any_shape):
+    for diagnostic in sorted(diagnostics, key=lambda one: one.method.shape == ANY):
         readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
         tasks += [Task(diagnostic.name, diagnostic.method, corpus, diagnostic.options) for corpus in readable]
-    # The corpora that are read as one of a pair only.
-    joined_names: set[str] = set()
-    if chosen:
-        for diagnostic in diagnostics:
-            if pair := diagnostic.method.pair:
-                tasks.append(joined_task(diagnostic, pair, corpora))
-                joined_names.update(pair)
-        check_each_has_a_corpus(diagnostics, tasks)
+    notes: list[str] = []
+    for diagnostic in diagnostics:
+        sides = getattr(DIAGNOSTICS.module(diagnostic.name), "SIDES", None)
+        if chosen and diagnostic.method.pair:
+            tasks.append(joined_task(diagnostic, corpora))
+        elif sides and not chosen:
+            try:
+                task, taken = side_by_side(diagnostic.name, sides, corpora)
+                tasks.append(task)
+                notes.append(f"{diagnostic.name} takes {taken}, in the order of -c")
+            except SpecError as error:
+                notes.append(f"{diagnostic.name} is left out: {error}")
+    names = {task.name for task in tasks}
+    for diagnostic in diagnostics:
+        if chosen and diagnostic.name not in names:
+            shape = diagnostic.method.shape
+            raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
+    read = {task.corpus.name for task in tasks}.union(*(task.diagnostic.pair or () for task in tasks))
     for corpus in corpora:
-        if corpus.name not in joined_names and not any(task.corpus is corpus for task in tasks):
+        if corpus.name not in read:
             raise SpecError(
                 f"corpus {corpus.name!r} has the shape {corpus.shape}, which no diagnostic of this run reads: "
                 f"{needed_shapes(diagnostics)}; choose one with -d, or all with --profile research"
             )
-    return tasks
+    return tasks, notes
 
 
-def check_each_has_a_corpus(diagnostics: Iterable[NamedDiagnostic], tasks: Iterable[Task]) -> None:
-    """Raise SpecError for a diagnostic without a task."""
-    names = {task.name for task in tasks}
-    for diagnostic in diagnostics:
-        if diagnostic.name not in names:
-            shape = diagnostic.method.shape
-            raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
-
-
-def joined_task(diagnostic: NamedDiagnostic, pair: tuple[str, str], corpora: Sequence[AnyCorpus]) -> Task:
+def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> Task:
     """Return the task of a diagnostic on the two corpora that it compares, which it joins into one.
-
-    Parameters
-    ----------
-    pair
-        The names of the two corpora.
 
     Raises
     ------
     UnknownNameError
         If one of the corpora is not in the run.
     """
+    pair = diagnostic.method.pair or ()
     corpus_of = {corpus.name: corpus for corpus in corpora}
     for name in pair:
         if name not in corpus_of:
@@ -464,29 +409,27 @@ def joined_task(diagnostic: NamedDiagnostic, pair: tuple[str, str], corpora: Seq
     return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
 
 
-def set_side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyCorpus]) -> tuple[list[Task], str]:
-    """Return the task of a diagnostic that compares two corpora, in a profile, and a note on what it compares.
+def side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyCorpus]) -> tuple[Task, str]:
+    """Return the task of a diagnostic that compares two corpora, in a profile, on those of the run, and what is what.
 
     Parameters
     ----------
     sides
         By option what the first and the second corpus of the run are taken as.
+
+    Raises
+    ------
+    SpecError
+        If the run does not have exactly two, or they cannot be compared.
     """
-    first, second = sides.values()
     if len(corpora) != 2 or any(corpus.cut for corpus in corpora):
-        options = ",".join(f"{option}=LABEL" for option in sides)
-        return [], (
-            f"{name} is left out: it compares two corpora, {first} and {second}; this run does not have exactly two. "
-            f"To name them: -d {name},{options}"
+        raise SpecError(
+            f"it compares two corpora, {' and '.join(sides.values())}; this run does not have exactly two. "
+            f"To name them: -d {name},{','.join(f'{option}=LABEL' for option in sides)}"
         )
-    labels = [corpus.name for corpus in corpora]
-    diagnostic = load_diagnostic(Spec(name, options=dict(zip(sides, labels, strict=True))))
-    try:
-        # Among diagnostics that are chosen by name it runs as one that compares two corpora.
-        tasks = make_tasks([diagnostic], corpora, chosen=True)
-    except SpecError as error:
-        return [], f"{name} is left out: {error}"
-    return tasks, f"{name} takes {labels[0]} as {first} and {labels[1]} as {second}, in the order of -c"
+    options = {option: corpus.name for option, corpus in zip(sides, corpora, strict=True)}
+    taken = " and ".join(f"{label} as {sides[option]}" for option, label in options.items())
+    return joined_task(load_diagnostic(Spec(name, options=options)), corpora), taken
 
 
 def takes_its_corpus(task: Task, chosen: bool) -> bool:
@@ -506,74 +449,31 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
     return False
 
 
-def check_candidates(
-    candidates: Candidates, request: RunRequest, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]
-) -> None:
-    """Refuse equal labels, an unknown label after --trust-remote-code, and an encoder that suits no task."""
-    entries = candidates.entries
-    check_labels("encoders", "-e", [(entry.label, entry.card.spec) for entry in entries])
-    unknown = set(request.trust_remote_code) - candidates.labels
-    if unknown:
-        raise UnknownNameError("label after --trust-remote-code", min(unknown), candidates.labels)
-    for entry in entries:
-        if not suitable_tasks(entry, tasks):
-            raise SpecError(why_unsuited(entry, tasks, corpora))
-
-
-def why_unsuited(entry: RunEncoder, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]) -> str:
+def why_unsuited(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> str:
     """Return why an encoder suits no task, and what to do."""
-    for corpus in corpora:
-        if corpus.stored_documents:
-            return (
-                f"encoder {entry.label!r} cannot encode the documents of corpus {corpus.name!r}, whose texts are "
-                f"not at hand; use -e vectors:{corpus.stored_documents.path}, or encode them with this encoder "
-                "into another folder (embassay encode)"
-            )
-    shapes = ", ".join(entry.card.shapes)
-    if not any(entry.suits(corpus) for corpus in corpora):
-        return f"encoder {entry.label!r} needs a corpus of shape {shapes}; add one with -c"
-    # The corpora suit it, but their diagnostics join them into one of another shape.
-    diagnostics = ", ".join(dict.fromkeys(task.name for task in tasks))
+    stored = next((corpus for corpus in corpora if corpus.stored_documents), None)
+    if stored and stored.stored_documents:
+        return (
+            f"encoder {entry.label!r} cannot encode the documents of corpus {stored.name!r}, whose texts are not at "
+            f"hand; use -e vectors:{stored.stored_documents.path}, or encode them with this encoder into another "
+            "folder (embassay encode)"
+        )
     return (
-        f"encoder {entry.label!r} cannot be used with {diagnostics}, only with diagnostics of shape {shapes}: "
-        "leave it out, or add one of these with -d (see 'embassay list diagnostics')"
+        f"encoder {entry.label!r} needs a corpus and a diagnostic of shape {', '.join(entry.card.shapes)}: leave it "
+        "out, or add them with -c and -d (see 'embassay list diagnostics')"
     )
 
 
-def with_reference(entries: Sequence[RunEncoder], label: str, corpora: Sequence[AnyCorpus]) -> list[RunEncoder]:
-    """Return the entries, with the encoder marked that the others are compared with.
-
-    Parameters
-    ----------
-    label
-        The label of an encoder, or of an encoder on a cut of a corpus: ``m,passages=100``.
-    """
-    # The label of the encoder for each label that the user may write: "m,passages=100" -> "m", "m" -> "m". The message
-    # about an unknown label lists them in this order.
-    encoder_of: dict[str, str] = {}
-    candidates = [entry for entry in entries if entry.is_candidate]
-    for entry in candidates:
-        encoder_of |= {entry.label_on(corpus): entry.label for corpus in corpora}
-    encoder_of |= {entry.label: entry.label for entry in candidates}
-    if label not in encoder_of:
-        hint = "--reference takes the label of an encoder from -e."
-        raise UnknownNameError("reference encoder", label, list(encoder_of), hint)
-    reference = encoder_of[label]
-    return [replace(entry, reference=entry.label == reference) for entry in entries]
-
-
-def favoured_encoders(entries: Sequence[RunEncoder], corpora: Iterable[AnyCorpus]) -> list[str]:
-    """Return a warning for each encoder that a corpus was filtered with: the comparison favours it."""
-    warnings: list[str] = []
+def favoured_encoders(entries: Sequence[RunEncoder], corpora: Iterable[AnyCorpus]) -> Iterator[str]:
+    """Yield a warning for each encoder that a corpus was filtered with: the comparison favours it."""
     for corpus in corpora:
         filters = {model_name(spec) for spec in corpus.filtered_with}
-        favoured = [entry.label for entry in entries if model_name(entry.card.spec) in filters]
-        warning = (
-            f"{corpus.name} was filtered with this encoder, so the comparison favours it; "
-            "compare it with others on another corpus"
-        )
-        warnings += [f"{label}: {warning}" for label in favoured]
-    return warnings
+        for entry in entries:
+            if model_name(entry.card.spec) in filters:
+                yield (
+                    f"{entry.label}: {corpus.name} was filtered with this encoder, so the comparison favours it; "
+                    "compare it with others on another corpus"
+                )
 
 
 def model_name(spec: str) -> str:

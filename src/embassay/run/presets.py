@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from embassay.core.errors import SpecError, UnknownNameError
-from embassay.run.specs import Spec, parse
+from embassay.run.specs import Spec, as_spec, parse
 
 SIGN = "@"
 """The first character of the name of a set, where the spec of an encoder is expected."""
@@ -66,19 +66,6 @@ class EncoderSet:
     members: tuple[Member, ...]
 
 
-def named(name: str) -> EncoderSet:
-    """Return a set by its name, without the sign.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none of that name.
-    """
-    if name not in sets():
-        raise UnknownNameError("set of encoders", name, sets(), "Write a set as -e @NAME.")
-    return sets()[name]
-
-
 def named_in(spec: str | Spec) -> EncoderSet | None:
     """Return the set that a spec such as ``@heros`` names; None where it names a single encoder.
 
@@ -89,24 +76,22 @@ def named_in(spec: str | Spec) -> EncoderSet | None:
     SpecError
         If a label or options were given with it.
     """
-    if isinstance(spec, str):
-        # Errors in the spec of an encoder are raised where the encoder is loaded.
-        if not spec.partition(",")[0].rpartition("=")[2].strip().startswith(SIGN):
-            return None
-        spec = parse(spec, "encoder")
-    if not spec.head.startswith(SIGN):
+    spec = as_spec(spec, "encoder")
+    name = spec.head.removeprefix(SIGN)
+    if name == spec.head:
         return None
     if spec.label or spec.options:
         raise SpecError(f"set of encoders {spec.head!r}: cannot have a label or options; its encoders have their own")
-    return named(spec.head.removeprefix(SIGN))
+    if name not in sets():
+        raise UnknownNameError("set of encoders", name, sets(), "Write a set as -e @NAME.")
+    return sets()[name]
 
 
 @cache
 def sets() -> dict[str, EncoderSet]:
     """Return all sets by name, sorted."""
     text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
-    tables = sorted(tomllib.loads(text).items())
     return {
         name: EncoderSet(name, table["title"], tuple(Member(**member) for member in table["encoders"]))
-        for name, table in tables
+        for name, table in sorted(tomllib.loads(text).items())
     }

@@ -70,8 +70,4 @@ def diagnostics_of(profile: str) -> list[str]:
     if profile not in PROFILES:
         raise UnknownNameError("profile", profile, PROFILES)
     chosen = PROFILES[profile]
-    specs = list(chosen.diagnostics)
-    if chosen.with_others:
-        own_names = DIAGNOSTICS.own_names()
-        specs += [name for name in DIAGNOSTICS.names() if name not in own_names]
-    return sorted(specs)
+    return sorted((*chosen.diagnostics, *(DIAGNOSTICS.other_names() if chosen.with_others else ())))

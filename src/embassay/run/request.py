@@ -11,12 +11,11 @@ from embassay.core.errors import OutputError, say
 from embassay.core.store.files import default_folder
 from embassay.core.store.hashes import FileHashes, Remembered
 from embassay.core.store.paths import output_path
-from embassay.core.types import AnyCorpus, Draws, JsonObject, Runtime
+from embassay.core.types import Draws, JsonObject, Runtime
 from embassay.run.cache.cache import VectorCache
 from embassay.run.config import read
-from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
-from embassay.run.progress import Bar, Progress
-from embassay.run.resolve import EncoderInputs
+from embassay.run.options import PYTHON, RunOptions, options_in
+from embassay.run.resolve import CorpusInputs, EncoderInputs
 from embassay.run.specs import Spec, fitting
 
 DEFAULT_OUT = Path("embassay-run")
@@ -46,7 +45,7 @@ class RunRequest(RunOptions):
     """
 
     encoders: EncoderInputs = ()
-    corpora: Sequence[str | Spec | AnyCorpus] | str | Spec | AnyCorpus = ()
+    corpora: CorpusInputs = ()
     diagnostics: Sequence[str | Spec] = ()
     out: Path = DEFAULT_OUT
     warn: Callable[[str], None] = say
@@ -61,13 +60,12 @@ class RunRequest(RunOptions):
     @classmethod
     def of(cls, config: Path | None, **flags: object) -> RunRequest:
         """Merge a config file with what was given on the command line, which overrides the file."""
-        # A command checks robustness and uses the cache of the user, unless it is told not to.
-        options: JsonObject = {"out": DEFAULT_OUT, "cache": "default", "robustness": True}
         of_file = read(config).options() if config else {}
-        options |= of_file | flags
-        options["out"] = output_path(options["out"])
-        if options["cache"] not in ("default", None):
-            options["cache"] = output_path(options["cache"])
+        # A command checks robustness and uses the cache of the user, unless it is told not to.
+        options: JsonObject = {"out": DEFAULT_OUT, "cache": "default", "robustness": True, **of_file, **flags}
+        for name in ("out", "cache"):
+            if options[name] not in ("default", None):
+                options[name] = output_path(options[name])
         request = cls(**options)
         for name in ("encoders", "corpora", "diagnostics"):
             if of_file.get(name) and name in flags:
@@ -83,11 +81,10 @@ class RunRequest(RunOptions):
         OutputError
             If the user named one that cannot be written to.
         """
-        if self.cache is None:
-            return None
         folder = default_folder() if self.cache == "default" else self.cache
         try:
-            VectorCache(folder)
+            if folder is not None:
+                VectorCache(folder)
         except OutputError as error:
             if self.cache != "default":
                 raise
@@ -95,30 +92,15 @@ class RunRequest(RunOptions):
             return None
         return folder
 
-    @property
-    def recorded(self) -> JsonObject:
-        """The options that identify the run, by name, for ``run.json``."""
-        return {name: getattr(self, name) for name in options_in(RECORD)}
-
     @cached_property
     def draws(self) -> Draws:
         """The seed and the number of resamples."""
         return Draws(self.seed, self.resamples)
 
     @property
-    def most_examples(self) -> int | None:
-        """The largest number of items that are shown; None for all."""
-        return None if self.examples == "all" else self.examples
-
-    @property
     def tell(self) -> Callable[[str], None]:
         """The function that shows the messages that ``quiet`` turns off."""
         return silent if self.quiet else say
-
-    @property
-    def progress(self) -> Progress:
-        """The display of how far an encoder is."""
-        return Progress() if self.quiet else Bar()
 
     def runtime(self) -> Runtime:
         """Return where and how encoders run."""

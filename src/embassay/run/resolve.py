@@ -6,21 +6,25 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TypeAlias, cast
 
-from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError, nearest
-from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
-from embassay.core.store.paths import source_path
+from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, listed, nearest
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, left_out
+from embassay.core.store.paths import source_path, unreadable
+from embassay.core.tables.records import ARRAY, columns_in, is_parquet, read_table
+from embassay.core.tables.texts import BLANK, open_decoded
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.models.addresses import without_secrets
-from embassay.models.base import adopted
-from embassay.run.loaders import builtin_names, find_loader
+from embassay.models.base import FullEncoder, adopted
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.search.retrievers.base import Retriever
 
 EncoderInput: TypeAlias = str | Spec | Encoder | Function
 EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
+CorpusInput: TypeAlias = str | Spec | AnyCorpus
+CorpusInputs: TypeAlias = Sequence[CorpusInput] | CorpusInput
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
@@ -62,16 +66,16 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     options_of_loader = {name: value for name, value in options.items() if name not in ("loader", "licence")}
     loader = str(options.get("loader", "")) or find_loader(spec.head, options_of_loader)
     module = CORPORA.module(loader)
-    path = source_path(spec.head)
+    path, what = source_path(spec.head), f"corpus {spec.head!r}"
     if loader in builtin_names() and spec.head != loader:
-        raise SpecError(f"corpus {spec.head!r}: {loader!r} is a built-in corpus and reads no file")
+        raise SpecError(f"{what}: {loader!r} is a built-in corpus and reads no file")
     # Only loaders of folders have the option, and one in the spec stays.
     if follow_links and "follow_links" in known_options(module.load):
         options_of_loader.setdefault("follow_links", True)
     # The path "." has no name of its own.
     label = spec.label or (path.resolve().name if path.is_dir() else path.stem)
     with CORPORA.guarded(loader):
-        corpus = module.load(str(path), label, **bind(module.load, options_of_loader, f"corpus {spec.head!r}"))
+        corpus = module.load(str(path), label, **bind(module.load, options_of_loader, what))
         if not isinstance(corpus, Corpus):
             raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
@@ -82,7 +86,7 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     return replace(corpus, settings=settings, file=str(path), loader=loader, licence=licence)
 
 
-def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> Encoder:
+def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> FullEncoder:
     """Load an encoder; SpecError for what lists documents and has no vectors. For the rest see ``load_candidate``."""
     model = load_candidate(spec, runtime)
     if isinstance(model, Retriever):
@@ -92,7 +96,7 @@ def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> E
 
 def load_candidate(
     spec: str | Spec | object, runtime: Runtime | None = None, *, name: str = "", version: str = ""
-) -> Encoder | Retriever:
+) -> FullEncoder | Retriever:
     """Load the encoder or the retriever of a spec such as ``all-MiniLM-L6-v2`` or ``hybrid:m+bm25``, without its label.
 
     Parameters
@@ -126,17 +130,17 @@ def load_candidate(
 
         if objects.is_retriever(spec) and not is_encoder(spec):
             return objects.from_object(spec, name, version)
-        return from_object(spec, name, version)
+        return adopted(from_object(spec, name, version))
     if name or version:
         raise SpecError("name= and version= are only for objects; write NAME=SPEC; some specs have an option version=")
     return _create(as_spec(spec, "encoder"), runtime or Runtime())
 
 
-def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
+def _create(spec: Spec, runtime: Runtime) -> FullEncoder | Retriever:
     """Return the encoder, or the retriever, that the plug-in of a spec's scheme creates."""
     scheme, target = scheme_of(spec.head)
-    folder = ENCODERS if scheme in ENCODERS.names() else RETRIEVERS
     options = dict(spec.options)
+    folder = ENCODERS if scheme in ENCODERS.names() else RETRIEVERS
     if scheme in RETRIEVERS.names() and options.get("kind") == RETRIEVERS.kind:
         # A scheme may stand for both: python:shop:search,kind=retriever.
         folder = RETRIEVERS
@@ -153,6 +157,8 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
             raise
         # The user has not written the scheme.
         raise MissingExtraError(f"encoder {target!r}", "light") from None
+    if target.startswith("@"):
+        raise SpecError(f"encoder {target!r}: a set contains several encoders; name one of them")
     # What a target is, for messages ("FILE"); empty if the scheme takes none.
     target_name = getattr(module, "TARGET", "")
     if bool(target) != bool(target_name):
@@ -167,10 +173,14 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
 
     # Called when the other encoder is needed.
     def load(other: str) -> Encoder:
-        check_stored_spec(other, trusted=runtime.trust_remote_code)
+        if not runtime.trust_remote_code and not is_safe_in_files(other):
+            raise SpecError(
+                f"{without_secrets(other)!r} is named by a file, and such an encoder can run code or send texts to a "
+                "service; if you trust the file, add --trust-remote-code LABEL with the label of the encoder"
+            )
         return load_encoder(other, runtime)
 
-    return adopted(model).with_other(load)
+    return adopted(adopted(model).with_other(load))
 
 
 def is_safe_in_files(spec: str) -> bool:
@@ -180,26 +190,6 @@ def is_safe_in_files(spec: str) -> bool:
     """
     scheme, _ = scheme_of(parse(spec, "encoder").head)
     return scheme in READ_FROM_FILES
-
-
-def check_stored_spec(spec: str, *, trusted: bool) -> None:
-    """Refuse an encoder that only a file names and that can run code or send texts.
-
-    Parameters
-    ----------
-    trusted
-        Whether the user allowed it on the command line.
-
-    Raises
-    ------
-    SpecError
-        If the spec is refused.
-    """
-    if not trusted and not is_safe_in_files(spec):
-        raise SpecError(
-            f"{without_secrets(spec)!r} is named by a file, and such an encoder can run code or send texts to a "
-            "service; if you trust the file, add --trust-remote-code LABEL with the label of the encoder"
-        )
 
 
 @dataclass(frozen=True)
@@ -234,7 +224,7 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     return NamedDiagnostic(spec.head, method, options)
 
 
-def encoder_list(encoders: EncoderInputs) -> list[EncoderInput | tuple[str, EncoderInput]]:
+def encoder_list(encoders: EncoderInputs) -> Sequence[EncoderInput | tuple[str, EncoderInput]]:
     """Return encoders as a list, objects with a label of the user as pairs.
 
     A spec stands alone, and so does an object, even one that can be iterated.
@@ -244,16 +234,16 @@ def encoder_list(encoders: EncoderInputs) -> list[EncoderInput | tuple[str, Enco
             replace(as_spec(encoder, "encoder"), label=label) if isinstance(encoder, (str, Spec)) else (label, encoder)
             for label, encoder in encoders.items()
         ]
-    if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):
-        return [encoders]
-    if not isinstance(encoders, (list, tuple)):
+    if isinstance(encoders, (list, tuple)):
+        return encoders
+    if isinstance(encoders, Iterable) and not isinstance(encoders, (str, Spec)):
         from embassay.models.objects.foreign import is_encoder
         from embassay.search.retrievers.objects import is_retriever
 
         # A SentenceTransformer is a sequence of its layers.
-        if is_encoder(encoders) or is_retriever(encoders):
-            return [cast("Encoder", encoders)]
-    return list(encoders)
+        if not is_encoder(encoders) and not is_retriever(encoders):
+            return list(encoders)
+    return [cast("EncoderInput", encoders)]
 
 
 def default_label(spec: Spec) -> str:
@@ -269,14 +259,126 @@ def scheme_of(head: str) -> tuple[str, str]:
     head without a scheme is the target of the default one.
     """
     schemes = {*ENCODERS.names(), *RETRIEVERS.names()}
-    if head in schemes:
-        return head, ""
-    before_colon, colon, target = head.partition(":")
-    if colon and before_colon in schemes:
-        return before_colon, target
+    scheme, colon, target = head.partition(":")
+    if scheme in schemes:
+        return scheme, target
     if head.startswith("http://"):
         return "https", head
     # Other text before a colon, such as the drive in C:\models, belongs to a path.
-    if colon and re.fullmatch(r"[a-z]+", before_colon):
-        raise UnknownNameError("encoder scheme", before_colon, schemes)
+    if colon and re.fullmatch(r"[a-z]+", scheme):
+        raise UnknownNameError("encoder scheme", scheme, schemes)
     return DEFAULT_SCHEME, head
+
+
+PEEK = 65_536
+"""Characters after the first line that loaders recognise a file by."""
+LONGEST_LINE = 16_000_000
+MAX_SHOWN = 120
+"""Characters that a message repeats of a file."""
+USUAL_PRIORITY = 10
+"""That of a loader of one format; loaders of any table or folder have a larger one."""
+FILES = (
+    "for a table, set first=, second= and score= for pairs, group= or label= for groups, questions= for documents; "
+    "known forms: see 'embassay list corpora'; set loader= to choose one"
+)
+FOLDERS = (
+    "unrecognised folder; known forms: documents (.txt, .md, .rst and .html files, with or without questions=FILE), "
+    "beir (corpus.jsonl, queries.jsonl, qrels/), trec (a file with topics or queries in its name, one "
+    "with qrels, and the documents), msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), "
+    "opinosis (phrases.txt, phrase_groups.csv); set loader= to choose one"
+)
+
+
+def builtin_names() -> tuple[str, ...]:
+    """Return the names of the corpora that need no file and no folder: the loaders that say so (``BUILTIN``)."""
+    return tuple(name for name, module in CORPORA.working().items() if getattr(module, "BUILTIN", False))
+
+
+def find_loader(source: str, options: Mapping[str, object]) -> str:
+    """Return the name of the loader of a source: a built-in corpus, a file or a folder.
+
+    The loaders themselves recognise their formats; importing all of them takes about 70 ms.
+
+    Raises
+    ------
+    SourceError
+        If there is no such file, or no loader recognises it.
+    """
+    builtin, path = builtin_names(), source_path(source)
+    if source in builtin:
+        return source
+    if not path.exists():
+        raise SourceError(f"no such file; built-in corpora: {', '.join(builtin)}", path)
+    if path.is_dir():
+        if loader := _choose("recognises_folder", path, options):
+            return loader
+        raise SourceError(FOLDERS, path)
+    head = _head(path)
+    if loader := _choose("recognises", head, options):
+        return loader
+    content = head.lstrip(BLANK)
+    if not content:
+        raise SourceError("the file is empty", path, 1)
+    if content.startswith("["):
+        raise SourceError(ARRAY, path)
+    what = f"its first line is {begun(content.splitlines()[0], MAX_SHOWN)!r}"
+    if content.startswith("{") and (fields := columns_in(head)):
+        what = f"an object with the fields {listed(sorted(fields))}"
+    raise SourceError(f"unrecognised format ({what}); {FILES}", path, 1)
+
+
+def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
+    """Return the loader that recognises the content, or the only one that the options fit; None if there is neither.
+
+    A loader of one format is surer than options: SQuAD stays SQuAD with an option of tables. A loader of any table is
+    not.
+
+    Parameters
+    ----------
+    function
+        The function of a loader to ask: ``recognises`` for files, ``recognises_folder`` for folders.
+    content
+        What the function takes: the beginning of a file, or the path of a folder.
+    options
+        The options that the user gave for the corpus.
+    """
+    own_priority = "FOLDER_PRIORITY" if function == "recognises_folder" else "PRIORITY"
+    loaders = []
+    for name, module in CORPORA.working().items():
+        if hasattr(module, function):
+            priority = getattr(module, own_priority, getattr(module, "PRIORITY", USUAL_PRIORITY))
+            loaders.append((priority, name, module))
+    loaders.sort(key=lambda loader: loader[:2])
+    by_content = None
+    for priority, name, module in loaders:
+        # A loader of another package that fails is left out.
+        with left_out(), CORPORA.guarded(name):
+            if getattr(module, function)(content):
+                if priority <= USUAL_PRIORITY:
+                    return name
+                by_content = name
+                break
+    fitting = [name for _, name, module in loaders if _options_fit(module, options)]
+    return fitting[0] if len(fitting) == 1 else by_content
+
+
+def _options_fit(module: ModuleType, options: Mapping[str, object]) -> bool:
+    """Return whether a loader knows all options, and at least one of them tells that it is meant.
+
+    A loader that shares options with another one lists those of its own in ``TOLD_BY``. Without the list, each of its
+    options tells that it is meant.
+    """
+    known = known_options(module.load)
+    telling = getattr(module, "TOLD_BY", known)
+    return options.keys() <= known and not telling.isdisjoint(options)
+
+
+def _head(path: Path) -> str:
+    """Return the first line of a file, however long, and what follows it; of a Parquet file a line of its columns."""
+    if is_parquet(path):
+        return "\t".join(read_table(path).names)
+    try:
+        with open_decoded(path, errors="replace") as file:
+            return file.readline(LONGEST_LINE) + file.read(PEEK)
+    except OSError as error:
+        raise unreadable(error, path) from None

@@ -65,13 +65,13 @@ def parse(text: str, what: str) -> Spec:
 
 def as_spec(source: str | Path | Spec, what: str) -> Spec:
     """Return a spec, parsed if it is a text; see :func:`parse`. A path has no label and no options."""
-    if isinstance(source, str):
-        return parse(source, what)
+    if isinstance(source, Spec):
+        return source
     if isinstance(source, Path):
         return Spec(str(source))
-    if not isinstance(source, Spec):
-        raise SpecError(f"{what}: must be a text, is {quoted(source)}")
-    return source
+    if isinstance(source, str):
+        return parse(source, what)
+    raise SpecError(f"{what}: must be a text, is {quoted(source)}")
 
 
 def list_options(spec: Spec) -> dict[str, list[object]]:
@@ -80,14 +80,14 @@ def list_options(spec: Spec) -> dict[str, list[object]]:
     for name, value in spec.options.items():
         if isinstance(value, list):
             lists[name] = value
-        elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+        elif isinstance(value, str) and value[:1] + value[-1:] == "[]":
             # "[64, 128]" -> ["64", "128"]; "[]" -> []
             lists[name] = [part.strip() for part in value[1:-1].split(",") if part.strip()]
     return lists
 
 
 def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
-    """Return one spec for each combination of the values of options that are lists, or the spec itself if none are.
+    """Return one spec for each combination of the values of options that are lists, one with the label if none are.
 
     ``st:m,dim=[64,128]`` with the label ``m`` gives ``st:m,dim=64`` and ``st:m,dim=128`` with the labels ``m,dim=64``
     and ``m,dim=128``.
@@ -100,15 +100,14 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
         What it is a spec of, for messages.
     """
     lists = list_options(spec)
-    if not lists:
-        return [spec]
     if empty := [name for name, values in lists.items() if not values]:
         raise SpecError(f"{what} {spec.head!r}: the list of option {empty[0]!r} is empty")
     specs = []
+    # Without lists there is one combination, of no values.
     for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
-        setting = ",".join(f"{name}={value}" for name, value in chosen.items())
-        specs.append(Spec(spec.head, f"{label},{setting}", {**spec.options, **chosen}))
+        settings = [f"{name}={value}" for name, value in chosen.items()]
+        specs.append(Spec(spec.head, ",".join([label, *settings]), {**spec.options, **chosen}))
     return specs
 
 

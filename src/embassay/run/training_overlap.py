@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 
 from embassay.core.formatting import names
@@ -32,27 +33,24 @@ def families() -> dict[str, Family]:
 
 def overlaps(entries: Sequence[RunEncoder], corpora: Sequence[AnyCorpus]) -> Iterator[str]:
     """Yield a note for each encoder and corpus where the encoder's model card names the corpus's data set."""
-    for corpus in corpora:
-        for title, family in families().items():
-            evidence = recognised_by(family, corpus)
-            for entry in entries if evidence else ():
-                if datasets := named_datasets(family, entry):
-                    yield templates.TRAINED_ON.sentence(
-                        encoder=entry.label,
-                        datasets=names(datasets[:3]),
-                        corpus=corpus.name,
-                        family=title,
-                        evidence=evidence,
-                    )
+    for corpus, (title, family) in product(corpora, families().items()):
+        evidence = recognised_by(family, corpus)
+        for entry in entries if evidence else ():
+            if datasets := named_datasets(family, entry):
+                yield templates.TRAINED_ON.sentence(
+                    encoder=entry.label,
+                    datasets=names(datasets[:3]),
+                    corpus=corpus.name,
+                    family=title,
+                    evidence=evidence,
+                )
 
 
 def named_datasets(family: Family, entry: RunEncoder) -> list[str]:
     """Return the training data sets of an encoder that belong to a family, as its model card writes them."""
-    if entry.retriever:
-        return []
+    datasets = () if entry.retriever else entry.encoder.training_datasets()
     # "sentence-transformers/all-NLI" -> "allnli"
-    plain = {name: re.sub("[^a-z0-9]|.*/", "", name.lower()) for name in entry.encoder.training_datasets()}
-    return [name for name in plain if _matches(plain[name], family["datasets"])]
+    return [name for name in datasets if _matches(re.sub("[^a-z0-9]|.*/", "", name.lower()), family["datasets"])]
 
 
 def recognised_by(family: Family, corpus: AnyCorpus) -> str:

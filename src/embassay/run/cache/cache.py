@@ -1,27 +1,20 @@
 """The vector cache: exact float32 vectors by (fingerprint, role, text), in plain files.
 
-Each encoder has a folder. Each ``put`` writes one file into it, which is never changed:
+Each encoder has a folder. Each ``put`` writes one file into it, which is never changed: an archive as numpy writes it
+(``.npz``, not compressed) with ``keys`` (n times 16 bytes, each a hash of fingerprint, role and text), ``dim`` and
+``vectors`` ((n, dim) float32), each with its checksum.
 
-========  ======================================================================================
-part      content
-========  ======================================================================================
-head      CRC-32 of all that follows, number n and dimension d of the vectors (20 bytes)
-keys      n times 16 bytes, each a hash of fingerprint, role and text
-vectors   n times d float32 numbers
-========  ======================================================================================
-
-All numbers are little-endian. A vector of another model, prompt, role or text is never returned: the key is a hash of
+A vector of another model, prompt, role or text is never returned: the key is a hash of
 all of them, and a damaged file is skipped, so that its texts are encoded again. Other processes may read, write and
-remove files of the same folder meanwhile. When the cache is full, the least recently used encoders make room.
+remove files of the same folder meanwhile. When the cache is full, no more vectors are stored.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
+import io
 import secrets
 import shutil
-import struct
 import tempfile
 import time
 from collections import defaultdict
@@ -29,12 +22,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from zlib import crc32
+from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import InputError, OutputError
+from embassay.core.errors import OutputError
 from embassay.core.formatting import written_bytes
 from embassay.core.samples.base import Text
 from embassay.core.store.canonical import write_whole
@@ -42,11 +36,9 @@ from embassay.core.store.files import VECTORS, size_of
 
 SUFFIX = ".vectors"
 NOTE = "encoder.txt"
-HEAD = struct.Struct("<IQQ")
 KEY_SIZE = 16
-LIMIT = "EMBASSAY_CACHE_LIMIT"
-USUAL_LIMIT = 20
-"""In gigabytes, where ``EMBASSAY_CACHE_LIMIT`` sets no other limit and the disk has room."""
+LIMIT = 20 * 10**9
+"""The bytes that a cache takes at most, and at most half of what its disk has."""
 
 Vectors = NDArray[np.float32]
 
@@ -81,7 +73,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
     Attributes
     ----------
     limit
-        How many bytes it may take, see :func:`byte_limit`; None for no limit.
+        How many bytes it may take.
     trouble
         Why the cache could not be written; empty as long as it could.
     """
@@ -93,8 +85,6 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         ------
         OutputError
             If the folder cannot be written to.
-        InputError
-            If ``EMBASSAY_CACHE_LIMIT`` is not a size.
         """
         self.trouble = ""
         self._folder = folder / VECTORS
@@ -105,7 +95,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
             with tempfile.TemporaryFile(dir=folder):
                 # In bytes. It is remembered: listing all files for each put is slow.
                 self._size = size_of(self._folder)
-            self.limit = byte_limit(shutil.disk_usage(folder).free + self._size)
+            self.limit = min(LIMIT, (shutil.disk_usage(folder).free + self._size) // 2)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as a cache: {error.strerror}") from None
 
@@ -128,35 +118,24 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         """Store the (n, d) vectors of the n texts, all or none; after a failure (``trouble``) store nothing."""
         if self.trouble or not len(texts):
             return
-        rows = np.ascontiguousarray(rows, dtype="<f4")
-        keys = b"".join(keys_of(fingerprint, texts))
-        # The checksum comes first, and is that of what follows.
-        head = HEAD.pack(0, *rows.shape)[4:]
-        check = struct.pack("<I", crc32(rows.data, crc32(keys, crc32(head))))
-        added = HEAD.size + len(keys) + rows.nbytes
+        keys = np.frombuffer(b"".join(keys_of(fingerprint, texts)), np.uint8).reshape(-1, KEY_SIZE)
+        added = keys.nbytes + rows.nbytes
         # A name begins with the time; the token keeps two processes apart.
         path = self._encoder(fingerprint).folder / f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
+        if self._size + added > self.limit:
+            self.trouble = f"it is full, at {written_bytes(self.limit)}; 'embassay cache clear' empties it"
+            return
         try:
-            if self._make_room(path.parent, added):
-                write_whole(path, lambda file: file.writelines((check, head, keys, rows.data)))
-                self._size += added
-            else:
-                limit = written_bytes(self.limit or 0)
-                self.trouble = f"it is full, at {limit}; {LIMIT} sets another limit"
+            arrays = {"keys": keys, "dim": np.array(rows.shape[1]), "vectors": np.asarray(rows, dtype="<f4")}
+            write_whole(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+            self._size += added
         except OSError as error:
             self.trouble = error.strerror or str(error)
-
-    def missing(self, fingerprint: str, texts: Sequence[Text]) -> tuple[Text, ...]:
-        """Return the texts that have no vector, in their order."""
-        places = self._encoder(fingerprint).refreshed()
-        keys = keys_of(fingerprint, texts)
-        return tuple(text for text, key in zip(texts, keys, strict=True) if key not in places)
 
     def info(self) -> list[Holding]:
         """Return what the cache holds of each encoder, the most recently used one first."""
         holdings = []
-        for encoder in self._all():
-            # The folder of an encoder whose vectors made room for others stays: another process may write to it.
+        for encoder in (_Encoder(folder) for folder in self._folder.iterdir() if folder.is_dir()):
             if places := encoder.refreshed():
                 fingerprint, name, used = encoder.note()
                 size = size_of(encoder.folder)
@@ -169,23 +148,6 @@ class VectorCache(AbstractContextManager["VectorCache"]):
             name = hashlib.blake2b(fingerprint.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
             self._encoders[fingerprint] = _Encoder(self._folder / name)
         return self._encoders[fingerprint]
-
-    def _all(self) -> list[_Encoder]:
-        """Return the vectors of all encoders."""
-        return [_Encoder(folder) for folder in self._folder.iterdir() if folder.is_dir()]
-
-    def _make_room(self, kept: Path, added: int) -> bool:
-        """Return whether so many more bytes fit, after removing the vectors of other encoders if needed."""
-        if self.limit is None or self._size + added <= self.limit:
-            return True
-        for encoder in sorted(self._all(), key=lambda encoder: encoder.note()[2]):
-            if encoder.folder != kept:
-                encoder.remove()
-            # Other processes write and remove files too.
-            self._size = size_of(self._folder)
-            if self._size + added <= self.limit:
-                return True
-        return False
 
 
 class _Encoder:
@@ -203,8 +165,6 @@ class _Encoder:
         # The file and the row of each key.
         self._places: dict[bytes, tuple[Path, int]] = {}
         self._paths: set[Path] = set()
-        # Damaged files, and those that another process has removed, so that they are read only once.
-        self._unusable: set[Path] = set()
 
     def note(self) -> tuple[str, str, float]:
         """Return the fingerprint and the name of the encoder, and when it was last used; empty where not known."""
@@ -215,28 +175,22 @@ class _Encoder:
         except OSError:
             return "", "", 0.0
 
-    def remove(self) -> None:
-        """Remove all vectors. The folder stays, because another process may write to it."""
-        for path in self.folder.glob(f"*{SUFFIX}"):
-            path.unlink(missing_ok=True)
-
     def refreshed(self) -> dict[bytes, tuple[Path, int]]:
         """Return the file and the row of each key, found again if files are new, gone or damaged."""
-        paths = set(self.folder.glob(f"*{SUFFIX}")) - self._unusable
+        paths = set(self.folder.glob(f"*{SUFFIX}"))
         if paths == self._paths:
             return self._places
-        self._paths = paths
-        self._places = {}
-        self.dim = 0
+        self._paths, self._places, self.dim = paths, {}, 0
         # The newest file is the first.
         for path in sorted(paths, reverse=True):
-            dim, keys = _read_keys(path)
-            if not self.dim:
-                self.dim = dim
-            elif dim not in (0, self.dim):
+            keys, dim = _array(path, "keys"), _array(path, "dim")
+            if keys is None or dim is None:
+                continue
+            self.dim = self.dim or int(dim)
+            if int(dim) != self.dim:
                 break
             for row, key in enumerate(keys):
-                self._places.setdefault(key, (path, row))
+                self._places.setdefault(key.tobytes(), (path, row))
         return self._places
 
     def read(self, keys: Sequence[bytes]) -> list[Vectors | None]:
@@ -249,32 +203,12 @@ class _Encoder:
                 wanted[path].append((number, row))
         vectors: list[Vectors | None] = [None] * len(keys)
         for path, numbers in wanted.items():
-            rows = _read_vectors(path)
-            if rows is None:
-                self._unusable.add(path)
-                # An older file may have the vectors of the one that cannot be used.
-                return self.read(keys)
-            for number, row in numbers:
-                # A copy, so that the other vectors of the file do not stay in memory.
-                vectors[number] = rows[row].copy()
+            rows = _array(path, "vectors")
+            if rows is not None:
+                for number, row in numbers:
+                    # A copy, so that the other vectors of the file do not stay in memory.
+                    vectors[number] = rows[row].copy()
         return vectors
-
-
-def byte_limit(available: int) -> int | None:
-    """Return how many bytes a cache may take: half of those available, but at most 20 GB; None for no limit.
-
-    Raises
-    ------
-    InputError
-        If ``EMBASSAY_CACHE_LIMIT``, which sets another limit, is not a number.
-    """
-    setting = os.environ.get(LIMIT)
-    if not setting:
-        return min(USUAL_LIMIT * 10**9, available // 2)
-    try:
-        return int(float(setting) * 10**9) or None
-    except (ValueError, OverflowError):
-        raise InputError(f"{LIMIT}: {setting!r} is not a number of gigabytes; 0 sets no limit") from None
 
 
 def keys_of(fingerprint: str, texts: Iterable[Text]) -> list[bytes]:
@@ -288,30 +222,12 @@ def keys_of(fingerprint: str, texts: Iterable[Text]) -> list[bytes]:
     return keys
 
 
-def _read_keys(path: Path) -> tuple[int, list[bytes]]:
-    """Return the dimension of the vectors in a file, and their keys; 0 and none if it is damaged or cannot be read.
-
-    A wrong key does no harm: before a vector is used, the whole file is compared with its checksum.
-    """
+def _array(path: Path, name: str) -> NDArray[Any] | None:
+    """Return an array of a file; None if there is none, or if the file is damaged or gone."""
     try:
-        with path.open("rb") as file:
-            _, count, dim = HEAD.unpack(file.read(HEAD.size))
-            # Damaged numbers could ask for more memory than there is.
-            if os.fstat(file.fileno()).st_size != HEAD.size + count * (KEY_SIZE + 4 * dim):
-                return 0, []
-            keys = file.read(count * KEY_SIZE)
-    except (OSError, struct.error):
-        return 0, []
-    return dim, [keys[start : start + KEY_SIZE] for start in range(0, len(keys), KEY_SIZE)]
-
-
-def _read_vectors(path: Path) -> Vectors | None:
-    """Return the (n, d) vectors of a file; None if it is damaged or cannot be read."""
-    try:
-        content = path.read_bytes()
-        check, count, dim = HEAD.unpack_from(content)
-    except (OSError, struct.error):
+        # Reading a whole member of an archive checks it. Damage can raise almost anything.
+        with ZipFile(path) as archive:
+            array: NDArray[Any] = np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
+            return array
+    except Exception:
         return None
-    if crc32(memoryview(content)[4:]) != check:
-        return None
-    return np.frombuffer(content, dtype="<f4", offset=HEAD.size + count * KEY_SIZE).reshape(count, dim)

@@ -7,14 +7,12 @@ and a chunk is cached whole or not at all: so a run that is started again encode
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from embassay.core.errors import EncoderError, reason_of
@@ -32,50 +30,23 @@ from embassay.core.vectors import (
 )
 from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
-from embassay.run.engine.timeline import TimeLine
 
 BLOCK = 128
 """The number of texts that are encoded together, if the encoder makes no batches itself, and cached together."""
-GROWTH = 8
-"""The first blocks are smaller: a block has at most this many times the texts that are encoded already."""
 CACHED = 64
 """A file of the cache gets at least one in so many of the vectors so far, so that large corpora make few files."""
 CHUNK = 1_024
 """The number of texts that are encoded and cached together, if a vector depends on its batch."""
-Vector = NDArray[np.float32]
 Block = tuple[list[Text], VectorMatrix]
 """Texts and their (n, d) vectors."""
-
-
-@dataclass(frozen=True)
-class Effort:
-    """The work and the time that encoding took.
-
-    Attributes
-    ----------
-    texts, encoded
-        The number of distinct texts, and of those that were encoded; the others were cached.
-    seconds
-        The time of the encoder. The first batch is not timed, because an encoder without ``prepare`` may load its model
-        for it.
-    """
-
-    texts: int = 0
-    encoded: int = 0
-    seconds: float = 0.0
-
-    def __add__(self, other: Effort) -> Effort:
-        """Add up two efforts."""
-        return Effort(self.texts + other.texts, self.encoded + other.encoded, self.seconds + other.seconds)
 
 
 def encode(
     encoder: Encoder,
     texts: Sequence[Text],
     cache: VectorCache | None = None,
-    advance: Callable[[int], None] | None = None,
-    timeline: TimeLine | None = None,
-) -> tuple[Vectors, Effort]:
+    advance: Callable[[int], None] = lambda done: None,
+) -> tuple[Vectors, int]:
     """Encode distinct texts, each once.
 
     An encoder whose vectors follow from those of a full one encodes nothing: the full vectors are cached, and its own
@@ -89,15 +60,13 @@ def encode(
         Where vectors are read and stored; None for no cache.
     advance
         Called with the number of texts whose vectors are ready since the last call.
-    timeline
-        Where the time of loading the model is counted.
 
     Returns
     -------
     Vectors
         With one row for each text, in the order given.
-    Effort
-        The work and the time.
+    int
+        How many of them were encoded; the others were cached.
 
     Raises
     ------
@@ -106,36 +75,30 @@ def encode(
     """
     full = encoder_of_vectors(encoder)
     if full is not encoder:
-        vectors, effort = encode(full, texts, cache, advance, timeline)
-        return derived(encoder, vectors), effort
+        vectors, encoded = encode(full, texts, cache, advance)
+        return derived(encoder, vectors), encoded
     if not encoder.card.cached:
         cache = None
-    stored: dict[Text, Vector] = {}
-    if cache is not None:
-        cached = zip(texts, cache.get(key_in_cache(encoder), texts), strict=True)
-        stored = {text: vector for text, vector in cached if vector is not None}
-    advance = advance or (lambda done: None)
+    cached = cache.get(key_in_cache(encoder), texts) if cache else []
+    stored = {text: vector for text, vector in zip(texts, cached, strict=False) if vector is not None}
     advance(len(stored))
-
     # By role, then by length, then alphabetically.
     missing = sorted(set(texts) - stored.keys(), key=lambda text: (text[0], len(text[1]), text[1]))
     blocks: list[Block] = []
-    seconds = 0.0
     if missing:
-        with _failing():
-            with (timeline or TimeLine()).during("loading"):
-                adopted(encoder).prepare()
-            seconds = _encode_all(encoder, missing, cache, advance, blocks)
+        with as_encoder_error():
+            adopted(encoder).prepare()
+            _encode_all(encoder, missing, cache, advance, blocks)
+    blocks += [([text], vector[None]) for text, vector in stored.items()]
     row = {text: place for place, text in enumerate(texts)}
-    effort = Effort(len(texts), len(missing), seconds)
-    return Vectors(_matrix(row, blocks, stored), row, encoder.card.similarity), effort
+    return Vectors(_matrix(row, blocks), row, encoder.card.similarity), len(missing)
 
 
 def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
     """Return an encoder's vectors from those of its full one."""
     matrix = vectors.matrix
     if encoder.card.full is not None:
-        with _failing():
+        with as_encoder_error():
             matrix = adopted(encoder).derive(matrix)
     # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
     return replace(vectors, matrix=matrix, similarity=encoder.card.similarity)
@@ -143,78 +106,63 @@ def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
 
 def _encode_all(
     encoder: Encoder, texts: list[Text], cache: VectorCache | None, advance: Callable[[int], None], blocks: list[Block]
-) -> float:
-    """Encode sorted texts, cache their vectors, and append them to ``blocks``.
-
-    Returns
-    -------
-    float
-        The seconds of the encoder for all but the first block, because a model may be loaded for that one.
-    """
+) -> None:
+    """Encode sorted texts, cache their vectors, and append them to ``blocks``."""
     # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
-    in_parts = cache is None or encoder.card.remote
-    in_parts = in_parts or adopted(encoder).batch_invariant()
+    in_parts = cache is None or encoder.card.remote or adopted(encoder).batch_invariant()
     size = len(texts) if in_parts else CHUNK
-    seconds = 0.0
-    done = kept = 0
+    # How many texts are encoded, and how many blocks and texts are cached.
+    done = kept_blocks = kept = 0
 
     def store() -> None:
         """Cache the blocks since the last call, except sparse ones; different lengths are an error later."""
-        nonlocal kept
-        parts = blocks[kept:]
-        kept = len(blocks)
-        if cache is not None and len({rows.shape[1] for _, rows in parts}) == 1 and not issparse(parts[0][1]):
-            in_order = [text for block, _ in parts for text in block]
-            cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in parts]))
+        nonlocal kept_blocks, kept
+        new = blocks[kept_blocks:]
+        kept_blocks, kept = len(blocks), done
+        if cache is not None and len({rows.shape[1] for _, rows in new}) == 1 and not issparse(new[0][1]):
+            in_order = [text for block, _ in new for text in block]
+            cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in new]))
 
     for first in range(0, len(texts), size):
-        start = time.perf_counter()
         try:
             for block, rows in _encoded(encoder, texts[first : first + size]):
-                if blocks:
-                    seconds += time.perf_counter() - start
                 blocks.append((block, rows))
                 done += len(block)
                 advance(len(block))
-                if in_parts and sum(len(texts) for texts, _ in blocks[kept:]) >= max(BLOCK, done // CACHED):
+                if in_parts and done - kept >= max(BLOCK, done // CACHED):
                     store()
-                start = time.perf_counter()
         except BaseException:
             if in_parts:
                 store()
             raise
         store()
-    return seconds
 
 
 def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
     """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block."""
-    done = 0
     for role, group in groupby(texts, key=lambda text: text[0]):
         contents = [content for _, content in group]
-        for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role, done):
+        for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role):
             block = [contents[place] for place in places]
-            yield [(role, content) for content in block], _checked(returned, block)
-        done += len(contents)
+            rows = as_array(returned)
+            if rows.dtype.kind not in "biufO" or rows.ndim != 2 or rows.shape[0] != len(block) or not rows.shape[1]:
+                expected = f"({len(block)}, d) for {counted(len(block), 'text')}"
+                raise EncoderError(f"it returned {described(returned, rows)}, not real numbers of shape {expected}")
+            rows = as_float32(rows, block)
+            check_finite(rows, block)
+            yield [(role, content) for content in block], rows
 
 
-def _blocks(encoder: Encoder, texts: list[str], role: Role, done: int) -> Iterator[tuple[Sequence[int], VectorMatrix]]:
-    """Yield blocks of texts of one role, after so many of other roles, and their vectors.
-
-    The first block has one text, so that loading a model is not timed. The next ones grow, so that a slow encoder shows
-    soon that it works.
-    """
-    start = 0
-    while start < len(texts):
-        size = min(BLOCK, GROWTH * (done + start)) or 1
-        block = texts[start : start + size]
+def _blocks(encoder: Encoder, texts: list[str], role: Role) -> Iterator[tuple[Sequence[int], VectorMatrix]]:
+    """Yield the places of texts of one role, block by block, and their vectors."""
+    for start in range(0, len(texts), BLOCK):
+        block = texts[start : start + BLOCK]
         yield range(start, start + len(block)), encoder.encode(block, role)
-        start += size
 
 
 @contextmanager
-def _failing() -> Iterator[None]:
-    """Turn any error of an encoder into an EncoderError with a one-line message."""
+def as_encoder_error() -> Iterator[None]:
+    """Raise whatever an encoder or retriever raises as an EncoderError: it may be of another package."""
     try:
         yield
     except EncoderError:
@@ -223,29 +171,15 @@ def _failing() -> Iterator[None]:
         raise EncoderError(reason_of(error)) from error
 
 
-def _checked(returned: object, texts: Sequence[str]) -> VectorMatrix:
-    """Return the output of an encoder as float32; raise EncoderError unless it is one finite vector for each text."""
-    rows = as_array(returned)
-    if rows.dtype.kind not in "biufO" or rows.ndim != 2 or rows.shape[0] != len(texts) or rows.shape[1] == 0:
-        expected = f"({len(texts)}, d) for {counted(len(texts), 'text')}"
-        raise EncoderError(f"it returned {described(returned, rows)}, not real numbers of shape {expected}")
-    rows = as_float32(rows, texts)
-    check_finite(rows, texts)
-    return rows
-
-
-def _matrix(row: dict[Text, int], blocks: Sequence[Block], stored: dict[Text, Vector]) -> VectorMatrix:
-    """Put the encoded blocks and the cached vectors into one matrix, each text in its row."""
-    widths = {rows.shape[1] for _, rows in blocks} | {len(vector) for vector in stored.values()}
+def _matrix(row: dict[Text, int], blocks: Sequence[Block]) -> VectorMatrix:
+    """Put the vectors of blocks into one matrix, each text in its row."""
+    widths = {rows.shape[1] for _, rows in blocks}
     if len(widths) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
     if blocks and issparse(blocks[0][1]):
-        # Sparse vectors are not cached, so all texts are encoded.
         order = np.argsort([row[text] for texts, _ in blocks for text in texts])
         return with_narrow_indices(vstack([rows for _, rows in blocks], format="csr")[order])
     matrix = np.empty((len(row), max(widths, default=0)), dtype=np.float32)
     for texts, rows in blocks:
         matrix[[row[text] for text in texts]] = rows
-    for text, vector in stored.items():
-        matrix[row[text]] = vector
     return matrix

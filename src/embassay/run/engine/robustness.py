@@ -70,20 +70,16 @@ def check_robustness(
     """
     if issparse(vectors.matrix) or len(texts) < 2:
         return None
-    if encoded is None:
-        encoded = len(texts)
-    sample = _draw(texts, seed)
-
+    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
+    shuffled = generator(seed, "badges").permutation(len(texts))
+    sample = [texts[place] for place in np.sort(shuffled[:SAMPLE])]
     is_batch_invariant = adopted(encoder).batch_invariant()
     # An encoder without drift is encoded alone for the time of one query only.
     most = TIMED if is_batch_invariant else ALONE
-    step = max(1, len(sample) // most)
-    evenly_spaced = sample[::step][:most]
-    alone = evenly_spaced[: int(SHARE * encoded)]
+    evenly_spaced = sample[:: max(1, len(sample) // most)][:most]
+    alone = evenly_spaced[: int(SHARE * (len(texts) if encoded is None else encoded))]
     rows, milliseconds = encode_alone(encoder, alone)
-    drift: float | None = 0.0
-    if not is_batch_invariant:
-        drift = batch_drift(rows, alone, vectors)
+    drift = 0.0 if is_batch_invariant else batch_drift(rows, alone, vectors)
     notes = []
     if drift is not None and drift >= ALARMING:
         notes.append(
@@ -91,24 +87,7 @@ def check_robustness(
             "encoded with others "
             f"have a drift (1 − cosine) of up to {drift:.2g}; other batches would give other scores"
         )
-    return Robustness(
-        sampled=len(sample),
-        drift=drift,
-        notes=tuple(notes),
-        query_milliseconds=milliseconds,
-    )
-
-
-def _draw(texts: Sequence[Text], seed: int) -> list[Text]:
-    """Return a random sample of at most ``SAMPLE`` texts, in their order."""
-    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
-    shuffled = generator(seed, "badges").permutation(len(texts))
-    return [texts[place] for place in np.sort(shuffled[:SAMPLE])]
-
-
-def _rows(vectors: Vectors, texts: Sequence[Text]) -> VectorMatrix:
-    """Return the (n, d) vectors of the texts."""
-    return vectors.matrix[[vectors.row[text] for text in texts]]
+    return Robustness(len(sample), drift, notes=tuple(notes), query_milliseconds=milliseconds)
 
 
 def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMatrix], float | None]:
@@ -116,14 +95,13 @@ def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMa
 
     Without queries it is that of all texts; None for fewer than ``FEWEST_TIMED``.
     """
-    rows = []
-    times: list[float] = []
+    rows, times = [], []
     for role, text in texts:
         start = time.perf_counter()
         rows.append(encoder.encode([text], role))
         times.append(1000 * (time.perf_counter() - start))
-    times_of_queries = [elapsed for (role, _), elapsed in zip(texts, times, strict=True) if role == "query"]
-    timed = times_of_queries if len(times_of_queries) >= FEWEST_TIMED else times
+    of_queries = [milliseconds for (role, _), milliseconds in zip(texts, times, strict=True) if role == "query"]
+    timed = of_queries if len(of_queries) >= FEWEST_TIMED else times
     return rows, float(np.median(timed)) if len(timed) >= FEWEST_TIMED else None
 
 
@@ -137,7 +115,6 @@ def batch_drift(rows: Sequence[VectorMatrix], texts: Sequence[Text], vectors: Ve
     """
     if not texts:
         return None
-    cosine = paired_cosine(np.concatenate([np.asarray(row) for row in rows]), _rows(vectors, texts))
-    if np.isnan(cosine).all():
-        return None
-    return float(max(0.0, np.nanmax(1 - cosine)))
+    with_others = vectors.matrix[[vectors.row[text] for text in texts]]
+    distance = 1 - paired_cosine(np.concatenate([np.asarray(row) for row in rows]), with_others)
+    return None if np.isnan(distance).all() else float(max(0.0, np.nanmax(distance)))

@@ -78,9 +78,9 @@ def write_again(run: Path, out: Path | None, style: str, kind: ModuleType, **opt
         raise SourceError(reason, finished.folder.path) from error
     for name, content in export.contents.items():
         path = place if file else place / name
-        if callable(content):
-            write_with(path, content)
-        else:
+        if isinstance(content, str):
             # A lone surrogate, which a label may contain, cannot be encoded.
             write(path, content.encode("utf-8", "replace"))
+        else:
+            write_with(path, content)
     return export, place

@@ -8,31 +8,35 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
 from embassay._version import __version__
 from embassay.core.columns import FILE as VALUES
 from embassay.core.columns import ItemColumn, write_columns
-from embassay.core.errors import OutputError, one_line
+from embassay.core.errors import OutputError, SourceError, begun
 from embassay.core.plugins import FORMATS
 from embassay.core.result import Result
+from embassay.core.samples.base import Sample
+from embassay.core.samples.groups import Grouped
 from embassay.core.store.arrays import read_arrays, write_arrays
-from embassay.core.store.canonical import canonical, write
+from embassay.core.store.canonical import canonical, plain, write
 from embassay.core.store.files import LISTS
 from embassay.core.store.partial_files import names_in
-from embassay.core.types import ItemScores, Origin, content_hash
+from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin, content_hash
 from embassay.run.runs import results
-from embassay.run.runs.items import FILE as ITEMS
-from embassay.run.runs.items import Texts, write_texts
-from embassay.run.runs.record import RunRecord, RunSettings, changes, read_record
 
 RECORD = "run.json"
+ITEMS = "items.json"
+GROUPS = ("labels", "values")
+"""The arrays of scores that have names of their own."""
 FILES = ("result.json", VALUES, ITEMS, "report.html", "report.md")
 
 
@@ -62,17 +66,14 @@ class RunFolder:
         elif record and (changed := changes(record, settings)):
             what = f"contains a run with different settings ({', '.join(changed)})"
             raise OutputError(f"{self.path}: {what}; choose another folder with -o, or --overwrite")
-        key = content_hash([settings, __version__])
-        self.write_record({**record, "key": key, "settings": settings, "state": "running", "embassay": __version__})
+        self.write_record({**record, "settings": settings, "state": "running", "embassay": __version__})
 
     def record(self) -> RunRecord:
         """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
         return read_record(self.path / RECORD)
 
     def write_record(self, record: RunRecord) -> None:
-        """Write ``run.json`` with each note on one line."""
-        if "notes" in record:
-            record = {**record, "notes": [one_line(note) for note in record["notes"]]}
+        """Write ``run.json``."""
         write(self.path / RECORD, canonical(record))
 
     def write_result(self, result: Result) -> None:
@@ -86,8 +87,8 @@ class RunFolder:
         array ``head`` is a JSON text with everything that is not an array.
         """
         arrays: dict[str, Any] = {"item": scores.item, "unit": scores.unit, "unit_labels": scores.unit_labels}
-        arrays |= {f"labels.{name}": labels for name, labels in scores.labels.items()}
-        arrays |= {f"values.{name}": values for name, values in scores.values.items()}
+        for group in GROUPS:
+            arrays |= {f"{group}.{name}": array for name, array in getattr(scores, group).items()}
         head = {
             "embassay": __version__,
             "similarity_function": scores.similarity_function,
@@ -98,11 +99,8 @@ class RunFolder:
 
     def load(self, origin: Origin) -> ItemScores | None:
         """Return the stored scores; None if there are none, if they are damaged or of another origin or version."""
-        stored = _read_scores(self._scores_path(origin))
-        if stored is None:
-            return None
-        version, scores = stored
-        if version != __version__ or scores.origin != _identity(origin):
+        scores = _read_scores(self._scores_path(origin))
+        if scores is None or scores.origin != _identity(origin):
             return None
         return replace(scores, origin=origin)
 
@@ -111,28 +109,24 @@ class RunFolder:
         write_columns(self.path, columns)
         (self.path / ITEMS).unlink(missing_ok=True)
         if texts:
-            write_texts(self.path, texts)
+            write(self.path / ITEMS, canonical(texts))
 
-    def stored(self, *, any_version: bool = False) -> Iterator[ItemScores]:
-        """Yield all scores in the folder that this version wrote, in the order of their file names.
-
-        Parameters
-        ----------
-        any_version
-            Yield also those that another version of embassay wrote.
-        """
+    def stored(self) -> Iterator[ItemScores]:
+        """Yield all scores in the folder that this version wrote, in the order of their file names."""
         for path in sorted((self.path / "scores").glob("*.npz")):
-            stored = _read_scores(path)
+            scores = _read_scores(path)
             # Damaged scores are missing here, and computed again by a run. A file under another name is a copy.
-            if stored is None or path != self._scores_path(stored[1].origin):
-                continue
-            if any_version or stored[0] == __version__:
-                yield stored[1]
+            if scores is not None and path == self._scores_path(scores.origin):
+                yield scores
 
     def _scores_path(self, origin: Origin) -> Path:
-        """Return the file of the scores of one encoder, corpus and diagnostic; what has changed replaces it."""
+        """Return the file of the scores of one encoder, corpus and diagnostic; what has changed replaces it.
+
+        Its name is for people; a hash tells those apart whose shortened names are equal.
+        """
         names = (origin.diagnostic, origin.corpus, origin.encoder)
-        return self.path / "scores" / f"{_file_name(names, names)}.npz"
+        parts = [re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40] for name in names]
+        return self.path / "scores" / f"{'.'.join(parts)}.{content_hash(names)[:8]}.npz"
 
     def _clear(self) -> None:
         """Remove the files of a run, and those with a suffix in its folders, whoever made them; other files stay.
@@ -149,12 +143,6 @@ class RunFolder:
             path.unlink(missing_ok=True)
 
 
-def _file_name(names: Sequence[str], identity: Sequence[str]) -> str:
-    """Return a file name for people to read, with a hash that tells those apart whose shortened names are equal."""
-    parts = [re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40] for name in names]
-    return f"{'.'.join(parts)}.{content_hash(identity)[:8]}"
-
-
 def _identity(origin: Origin) -> Origin:
     """Return an origin with what identifies its scores.
 
@@ -163,27 +151,191 @@ def _identity(origin: Origin) -> Origin:
     return replace(origin, baseline=False, reference=False)
 
 
-def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
-    """Return the version that wrote the scores in a file, and the scores; None if there are none or damaged ones."""
+def _read_scores(path: Path) -> ItemScores | None:
+    """Return the scores in a file; None if there are none, or if they are damaged or of another version."""
     arrays = read_arrays(path)
+    groups: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
+    for name, array in arrays.items():
+        group, dot, rest = name.partition(".")
+        if dot:
+            groups[group][rest] = array
     try:
         head = json.loads(str(arrays["head"]))
-        scores = ItemScores(
+        if head["embassay"] != __version__:
+            return None
+        return ItemScores(
             similarity_function=head["similarity_function"],
             item=arrays["item"],
             unit=arrays["unit"],
-            labels=_group(arrays, "labels."),
-            values=_group(arrays, "values."),
             scalars=head["scalars"],
             unit_labels=arrays["unit_labels"],
             origin=Origin(**{**head["origin"], "parts": tuple(head["origin"]["parts"])}),
+            **groups,
         )
     except (ValueError, TypeError, KeyError):
         # Scores that are missing or damaged are computed again from the cached vectors.
         return None
-    return str(head["embassay"]), scores
 
 
-def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays whose names begin with a prefix, by what follows it."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+OPEN = with_config(ConfigDict(extra="allow", allow_inf_nan=False))
+"""Fields without a type are kept as they are."""
+
+
+@OPEN
+class RunSettings(TypedDict):
+    """What identifies a run.
+
+    ``encoders`` has (spec, route, fingerprint) by label, ``corpora`` the fingerprint by label with the cut, and
+    ``diagnostics`` by corpus the options of each diagnostic.
+    """
+
+    encoders: dict[str, tuple[str, str, str]]
+    corpora: dict[str, str]
+    diagnostics: dict[str, dict[str, JsonObject]]
+    seed: int
+    resamples: int
+    texts: NotRequired[bool]
+
+
+class EncoderUse(TypedDict, total=False):
+    """The work of one candidate: ``badges`` holds its robustness checks, ``route`` how its vectors were computed.
+
+    ``encoder`` is its label without the cut of documents. ``milliseconds`` are those of one question by corpus, see
+    docs/setups.md; without a name those of one text alone.
+    """
+
+    encoder: str
+    texts: int
+    encoded: int
+    cached: int
+    milliseconds: dict[str, float]
+    route: JsonObject
+    badges: JsonObject | None
+
+
+class Sources(TypedDict):
+    """How the corpora are read again (head, label and options of a spec), and by label the options of encoders.
+
+    The options are as they were given, without secrets.
+    """
+
+    corpora: list[dict[str, Any]]
+    limit: int | None
+    follow_links: bool
+    encoders: dict[str, JsonObject]
+
+
+class GateRecord(TypedDict):
+    """What ``embassay bless`` has fixed for each ``embassay check``.
+
+    ``pages`` says whether the documents are all there are, or a sample; ``margins`` are those of the user by the name
+    of the metric, and ``default_margins`` those of the headlines (diagnostic, corpus, margin).
+    """
+
+    pages: Literal["given", "sampled"]
+    margins: dict[str, float]
+    default_margins: list[tuple[str, str, float]]
+
+
+@OPEN
+class RunRecord(TypedDict, total=False):
+    """The content of ``run.json``.
+
+    ``state`` is ``running``, ``finished`` or ``failed in part``.
+    ``gate`` marks a baseline.
+    """
+
+    settings: RunSettings
+    state: str
+    embassay: str
+    encoders: dict[str, EncoderUse]
+    failures: list[dict[str, str]]
+    notes: list[str]
+    sources: Sources
+    seconds: float
+    peak_memory_mib: int | None
+    python: str
+    platform: str
+    packages: dict[str, str]
+    time: str
+    gate: GateRecord
+
+
+def read_record(path: Path) -> RunRecord:
+    """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
+    try:
+        return TypeAdapter(RunRecord).validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError):
+        return {}
+
+
+def changes(record: RunRecord, settings: RunSettings) -> list[str]:
+    """Name what keeps a run from continuing that of a record, as ``seed`` or ``encoder bow``; empty if nothing does.
+
+    Each score is stored with all that it depends on. So encoders and corpora may be added, the code of diagnostics may
+    differ, and the content of encoders that had failed.
+    """
+    # As they are written to the file, and read from it.
+    before: Any = plain(record["settings"])
+    now: Any = plain(settings)
+    # A failure without a diagnostic is that of the encoder itself.
+    for failure in record.get("failures", ()):
+        if not failure.get("diagnostic") and {failure["encoder"]} <= before["encoders"].keys() & now["encoders"].keys():
+            before["encoders"][failure["encoder"]][2] = now["encoders"][failure["encoder"]][2]
+    changed = []
+    for group, of_one in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostics on")):
+        new = now.pop(group)
+        changed += [f"{of_one} {name}" for name, fact in before.pop(group).items() if new.get(name) != fact]
+    changed = [name for name, value in before.items() if now.get(name) != value] + changed
+    return changed if record.get("embassay") == __version__ else [*changed, "version of embassay"]
+
+
+NOT_CONTENT = {"id", "unit", "units"}
+"""The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
+UNIT_KEY = "group"
+"""A field that the hash leaves out too, unless the group is the right answer (``Grouped``); elsewhere it is a unit."""
+Texts = Mapping[str, Mapping[str, str]]
+"""The texts of each item by the hash of its content, then by name, each cut after 400 characters."""
+
+
+def item_hash(sample: Sample) -> str:
+    """Return a hash of a sample's content: the same for the same content, whatever its id and unit."""
+    left_out = NOT_CONTENT if isinstance(sample, Grouped) else {*NOT_CONTENT, UNIT_KEY}
+    content = {name: value for name, value in vars(sample).items() if name not in left_out}
+    return content_hash([content, *sample.texts()])
+
+
+def text_hash(sample: Sample) -> str:
+    """Return a hash of a sample's texts: the same where they differ in case and white space only."""
+    return content_hash([" ".join(text.casefold().split()) for _, text in sample.texts()])
+
+
+def documents_hash(corpus: AnyCorpus) -> str:
+    """Return a hash of the documents that are searched, as they are cut; empty where there are none."""
+    if corpus.stored_documents is not None:
+        return corpus.stored_documents.fingerprint
+    if not corpus.documents:
+        return ""
+    return content_hash([[document.id, *document.passages] for document in corpus.documents])
+
+
+def texts_of(corpora: Iterable[AnyCorpus]) -> Texts:
+    """Return the texts of all items of some corpora."""
+    samples = [sample for corpus in corpora for sample in corpus.samples]
+    return {item_hash(sample): {name: begun(text) for name, text in sample.fields().items()} for sample in samples}
+
+
+def read_texts(folder: Path) -> Texts:
+    """Return the texts of the items of a run; empty where they are not stored.
+
+    Raises
+    ------
+    SourceError
+        If the file is damaged.
+    """
+    path = folder / ITEMS
+    try:
+        return TypeAdapter(dict[str, dict[str, str]]).validate_json(path.read_bytes()) if path.is_file() else {}
+    except (OSError, ValidationError):
+        reason = "the texts of the items are damaged; repeat the run's command with --overwrite"
+        raise SourceError(reason, path) from None

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 
 from embassay.core.errors import OutputError
 from embassay.core.result import CHANGES
 from embassay.reports.findings.support import findings_of, use_of
 from embassay.run.finished import FinishedRun
+from embassay.run.item_tests import settings_of
 from embassay.run.outputs.formats import Export
-from embassay.run.screenings import settings_of
 
 FILE = "setup.toml"
 HOLDS = "config"
@@ -34,23 +35,18 @@ def export(finished: FinishedRun) -> Export:
     if verdict is None:
         raise OutputError("no candidate of this run has a value, so there is no set-up to write")
     name = use_of(findings_of(result, verdict)) or verdict.candidates[0]
-    labels = {candidate: label for label, use in record["encoders"].items() for candidate in use["candidates"]}
-    # The candidate "m,passages=100" is the encoder "m" on documents that are cut so.
-    cut = dict(option.split("=", 1) for option in name.removeprefix(labels[name]).split(",") if option)
+    # What a candidate is only derived from is not needed to run it.
+    parts = {encoder.name: encoder.parts for encoder in result.encoders if encoder.step not in CHANGES}
+    labels = {candidate: record["encoders"][candidate]["encoder"] for candidate in with_parts(name, parts)}
     # What weight=auto and an index have chosen on this corpus.
     chosen = dict[str, Mapping[str, object]]()
-    for scores in finished.folder.stored(any_version=True):
+    for scores in finished.folder.stored():
         if scores.origin.corpus == verdict.corpus:
             weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
             chosen[scores.origin.encoder] = {**weight, **settings_of(scores)}
-
-    specs = {label: spec for label, spec, *_ in settings["encoders"]}
-    # What a candidate is only derived from is not needed to run it.
-    parts = {encoder.name: encoder.parts for encoder in result.encoders if encoder.step not in CHANGES}
     encoders, notes = [], []
-    for candidate in dict.fromkeys(with_parts(name, parts)):
-        label = labels[candidate]
-        spec, given = specs[label], sources.get("encoders", {}).get(label)
+    for candidate, label in labels.items():
+        (spec, _, _), given = settings["encoders"][label], sources["encoders"].get(label)
         # Canonical specs leave out what changes no figure, such as the address of a service.
         if given is not None:
             spec = spec.split(",")[0]
@@ -60,21 +56,21 @@ def export(finished: FinishedRun) -> Export:
                 "are $NAME; add them"
             )
         encoders.append({"spec": spec, "name": label, **(given or {}), **chosen.get(candidate, {}), "original": None})
-    # A diagnostic is listed for each corpus.
-    diagnostics = {spec: options for spec, _, options, _ in settings["diagnostics"]}
+    # The candidate "m,passages=100" is the encoder "m" on documents that are cut so.
+    cut = dict(option.split("=", 1) for option in name.removeprefix(labels[name]).split(",") if option)
+    corpora = []
+    for one in sources["corpora"]:
+        options = {option: cut.get(option, value) for option, value in one["options"].items()}
+        corpora.append({"spec": one["head"], "name": one["label"], **options})
     config = {
         "seed": settings["seed"],
         "resamples": settings["resamples"],
         "limit": sources["limit"],
-        "corpora": [
-            {
-                "spec": one["head"],
-                "name": one["label"],
-                **{option: cut.get(option, value) for option, value in one["options"].items()},
-            }
-            for one in sources["corpora"]
+        "corpora": corpora,
+        # A diagnostic is listed for each corpus.
+        "diagnostics": [
+            {"spec": spec, **options} for spec, options in ChainMap(*settings["diagnostics"].values()).items()
         ],
-        "diagnostics": [{"spec": spec, **options} for spec, options in diagnostics.items()],
         "encoders": encoders,
     }
     # A config cannot allow what a command has to allow.
@@ -94,12 +90,9 @@ def with_parts(name: str, parts_of: Mapping[str, Sequence[str]]) -> Iterator[str
 def toml(value: object) -> str:
     """Return a value as TOML: texts and numbers are written as in JSON, and a table has no field without a value."""
     if isinstance(value, Mapping):
-        fields = []
-        for name, inner in value.items():
-            if inner is not None:
-                # A name such as that of a header may need quotes.
-                key = name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name)
-                fields.append(f"{key} = {toml(inner)}")
+        # A name such as that of a header may need quotes.
+        keys = {name: name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name) for name in value}
+        fields = [f"{keys[name]} = {toml(inner)}" for name, inner in value.items() if inner is not None]
         return f"{{ {', '.join(fields)} }}"
     if isinstance(value, list):
         return "[" + ",\n  ".join(map(toml, value)) + "]"

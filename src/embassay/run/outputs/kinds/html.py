@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from embassay.reports.layouts import layouts
 from embassay.run.finished import FinishedRun, page
 from embassay.run.outputs.formats import Export
 
@@ -11,4 +10,4 @@ FILE = "report.html"
 
 def export(finished: FinishedRun) -> Export:
     """Make the page."""
-    return Export({FILE: page(finished.result, layouts(finished.result), finished.record)})
+    return Export({FILE: page(finished.result, finished.record)})

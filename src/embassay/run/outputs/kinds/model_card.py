@@ -52,40 +52,35 @@ def cards(result: Result, pages: Mapping[str, Layout]) -> dict[str, str]:
         The layout of each diagnostic in the result.
     """
     own = {corpus.name: corpus for corpus in result.corpora if not corpus.builtin}
-    texts = {}
-    for encoder in result.encoders:
-        figures = dict[tuple[str, str, str], tuple[object, ...]]()
-        for row in result.rows:
-            if row.encoder != encoder.name or row.corpus not in own or row.value is None:
-                continue
-            metric = known_metric(row.key)
-            on_all = (row.subset, row.condition) == ("all", "")
-            if metric is not None and (metric.headline or (metric.hub is not None and on_all)):
-                # Two similarity functions would have the same name on the card, so the first one stands for it.
-                place = (row.diagnostic, row.corpus, row.metric)
-                figures.setdefault(place, (row, metric, own[row.corpus], pages[row.diagnostic].title))
-        if figures and not encoder.baseline:
-            texts[encoder.name] = filled(
-                "model_card.md",
-                encoder=encoder.name,
-                figures=list(figures.values()),
-                result=result,
-                version=__version__,
-                escaped=escaped,
-                hub_type=hub_type,
-                interval=interval,
-                meaning_of=meaning_of,
-                number=number,
-                yaml=_yaml,
-            )
-    return texts
+    figures_of: dict[str, dict[tuple[str, str, str], tuple[object, ...]]] = {}
+    for row in result.rows:
+        metric = known_metric(row.key) if row.corpus in own and row.value is not None else None
+        on_all = (row.subset, row.condition) == ("all", "")
+        if metric is not None and (metric.headline or (metric.hub is not None and on_all)):
+            # Two similarity functions would have the same name on the card, so the first one stands for it.
+            place = (row.diagnostic, row.corpus, row.metric)
+            of_encoder = figures_of.setdefault(row.encoder, {})
+            of_encoder.setdefault(place, (row, metric, own[row.corpus], pages[row.diagnostic].title))
+    return {
+        encoder.name: filled(
+            "model_card.md",
+            encoder=encoder.name,
+            figures=list(figures_of[encoder.name].values()),
+            result=result,
+            version=__version__,
+            escaped=escaped,
+            hub_type=hub_type,
+            interval=interval,
+            meaning_of=meaning_of,
+            number=number,
+            # Every JSON string of printable characters is YAML.
+            yaml=lambda text: json.dumps(text, ensure_ascii=not text.isprintable()),
+        )
+        for encoder in result.encoders
+        if encoder.name in figures_of and not encoder.baseline
+    }
 
 
 def hub_type(row: Row, metric: Metric) -> str:
     """Return the name of a metric as the hub writes it: ``recall_at_5`` for ``R@5``."""
     return metric.hub or row.metric.replace("R@", "recall@").replace("@", "_at_").lower()
-
-
-def _yaml(text: str) -> str:
-    """Return a text as YAML: every JSON string of printable characters is one."""
-    return json.dumps(text, ensure_ascii=not text.isprintable())

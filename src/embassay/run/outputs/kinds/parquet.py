@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from embassay.core.errors import OutputError
 from embassay.core.store.files import default_folder
 from embassay.run.cache.cache import VectorCache
-from embassay.run.examples import ScoredTask
 from embassay.run.finished import FinishedRun
-from embassay.run.items import items_in
+from embassay.run.items import ScoredTask, items_in
 from embassay.run.outputs.formats import Export
 
 if TYPE_CHECKING:
@@ -36,13 +35,13 @@ def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
         If a corpus of the run cannot be read again.
     """
     items = items_in(finished.folder)
-    names = {task.name: task.diagnostic.shows_items for task in items.tasks}
-    frames = {f"items-{name}.parquet": items.frame(name) for name, shows_items in names.items() if shows_items}
+    names = dict.fromkeys(task.name for task in items.tasks if task.diagnostic.shows_items)
+    frames = {name: items.frame(name) for name in names}
     if not frames:
         raise OutputError("no diagnostic of this run shows single items, or its scores are gone; repeat its command")
     if with_vectors:
-        frames = {file: _with_vectors(frame, items.tasks) for file, frame in frames.items()}
-    return Export({file: frame.write_parquet for file, frame in frames.items()})
+        frames = {name: _with_vectors(frame, items.tasks) for name, frame in frames.items()}
+    return Export({f"items-{name}.parquet": frame.write_parquet for name, frame in frames.items()})
 
 
 def _with_vectors(frame: DataFrame, tasks: Sequence[ScoredTask]) -> DataFrame:

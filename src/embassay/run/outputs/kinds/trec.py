@@ -4,7 +4,8 @@
     question Q0 document rank score encoder    CORPUS-ENCODER.run
 
 The scores of a run hold only the first few documents of a question, so the corpora are searched again: with vectors
-from the cache where they are there, else with vectors that the encoder computes again.
+from the cache where they are there, else with vectors that the encoder computes again. TREC tools order exact ties by
+id, Embassay takes the mean over all orders.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from embassay.run.finished import FinishedRun
 from embassay.run.items import items_in
 from embassay.run.outputs.exhibits import file_name
 from embassay.run.outputs.formats import Content, Export
-from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
 from embassay.run.retrieve import lists_key, stored_lists
 from embassay.search.exact.documents import nearest_documents
@@ -51,36 +51,27 @@ def export(finished: FinishedRun) -> Export:
     SourceError
         If a corpus of the run cannot be read again.
     """
-    tasks = [task for task in items_in(finished.folder).tasks if "search" in meaning_of(task.name).about]
-    scored = [(task.corpora[scores.origin.corpus_fingerprint], scores) for task in tasks for scores in task.scores]
-    taken = set[str]()
-    rights = {f"{file_name(task.corpus.name, taken)}.qrels": qrels(task.corpus) for task in tasks}
-    rankings = dict[str, Content]()
+    contents = dict[str, Content]()
     notes = []
-    with VectorCache(default_folder()) as cache, Bar().encoding("rankings", len(scored)) as advance:
-        for corpus, scores in scored:
-            label = scores.origin.encoder
-            advance(1)
-            try:
-                nearest = searched_again(finished, corpus, scores, cache)
-            except (InputError, EncoderError) as error:
-                notes.append(f"left out: {label} on {corpus.name}: {error}")
-                continue
-            writer = partial(write_ranking, corpus=corpus, encoder=safe_id(label), nearest=nearest)
-            rankings[f"{file_name(f'{corpus.name} {label}', taken)}.run"] = writer
-            # A reranker's file has the documents that it has ranked; the run has the others in their order.
-            is_below = scores.values["rank"] > (nearest.documents >= 0).sum(axis=1)
-            differing = np.count_nonzero(is_below | (scores.values["tied"] > 1))
-            if differing:
-                notes.append(
-                    f"{label} on {corpus.name}: in {differing:,} of {len(scores.item):,} questions other documents are "
-                    "exactly as near as the right one, or it is not in the file; TREC tools order ties by id, Embassay "
-                    "takes the mean over all orders"
-                )
-    if not rankings:
+    taken = set[str]()
+    tasks = [task for task in items_in(finished.folder).tasks if "search" in meaning_of(task.name).about]
+    for task in tasks:
+        contents[f"{file_name(task.corpus.name, taken)}.qrels"] = qrels(task.corpus)
+    with VectorCache(default_folder()) as cache:
+        for task in tasks:
+            for scores in task.scores:
+                corpus, label = task.corpora[scores.origin.corpus_fingerprint], scores.origin.encoder
+                try:
+                    nearest = searched_again(finished, corpus, scores, cache)
+                except (InputError, EncoderError) as error:
+                    notes.append(f"left out: {label} on {corpus.name}: {error}")
+                    continue
+                writer = partial(write_ranking, corpus=corpus, encoder=safe_id(label), nearest=nearest)
+                contents[f"{file_name(f'{corpus.name} {label}', taken)}.run"] = writer
+    if len(contents) == len(tasks):
         reasons = notes or ["this run has no scores of retrieval, which it is for"]
         raise OutputError(f"--format trec: {reasons[0]}")
-    return Export({**rights, **rankings}, notes, is_partial=len(rankings) < len(scored))
+    return Export(contents, notes, is_partial=bool(notes))
 
 
 def searched_again(finished: FinishedRun, corpus: AnyCorpus, scores: ItemScores, cache: VectorCache) -> Neighbours:
