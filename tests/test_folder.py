@@ -2,7 +2,7 @@
 
 import pytest
 
-from embassay.core.errors import MissingExtraError, UnknownNameError
+from embassay.core.errors import MissingExtraError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, Folder
 
 
@@ -82,11 +82,6 @@ def test_every_plug_in_describes_itself(folder):
         assert summary[0].isupper(), name
         assert summary.endswith((".", "?")), name
         assert len(summary) < 120, name
-
-
-def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(UnknownNameError, match="did you mean 'tfidf'"):
-        ENCODERS.module("tf-idf")
 
 
 def test_a_missing_extra_has_the_pip_line(monkeypatch):

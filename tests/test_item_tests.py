@@ -77,12 +77,6 @@ def test_dependent_answers_raise_false_alarms_of_rules_over_questions_only(scrip
     assert alarms[documents] < 0.1
 
 
-def test_a_tool_that_is_not_installed_is_left_out_with_its_pip_line(script, monkeypatch, capsys):
-    monkeypatch.setattr(script, "find_spec", lambda name: None)
-    assert [rule.package for rule in script.installed_rules()] == [""] * 4
-    assert "pip install evalsig" in capsys.readouterr().out
-
-
 def test_other_tools_are_told_the_documents(script, monkeypatch, dependent):
     a, b, unit = dependent
     bootstrap, deltagate = ModuleType("evalsig.inference.cluster_bootstrap"), ModuleType("deltagate")

@@ -52,12 +52,6 @@ def test_only_what_is_ours_and_left_is_removed(tmp_path, dead):
     assert names(tmp_path) == sorted([*kept, *foreign])
 
 
-def test_a_folder_that_is_not_there_or_no_folder_is_no_error(tmp_path):
-    remove_left_overs(tmp_path / "none")
-    remove_left_overs(put(tmp_path, "file"))
-    assert names(tmp_path) == ["file"]
-
-
 def test_a_name_is_of_this_machine_and_process(tmp_path):
     name = partial_file(tmp_path / "a.json").name
     assert re.fullmatch(rf"\.[0-9a-f]{{8}}\.{os.getpid()}\.[0-9a-f]{{8}}\.part", name)

@@ -1,19 +1,16 @@
 """Named sets of encoders: what is in them, what is said of those that cannot be had, that the others run."""
 
-import tomllib
-from importlib.resources import files
-
 import pytest
 
 from embassay.cli.papers.bench import Bench
-from embassay.core.errors import InputError, SpecError, UnknownNameError
+from embassay.core.errors import SpecError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
 from embassay.diagnostics.published import published as papers_published
 from embassay.run import presets as sets_module
 from embassay.run.candidates import load_candidates
 from embassay.run.resolve import load_encoder, scheme_of
-from embassay.run.specs import Spec, bind, parse
+from embassay.run.specs import Spec, bind
 
 
 def test_the_papers_numbers_of_encoders():
@@ -68,12 +65,6 @@ def test_a_spec_says_what_papers_call_its_model_and_which_group_it_is_in():
     assert mine.encoder.fingerprint == load_encoder("hashing").fingerprint
 
 
-def test_the_file_has_no_other_fields():
-    text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
-    for entry in tomllib.loads(text).values():
-        assert set(entry) == {"title", "encoders"}
-
-
 def test_what_names_a_set_and_what_does_not():
     assert sets_module.named_in("@heros") is sets_module.named("heros")
     assert sets_module.named_in(Spec("@heros")) is sets_module.named("heros")
@@ -82,75 +73,10 @@ def test_what_names_a_set_and_what_does_not():
     assert sets_module.named_in("a,,=") is None
 
 
-def test_an_unknown_set_says_the_nearest_and_all():
-    with pytest.raises(UnknownNameError, match=r"'hero'; did you mean 'heros'\? Known: composition, heros, local"):
-        sets_module.named_in("@hero")
-
-
-@pytest.mark.parametrize("spec", ["mine=@heros", "@heros,pool=sum"])
-def test_a_set_takes_no_label_and_no_options(spec):
-    with pytest.raises(SpecError, match="cannot have a label or options"):
-        sets_module.named_in(spec)
-
-
-def test_models_of_a_service_have_their_price():
-    services = [m for name in sets_module.sets() for m in sets_module.named(name).members if m.spec.startswith("api:")]
-    assert [parse(m.spec, "encoder").options["price"] for m in services] == ["0.10", "0.10", "0.02", "0.13"]
-    assert all("list price as of early 2025: check it" in member.note for member in services)
-
-
-def test_what_differs_from_the_papers_is_said():
-    notes = {member.called: member.note for name in sets_module.sets() for member in sets_module.named(name).members}
-    assert "applies a layer (MLP)" in notes["PromptBERT (sup)"]
-    assert "applies a layer" not in notes["PromptBERT (unsup)"]
-    assert "before the pooler's layer" in notes["DiffCSE roberta-base"]
-    assert "our choice" in notes["LASER"]
-    assert "padding" in notes["InferSent"]
-    assert "sentence-t5-xxl" in sets_module.named("semantoneg-all").title
-
-
-def test_a_spec_with_a_template_keeps_it_whole():
-    member = next(m for m in sets_module.named("heros").members if m.called == "PromptBERT (unsup)")
-    assert parse(member.spec, "encoder").options["template"] == 'This sentence of "{text}" means [MASK].'
-
-
-def test_errors_are_ones_that_people_can_mend():
-    assert issubclass(UnknownNameError, InputError)
-    assert "st" in ENCODERS.names()
-
-
 # --- the figures that the papers print for them, where data and weights can be had ------------------------
-
-LACKS = {
-    "composition": "the copy of the paper at hand lacks the numbers of its tables",
-    "telecom": "TelecomQuAD is not public; table 3 is of a sample of SQuAD that is not named",
-    "localization": "in tests/diagnostics/test_localization.py: test_bags_of_words_on_the_released_corpus",
-}
-AT_HAND = ("all-MiniLM-L6-v2", "all-mpnet-base-v2")
 
 
 @pytest.fixture(scope="module")
 def bench(data, models):
     """Data and weights at hand; several sets share a result."""
     return Bench(data, models)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("preset", sets_module.sets())
-def test_each_set_has_the_published_figures_that_can_be_had(preset, request):
-    if preset in LACKS:
-        pytest.skip(LACKS[preset])
-    bench = request.getfixturevalue("bench")
-    members = {member.spec.rpartition("/")[2]: member for member in sets_module.named(preset).members}
-    there = [name for name in AT_HAND if name in members and bench.weights(name)]
-    if not there:
-        pytest.skip(f"no weights of @{preset} are at hand")
-    for name in there:
-        encoder = bench.encoder(name)
-        if preset == "heros":
-            # Table 3. The similarities are drawn only, and HEROS is not at hand.
-            assert load_encoder(encoder).encode(["a"]).shape == (1, members[name].dim)
-            continue
-        row = bench.row(name, encoder, bench.corpus("SemAntoNeg v1.0"), "negated_antonyms", "accuracy")
-        # Vahtola et al. (2022), tables 3 and 8.
-        assert round(100 * row.value, 1) == {"all-MiniLM-L6-v2": 1.9, "all-mpnet-base-v2": 31.9}[name]

@@ -5,7 +5,6 @@ import pytest
 
 import embassay as ea
 from embassay.cli.integrations.evaluator import evaluator, live_model
-from embassay.core.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
 
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
@@ -75,32 +74,6 @@ def test_its_figures_are_those_of_an_assay():
     assert model.model_card_data.told == [(found, 1, 20)]
 
 
-def test_two_calls_give_the_same_and_nothing_is_cached(monkeypatch, tmp_path):
-    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
-    watching = evaluator("opposites", "negated_antonyms")
-    assert watching(Bag()) == watching(Bag())
-    assert not (tmp_path / "cache").exists()
-
-
-@pytest.mark.parametrize(
-    ("given", "kind", "message"),
-    [
-        (("opposites", "retrieval"), SpecError, "needs a corpus of shape retrieval"),
-        (("handbook", "retrieval", "Sucess@5"), InputError, "did you mean 'Success@5'"),
-        (("handbook", "retrieval", "tau_recommended"), SpecError, "neither higher nor lower is better"),
-        (("edits", "minimal_pairs", "similarity_antonym"), SpecError, "neither higher nor lower is better"),
-        (("edits", "isotropy", "mean_cosine_texts"), SpecError, "neither higher nor lower is better"),
-        (("handbook", "shift"), SpecError, r"pass \(domain, general\)"),
-        ((("handbook", "edits"), "retrieval"), SpecError, "takes one corpus; only"),
-        ((("edits", "vignettes"), "shift", "overlap_texts"), SpecError, "neither higher nor lower is better"),
-        (("nowhere", "retrieval"), InputError, "no such file"),
-    ],
-)
-def test_what_cannot_be_watched_is_said_before_any_training(given, kind, message):
-    with pytest.raises(kind, match=message):
-        evaluator(*given)
-
-
 def test_a_pair_is_watched_and_chooses_no_checkpoint():
     watching = evaluator(("edits", "vignettes"), "shift")
     assert watching.primary_metric is None
@@ -126,21 +99,6 @@ def test_a_live_model_gets_the_prompts_that_it_would_be_assayed_with(role, promp
 
     rows = live_model(Prompted()).encode(["a sensor"], role)
     assert np.array_equal(rows, ea.encoder("hashing,dim=64").encode([f"{prompt}a sensor"]))
-
-
-def test_a_batch_of_none_is_refused():
-    with pytest.raises(SpecError, match="batch"):
-        evaluator("handbook", batch=0)
-
-
-def test_a_live_model_is_an_encoder_that_is_never_cached():
-    live = live_model(Bag())
-    assert live.fit([]) is live
-    assert not live.card.cached
-    assert live.encode(["a sensor", "a mast"], "query").dtype == np.float32
-    model = Bag()
-    model.similarity_fn_name = "dot"
-    assert live_model(model).card.similarity == "dot"
 
 
 @pytest.mark.slow

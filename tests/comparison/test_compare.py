@@ -14,7 +14,7 @@ from embassay.comparison import differences
 from embassay.comparison.runs import read_run
 from embassay.comparison.views import sentence
 from embassay.core.columns import read_columns, write_columns
-from embassay.core.errors import SourceError, SpecError, UnknownNameError
+from embassay.core.errors import SpecError, UnknownNameError
 
 OLD, NEW = ["m=hashing,dim=512"], ["m=hashing,dim=8"]
 
@@ -57,18 +57,6 @@ def test_the_same_encoder_has_not_changed(make_run):
     assert difference.outcome == "nothing changed"
     assert difference.p is None and difference.low is None
     assert difference.lost == difference.gained == {}
-
-
-def test_a_fusion_whose_part_has_changed_is_compared_like_an_encoder(make_run):
-    fusion = ["bm25", "both=hybrid:m+bm25"]
-    old, new = make_run("old", [*OLD, *fusion]), make_run("new", [*NEW, *fusion])
-    found = {difference.encoder: difference for difference in ea.compare([old, new]).differences}
-    assert set(found) == {"m", "bm25", "both"}
-    change = success(new, "both") - success(old, "both")
-    assert np.any(change)
-    assert found["both"].difference == pytest.approx(change.mean())
-    assert found["both"].outcome != "nothing changed"
-    assert found["bm25"].outcome == "nothing changed"
 
 
 @pytest.mark.slow
@@ -140,11 +128,6 @@ def test_dimension_and_spec_are_facts(make_run):
     assert {"m: dim 512 → 8", "m: spec hashing,dim=512 → hashing,dim=8"} <= set(facts)
 
 
-def test_other_settings_are_noted(make_run):
-    comparison = ea.compare([make_run("old", OLD, seed=1), make_run("new", NEW, seed=2)])
-    assert "seed: old 1, new 2" in comparison.notes
-
-
 def test_flipped_items_have_their_texts_unless_they_are_not_wanted(make_run):
     runs = [make_run("old", OLD), make_run("new", NEW)]
     (difference,) = ea.compare(runs).differences
@@ -195,26 +178,6 @@ def test_texts_of_a_corpus_cannot_break_out_of_the_files(make_run, tmp_path):
     markdown = (tmp_path / "c.md").read_text()
     assert "someone" in markdown
     assert "<b>" not in markdown and "@someone" not in markdown and "`code`" not in markdown
-
-
-def test_bad_input_is_one_message(make_run, tmp_path, capsys):
-    old = make_run("old", OLD)
-    with pytest.raises(SpecError, match="two runs or more"):
-        ea.compare([old])
-    with pytest.raises(SpecError, match="given twice"):
-        ea.compare([old, old])
-    with pytest.raises(SourceError, match=r"not a run folder"):
-        ea.compare([old, tmp_path])
-    for arguments in (["--map", "a"], ["--map", "a=b", "--map", "a=c"], ["-o", "x.txt"]):
-        assert exit_code_of(["compare", str(old), str(old), *arguments]) == 2
-        assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-def test_another_diagnostic_version_is_not_compared(make_run):
-    old, new = make_run("old", OLD), make_run("new", NEW)
-    write_columns(old, [replace(column, version="0") for column in read_columns(old)])
-    with pytest.raises(SourceError, match=r"nothing in common.*another version \(old: 0, new: "):
-        ea.compare([old, new])
 
 
 def test_one_question_fewer_changes_nothing(make_run):
@@ -277,9 +240,3 @@ def write_all(comparison, folder):
         write_comparison(comparison, folder / f"c{suffix}")
     # An interval is shown as it is: its brackets and its minus are no markup.
     assert "&#35;" not in (folder / "c.md").read_text()
-
-
-def test_nothing_to_compare_is_said(make_run, capsys):
-    old, new = make_run("old", ["random"]), make_run("new", ["random"])
-    assert exit_code_of(["compare", str(old), str(new)]) == 0
-    assert "Nothing is compared" in capsys.readouterr().out

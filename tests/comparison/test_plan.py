@@ -27,17 +27,6 @@ def test_the_figures_are_those_that_the_run_states(make_run):
         assert pair.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
 
 
-def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
-    run = make_run("run", TWO)
-    advised = [one for one in ea.read(run).verdict("retrieval").differences if one.target is not None]
-    assert advised
-    for one in advised:
-        (pair,) = [
-            pair for pair in ea.plan(run, one.target).pairs if (pair.comparison.a, pair.comparison.b) == (one.a, one.b)
-        ]
-        assert pair.items_needed == one.items_needed
-
-
 @pytest.mark.slow
 def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     out = tmp_path / "run"
@@ -90,33 +79,3 @@ def test_under_ten_units_there_is_no_plan(make_run, capsys):
     assert all(pair.smallest_difference is None and pair.items_needed is None for pair in plan.pairs)
     assert exit_code_of(["plan", str(run)]) == 0
     assert "no plan, because these items are too few" in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_frame(make_run):
-    frame = ea.plan(make_run("run", TWO), 0.05).table()
-    assert frame["family"].to_list()[0] in ("main", "lexical", "models")
-    assert frame["items_needed"].min() > 0
-
-
-def test_the_command(make_run, capsys):
-    run = make_run("run", TWO)
-    assert exit_code_of(["plan", str(run), "--difference", "0.02"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "A true difference of 2.0 points between a and b needs about" in printed
-    assert "Power 80%" in printed
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--difference", "3"], "difference must be above 0 and below 1, is 3; 3 points are 0.03"),
-        (["--difference", "0"], "difference must be above 0"),
-        (["--power", "1"], "power must be above 0 and below 1"),
-    ],
-)
-def test_bad_input_is_one_message(make_run, capsys, arguments, message):
-    run = make_run("run", TWO)
-    assert exit_code_of(["plan", str(run), *arguments]) == 2
-    said = capsys.readouterr().err.strip()
-    assert message in said
-    assert len(said.splitlines()) == 1

@@ -8,7 +8,7 @@ from embassay.core.errors import EncoderError
 from embassay.core.types import Card
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine import encode as pool
-from embassay.run.engine.encode import Effort, encode
+from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_encoder
 
 
@@ -126,31 +126,6 @@ def test_what_is_not_one_finite_vector_for_each_text_fails(wrong, says):
         encode(Counting(wrong=wrong), TEXTS, None, ignore)
 
 
-def test_too_few_vectors_for_several_texts():
-    with pytest.raises(EncoderError, match=r"shape \(3, 3\), not real numbers of shape \(4, d\) for 4 texts$"):
-        encode(Counting(wrong=lambda rows: rows[:3]), TEXTS, None, ignore)
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize(
-    ("number", "says"),
-    [
-        (np.nan, "a vector with NaN or infinity"),
-        (-np.inf, "a vector with NaN or infinity"),
-        (1e200, r"a number too large for float32 \(numbers of up to 3.4e\+38\)"),
-    ],
-)
-def test_a_number_that_cannot_be_kept_is_said_with_its_text(form, number, says):
-    def wrong(rows):
-        rows = rows.astype(np.float64)
-        rows[rows[:, 0] == 70, 1] = number
-        return form(rows)
-
-    texts = tuple(("text", "x" * n) for n in (5, 1, 9, 3, 70, 80))
-    with pytest.raises(EncoderError, match=rf"it returned {says} for text 4 of the 5 in its batch, '{'x' * 40}…'$"):
-        encode(Counting(wrong=wrong), texts, None, ignore)
-
-
 def test_an_exception_inside_names_the_encoder():
     def burst(rows):
         raise RuntimeError("out of memory")
@@ -159,56 +134,8 @@ def test_an_exception_inside_names_the_encoder():
         encode(Counting(wrong=burst), TEXTS, None, ignore)
 
 
-def test_leaving_the_program_is_a_failure_of_the_encoder():
-    def leave(rows):
-        raise SystemExit(0)
-
-    with pytest.raises(EncoderError, match="SystemExit"):
-        encode(Counting(wrong=leave), TEXTS, None, ignore)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        ([[1.0, 2.0], [1.0], [1.0, 2.0, 3.0]], "vectors of different lengths, 1 to 3$"),
-        ([[1.0, [2.0]], [1.0, 2.0]], "list that cannot be read as"),
-    ],
-)
-def test_rows_that_make_no_array_are_said_without_numpy_s_words(wrong, says):
-    with pytest.raises(EncoderError, match=f"^it returned {says}"):
-        encode(Counting(wrong=lambda rows: wrong), TEXTS[:1], None, ignore)
-
-
-@pytest.mark.parametrize("wrong", [lambda rows: rows + 1j, lambda rows: [["a"]] * len(rows), lambda rows: None])
-def test_what_is_no_array_of_real_numbers_fails(wrong):
-    with pytest.raises(EncoderError):
-        encode(Counting(wrong=wrong), TEXTS, None, ignore)
-
-
-def test_lists_will_do():
-    vectors, _ = encode(Counting(wrong=lambda rows: rows.tolist()), TEXTS, None, ignore)
-    assert vectors.matrix.dtype == np.float32
-
-
 def test_sparse_vectors_are_not_kept(tmp_path):
     with VectorCache(tmp_path) as cache:
         vectors, _ = encode(Counting(wrong=csr_array), TEXTS, cache, ignore)
         assert len(cache.missing("counting-1", TEXTS)) == len(TEXTS)
     assert vectors.take([t for _, t in TEXTS]).toarray()[:, 0].tolist() == [5, 1, 9, 3, 7]
-
-
-def test_the_first_text_is_not_on_the_clock(monkeypatch):
-    clock = [0.0]
-
-    def slow_once(rows):
-        clock[0] += 100.0 if len(encoder.seen) == 1 else 2.0
-        return rows
-
-    encoder = Counting(wrong=slow_once)
-    monkeypatch.setattr(pool.time, "perf_counter", lambda: clock[0])
-    _, effort = encode(encoder, TEXTS, None, ignore)
-    assert effort.seconds == 2.0
-
-
-def test_efforts_add_up():
-    assert Effort(1, 2, 4.0) + Effort(10, 20, 40.0) == Effort(11, 22, 44.0)

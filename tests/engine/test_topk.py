@@ -333,17 +333,6 @@ def test_nothing_to_find():
         assert (found.documents[:, 0] == (0 if passages else -1)).all()
 
 
-def test_no_documents_wanted_but_places():
-    rows = np.eye(3)
-    found = search(rows, rows, k=0, similarity_function="cosine", pairs=np.array([[1, 1], [1, 2]]))
-    assert found.documents.shape == (3, 0)
-    assert found.greater.tolist() == [0, 1]
-
-
-def test_an_empty_list_asks_for_no_places():
-    assert search(np.eye(3), np.eye(3), k=1, similarity_function="dot", pairs=[]).greater.shape == (0,)
-
-
 @pytest.mark.parametrize("matrix", [np.array, csr_array])
 @pytest.mark.parametrize("device", ["", "cpu"])
 @pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
@@ -452,10 +441,3 @@ def test_what_does_not_fit_is_refused():
     ):
         with pytest.raises(ValueError, match=r"do not match|starts must"):
             search(rows, **({"passages": rows} | wrong), k=1, similarity_function="dot")
-
-
-def test_torch_is_imported_when_used():
-    code = "import sys, embassay.search.exact.top; print(sorted({'torch'} & set(sys.modules)))"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
-    )

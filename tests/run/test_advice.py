@@ -9,7 +9,6 @@ from embassay.core.samples.choice import Choice
 from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.corpora.queries.made import SOURCES
 from embassay.reports.findings.advice import advice, smallest_visible, visible_differences
 
 LONG = "This passage has rather more than eight words, so nobody calls it short."
@@ -27,14 +26,6 @@ def notes_on(corpus):
     return list(advice(corpus))
 
 
-def test_many_short_passages_are_warned_of():
-    corpus = retrieval(["Install", "Usage", LONG, LONG, LONG])
-    assert notes_on(corpus)[0] == (
-        "2 of 5 passages (40%) have under 8 words, such as headings and list items; "
-        "set passages=100 to join them with the text around them"
-    )
-
-
 @pytest.mark.parametrize(
     ("loader", "remedy"),
     [("squad", "set documents=paragraphs to search whole paragraphs"), ("retrieval", "join them with the text around")],
@@ -45,10 +36,6 @@ def test_only_options_that_a_loader_has_are_advised(loader, remedy):
     assert "passages=100" not in note
 
 
-def test_few_short_passages_are_not():
-    assert not any("passages" in line for line in notes_on(retrieval(["Install", *[LONG] * 9])))
-
-
 def test_questions_that_share_documents_are_said_to_depend():
     corpus = retrieval([LONG], units=["a"] * 10 + ["b"] * 10)
     (line,) = [line for line in notes_on(corpus) if "depend" in line]
@@ -57,12 +44,6 @@ def test_questions_that_share_documents_are_said_to_depend():
         "these are all the pages and each question was asked on its own, set about=these-documents"
     )
     assert not any("depend" in line for line in notes_on(retrieval([LONG])))
-
-
-def test_more_made_queries_are_not_asked_for():
-    made = retrieval([LONG], units=["a"] * 10 + ["b"] * 10, source=SOURCES["cloze"])
-    (line,) = notes_on(made)
-    assert line.endswith("they count as 2 to 20")
 
 
 def test_the_size_is_turned_into_points():

@@ -1,25 +1,17 @@
 """Answers: what everyone asks of a run, as data, on the first screen, and with the texts that are missed."""
 
 import io
-import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 from rich.console import Console
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.claims import COUNT, INTERVAL, LIMIT, STANDINGS, Template
-from embassay.core.result import Answer, Finding
 from embassay.corpora.builtin.handbook import write_files
 from embassay.reports.layouts import layouts
-from embassay.reports.scorecard import Score, scorecard
+from embassay.reports.scorecard import scorecard
 from embassay.reports.screen import LINES, show_summary
-from embassay.run.runs.results import from_bytes, to_bytes
 
-SHARED = ["Use", "Not", "Than chance?", "Misses", "Data", "About"]
-"""What is answered of search on one's own documents, in the order of the screen."""
 FIRST_SCREEN = """\
 mine: 60 questions about 30 of 30 pages (they count as 43)
   Use           mid. A right page is in its top 5 for 53 of 100 questions [39, 67].
@@ -71,23 +63,6 @@ def result(place):
 # --- data ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("procedure", [INTERVAL, COUNT, LIMIT])
-def test_a_sentence_with_a_question_makes_an_answer_that_says_what_it_claims(procedure):
-    said = Template("{encoder} is {high}.", "always", procedure, question="How {high}?")
-    answer = said.finding(encoder="a", high="tall")
-    assert (type(answer), answer.question, answer.sentence) == (Answer, "How tall?", "a is tall.")
-    assert answer.standing == STANDINGS[procedure.claims[0]]
-    assert type(replace(said, question="").finding(encoder="a", high="tall")) is Finding
-
-
-def test_every_question_of_search_is_answered_and_findings_say_only_what_no_answer_says(result):
-    # The screen has no cut-off for the encoder to use, bm25: those of others need not be known to decide.
-    assert {answer.question for answer in result.answers} == {*SHARED, "Cut-off"}
-    assert not any(isinstance(finding, Answer) for finding in result.findings)
-    titles = {answer.title for answer in result.answers}
-    assert not titles & {finding.title for finding in result.findings}
-
-
 def test_a_decision_has_the_figures_of_the_rows_and_differences(result):
     (verdict,) = result.verdicts
     use, rejected = (next(one for one in result.answers if one.question == question) for question in ("Use", "Not"))
@@ -112,13 +87,6 @@ def test_missed_questions_are_counted_by_who_finds_them(result):
     assert answer.encoder == "bm25"
     assert answer.counts == {"missed": len(missed), "items": len(right), "found by none": len(by_none)}
     assert (len(right), answer.value) == (120, pytest.approx(len(missed) / 120))
-
-
-def test_answers_are_in_the_file_and_come_back(place, result):
-    content = json.loads((place / "run" / "result.json").read_text(encoding="utf-8"))
-    assert [answer["question"] for answer in content["answers"]] == [answer.question for answer in result.answers]
-    assert {"sentence", "value", "low", "high", "p", "counts", "standing", "link"} <= set(content["answers"][0])
-    assert from_bytes(to_bytes(result), place / "x").answers == result.answers
 
 
 # --- the first screen ------------------------------------------------------------------------------------
@@ -148,20 +116,6 @@ def test_the_first_screen_decides_in_at_most_16_lines_before_the_table(place, tm
     assert "●" not in decision
 
 
-def test_the_screen_of_a_run_answers_in_the_order_of_reading(place, capsys):
-    corpus = f"mine={place}/docs,questions={place}/questions.csv"
-    names = ["-e", "hashing", "-e", "small=hashing,dim=8"]
-    assert exit_code_of(["run", *names, "-c", corpus, "-o", str(place / "run"), "--quiet"]) == 0
-    out = capsys.readouterr().out
-    answers, table = out.split("\n\n")[:2]
-    lines = answers.splitlines()
-    assert lines[0] == "mine: 120 questions about 30 of 30 pages (they count as 75)"
-    assert [question for line in lines for question in SHARED if line.startswith(f"  {question} ")] == SHARED
-    assert f"embassay show {place}/run --failures" in out
-    assert "●" in table
-    assert "against bm25" in table
-
-
 def test_the_screen_fits_a_terminal_of_80_columns(result):
     lines = screen_of(result, 80).splitlines()
     assert max(map(len, lines)) <= 80
@@ -182,67 +136,4 @@ def test_an_interval_is_drawn_where_its_value_lies(result):
     assert card.intervals(20) == []
 
 
-def test_without_intervals_there_is_nothing_to_draw(result):
-    card = scorecard(result, layouts(result))
-    (question,) = card.questions
-    without = replace(question, scores={name: Score(0.5, "50.0%", "") for name in question.scores})
-    assert replace(card, questions=(without,)).intervals(110) == []
-    assert replace(card, questions=(question, question)).intervals(110) == []
-
-
 # --- what is missed --------------------------------------------------------------------------------------
-
-
-def test_what_the_first_candidate_misses_is_shown_with_what_was_found_instead(place, result, capsys):
-    assert exit_code_of(["show", str(place / "run"), "--failures"]) == 0
-    out = capsys.readouterr().out
-    assert exit_code_of(["show", str(place / "run"), "retrieval", "--failures"]) == 0
-    assert capsys.readouterr().out == out
-    wrong = result.failures("hashing", "retrieval").to_dicts()
-    assert out.startswith(f"Retrieval on mine: hashing is wrong about {len(wrong)} items; right about some of these: ")
-    for item in (wrong[0], wrong[-1]):
-        assert f"\n{item['item']}\n  question   {item['text_question'][:60]}" in out
-        assert f"  right      [{item['label_right']}] " in out
-        assert f"  found      [{item['label_found1']}] {item['value_found1']:.3f} {item['text_found1'][:30]}" in out
-    places = [out.index(f"\n{item['item']}\n  question") for item in wrong]
-    assert places == sorted(places)
-    assert np.all(np.diff([item["margin"] for item in wrong if item["margin"] is not None]) >= 0)
-
-
-def test_another_encoder_s_failures_are_shown_with_who_is_right_instead(place, result, capsys):
-    show = ["show", str(place / "run"), "--failures"]
-    assert exit_code_of([*show, "-e", "small"]) == 0
-    title, other, *lines = capsys.readouterr().out.splitlines()
-    correct = {}
-    for row in result.scores("retrieval").to_dicts():
-        correct[row["encoder"], row["item"]] = row["correct"]
-
-    def missed(name):
-        return [item for (encoder, item), right in correct.items() if encoder == name and right is False]
-
-    def found(name, by):
-        return sum(bool(correct[by, item]) for item in missed(name))
-
-    assert f"small is wrong about {len(missed('small'))} items; " in title
-    assert f"hashing {found('small', 'hashing')}" in title
-    assert other.startswith(f"hashing is wrong about {len(missed('hashing'))} items; right about some of these: ")
-    assert f"bm25 {found('hashing', 'bm25')}" in other
-    assert "random" not in title + other
-    wrong = result.failures("small", "retrieval").to_dicts()
-    assert f"  question   {wrong[0]['text_question'][:60]}" in lines[2]
-    assert exit_code_of([*show, "-e", "small", "--against", "hashing"]) == 0
-    worse = result.failures("small", "retrieval", against="hashing").to_dicts()
-    title, _, first, *_ = capsys.readouterr().out.splitlines()
-    assert title == f"Retrieval on mine: small is worse than hashing on {len(worse)} items"
-    assert first == worse[0]["item"]
-    assert exit_code_of([*show, "-e", "smal"]) == 2
-    assert "unknown encoder 'smal'" in capsys.readouterr().err
-    assert exit_code_of(["show", str(place / "run"), "-e", "small"]) == 2
-    assert "add --failures" in capsys.readouterr().err
-
-
-def test_a_run_without_single_items_says_so(tmp_path, capsys):
-    run = ["run", "-e", "hashing", "-d", "isotropy", "-c", "opposites", "-o", str(tmp_path / "run"), "--quiet"]
-    assert exit_code_of([*run, "--cache", str(tmp_path / "cache")]) == 0
-    assert exit_code_of(["show", str(tmp_path / "run"), "--failures"]) == 2
-    assert "no diagnostic of this run shows single items" in capsys.readouterr().err

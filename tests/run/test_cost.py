@@ -67,14 +67,6 @@ def test_two_models_are_timed_in_turn_on_the_same_texts_though_their_vectors_are
     assert calls == []
 
 
-def test_a_model_that_is_added_is_timed_with_the_others(tmp_path):
-    assert run(tmp_path, Model("a"), cost=True).keys() == {"a"}
-    assert run(tmp_path, Model("a"), Model("b")).keys() == {"a", "b"}
-    calls.clear()
-    run(tmp_path, Model("a"), Model("b"))
-    assert calls == []
-
-
 @pytest.mark.parametrize(
     ("encoders", "options", "measured"),
     [
@@ -90,9 +82,3 @@ def test_a_model_that_is_added_is_timed_with_the_others(tmp_path):
 )
 def test_what_is_measured(tmp_path, encoders, options, measured):
     assert list(run(tmp_path, *encoders, **options)) == measured
-
-
-def test_a_model_that_fails_then_leaves_a_result_without_times(tmp_path):
-    warnings = []
-    assert run(tmp_path, Model("a"), Model("b", fails=True), warn=warnings.append) == {}
-    assert warnings == ["the times of encoding could not be measured: no room"]

@@ -13,12 +13,9 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus, content_hash
 from embassay.corpora.queries.made import SOURCES
 from embassay.models.base import BaseEncoder
-from embassay.reports.findings.screenings import screening_sentence
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.results import to_bytes
 from embassay.stats.overlap import COMPARED
 
 QUESTIONS, DOCUMENTS, WIDTH = 50, 120, 24
@@ -112,19 +109,6 @@ def test_an_original_that_is_not_in_the_run_is_not_compared_with():
     assert screened(corpus_of(), NEAR) == {}
 
 
-def test_it_is_the_same_after_a_run_was_continued_and_read_again(tmp_path):
-    corpus = corpus_of()
-    asked = request(corpus, M, NEAR, FAR)
-    first = execute(prepare(asked), RunFolder(tmp_path)).result
-    assert len(first.screenings) == 2
-    # All scores are stored; then those of the original are not.
-    again = execute(prepare(asked), RunFolder(tmp_path)).result
-    (scores_of_original,) = (tmp_path / "scores").glob("retrieval.mine.m.*")
-    scores_of_original.unlink()
-    once_more = execute(prepare(asked), RunFolder(tmp_path)).result
-    assert to_bytes(first) == to_bytes(again) == to_bytes(once_more)
-
-
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
     """Two runs on one corpus; the second has another copy."""
@@ -169,40 +153,3 @@ def test_a_variant_of_a_corpus_is_screened_against_the_original_on_it(runs):
 def screening(outcome, step="index", **more):
     fields = {"overlap": 0.9834, "low": 0.96, "high": 1.0, "questions": 60, "changed": 3, "most_points": 13.2, **more}
     return Screening("mine", "hnsw", "m", step, outcome=outcome, **fields)
-
-
-@pytest.mark.parametrize(
-    ("found", "sentence"),
-    [
-        (screening("same"), "hnsw lists 98.3% of what the exact search finds: as good as exact."),
-        (screening("same", "int8"), "hnsw lists 98.3% of what m finds: as good as m."),
-        (
-            screening("differs", settings="lists=122, probes=1", overlap=0.217, recommended="probes=64"),
-            "hnsw lists 21.7% of what the exact search finds: do not use it as it is (lists=122, probes=1); probes=64 "
-            "reaches 95%.",
-        ),
-        (screening("differs"), "hnsw lists 98.3% of what the exact search finds: do not use it as it is."),
-        (
-            screening("differs", "dim", overlap=0.509),
-            "hnsw lists 50.9% of what m finds: it cannot stand for m, and its own figures decide.",
-        ),
-        (
-            screening("near", more_questions=1200),
-            "hnsw lists 98.3% of what the exact search finds, near the floor of 95%: about 1,200 more questions, "
-            "without labels, would decide.",
-        ),
-        (
-            screening("few", low=None, high=None, questions=12),
-            "hnsw lists 98.3% of what the exact search finds (12 questions; a verdict needs 30).",
-        ),
-    ],
-)
-def test_what_is_said(found, sentence):
-    assert screening_sentence(found) == sentence
-
-
-def test_figures_that_contradict_each_other_are_refused():
-    with pytest.raises(ValueError, match="must be finite"):
-        screening("same", overlap=float("nan"))
-    with pytest.raises(ValueError, match="both"):
-        screening("same", low=None)

@@ -17,9 +17,3 @@ def test_what_is_no_number_is_one_message(monkeypatch, setting):
     monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", setting)
     with pytest.raises(InputError, match=r"EMBASSAY_CACHE_LIMIT: .* is not a number of gigabytes"):
         byte_limit(1)
-
-
-def test_the_usual_limit(monkeypatch):
-    monkeypatch.delenv("EMBASSAY_CACHE_LIMIT", raising=False)
-    assert byte_limit(1000 * 10**9) == 20 * 10**9
-    assert byte_limit(10 * 10**9) == 5 * 10**9
