@@ -94,9 +94,10 @@ def changes_of(tree: ast.AST) -> Iterator[tuple[ast.expr, str, object]]:
 
 def killer(module: str, package: Path) -> str:
     """Return the first failing test of a module in a copy of the package, the nearest tests first; empty for none."""
-    own = [str(path) for path in sorted((ROOT / "tests").rglob(f"test_{Path(module).stem}*.py"))]
+    name = f"embassay.{module[:-3].replace('/', '.')} import"
+    own = [str(path) for path in sorted((ROOT / "tests").rglob("test_*.py")) if name in path.read_text("utf-8")]
     folders = [f"tests/{name}" for name in dict.fromkeys([module.split("/")[0], *NEIGHBOURS])]
-    for tests in (own, *([folder] for folder in folders if (ROOT / folder).is_dir())):
+    for tests in filter(None, (own, *([folder] for folder in folders if (ROOT / folder).is_dir()))):
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]
         settings = {**os.environ, "PYTHONPATH": str(package)}
         try:
@@ -105,7 +106,7 @@ def killer(module: str, package: Path) -> str:
             )
         except subprocess.TimeoutExpired:
             return f"no end of {tests}"
-        if tests and done.returncode:
+        if done.returncode:
             failures = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
             return failures[0][:120] if failures else f"{tests} cannot be run"
     return ""

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli.integrations import mteb_model, mteb_task
 from embassay.cli.integrations.vectors import dense
-from embassay.core.errors import EncoderError, MissingExtraError, SpecError
+from embassay.core.errors import EncoderError, SpecError
 
 
 class Lengths:
@@ -38,14 +37,3 @@ def test_sparse_vectors_become_dense():
     vectors = dense(ea.encoder("bow").fit(["a b", "b c"]), ["a b", "c"], "text")
     assert isinstance(vectors, np.ndarray)
     assert vectors.sum(axis=1).tolist() == [2, 1]
-
-
-def test_without_mteb_the_line_is_said(monkeypatch):
-    from embassay.cli.integrations import mteb as bridge
-
-    monkeypatch.setattr(bridge, "find_spec", lambda name: None)
-    bridge._task_class.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[mteb\]'"):
-        mteb_task("opposites", "negated_antonyms")
-    with pytest.raises(MissingExtraError, match="mteb"):
-        mteb_model(ea.encoder("hashing"))

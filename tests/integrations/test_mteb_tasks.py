@@ -10,7 +10,6 @@ import pytest
 
 import embassay as ea
 from embassay.cli.integrations import mteb_model, mteb_task
-from embassay.core.errors import SpecError, UnknownNameError
 
 pytestmark = [
     pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed"),
@@ -103,52 +102,12 @@ def test_other_diagnostics(corpus, diagnostic, main):
     assert np.allclose(numbers(scores(mteb_model(encoder), task)), ours("random,dim=16", corpus, diagnostic), atol=1e-9)
 
 
-def test_the_old_way_of_running_tasks(pairs, tmp_path):
-    import mteb
-
-    task = mteb_task(pairs, "minimal_pairs", resamples=10)
-    with pytest.warns(DeprecationWarning):
-        evaluation = mteb.MTEB(tasks=[task])
-        found = evaluation.run(
-            mteb_model(ea.encoder("random,dim=16")), output_folder=str(tmp_path / "out"), verbosity=0
-        )
-    assert found[0].task_name == task.metadata.name
-
-
 def test_data_and_model_are_known_by_their_fingerprints(pairs):
     task, encoder = mteb_task(pairs, "minimal_pairs", name="my task"), ea.encoder("hashing")
     assert re.fullmatch(r"my_task\.[0-9a-f]{8}", task.metadata.name)
     assert task.metadata.dataset["revision"] == ea.load(pairs).fingerprint
     meta = mteb_model(encoder).mteb_model_meta
     assert (meta.name, meta.revision) == ("embassay/hashing", encoder.fingerprint)
-
-
-def test_another_figure_may_be_the_main_score(pairs):
-    task = mteb_task(pairs, "minimal_pairs", "nearer_synonym>negation_main", resamples=10)
-    found = scores(mteb_model(ea.encoder("random,dim=16")), task)
-    assert found["main_score"] == found["nearer_synonym>negation_main"]
-
-
-def test_what_does_not_fit_is_said(pairs):
-    with pytest.raises(UnknownNameError, match="metric of diagnostic 'minimal_pairs'"):
-        mteb_task(pairs, "minimal_pairs", "accuracy")
-    with pytest.raises(SpecError, match="needs a corpus of shape choice"):
-        mteb_task(pairs, "negated_antonyms")
-    with pytest.raises(SpecError, match="'similarity_synonym' cannot be a main score"):
-        mteb_task(pairs, "minimal_pairs", "similarity_synonym")
-
-
-@pytest.mark.parametrize("diagnostic", ["shift", "shift,domain=mine,general=other"])
-def test_a_task_has_one_corpus(pairs, diagnostic):
-    with pytest.raises(SpecError, match="compares two corpora, but only one can be given here"):
-        mteb_task(pairs, diagnostic)
-
-
-def test_an_encoder_may_be_named_by_its_spec():
-    meta = mteb_model("hashing,dim=8").mteb_model_meta
-    assert meta.revision == ea.encoder("hashing,dim=8").fingerprint
-    with pytest.raises(SpecError, match="int is not an encoder"):
-        mteb_model(3)
 
 
 def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
@@ -181,36 +140,3 @@ def test_other_data_of_the_same_name_have_scores_of_their_own(pairs, cache):
     path.write_text(path.read_text(encoding="utf-8").replace("not rain", "never rain"), encoding="utf-8")
     task = mteb_task(pairs, "minimal_pairs", resamples=2)
     assert numbers(scores(model, task, cache)) == numbers(scores(model, task)) != numbers(before)
-
-
-def test_another_version_is_another_task(pairs, monkeypatch):
-    before = mteb_task(pairs, "minimal_pairs").metadata.name
-    monkeypatch.setattr("embassay.cli.integrations.figures.__version__", "0.0.0")
-    assert mteb_task(pairs, "minimal_pairs").metadata.name != before
-
-
-def test_metadata_say_what_is_known(pairs):
-    mine = mteb_task(f"{pairs},licence=CC BY-SA 4.0", "minimal_pairs").metadata
-    assert (mine.license, mine.is_public, mine.category) == ("cc-by-sa-4.0", False, "t2t")
-    assert mteb_task(pairs, "minimal_pairs").metadata.license == "not specified"
-    assert mteb_task(f"{pairs},licence=ours", "minimal_pairs").metadata.license is None
-    ours = mteb_task("opposites", "negated_antonyms").metadata
-    assert (ours.license, ours.is_public, ours.sample_creation) == ("cc-by-4.0", True, "created")
-
-
-def test_the_rest_of_the_metadata_can_be_filled(pairs):
-    task = mteb_task(pairs, "minimal_pairs", resamples=2)
-    more = {
-        "reference": "https://example.org/mine",
-        "date": ("2026-01-01", "2026-02-01"),
-        "domains": ["News"],
-        "task_subtypes": [],
-        "annotations_creators": "human-annotated",
-        "dialect": [],
-        "sample_creation": "created",
-        "bibtex_citation": "",
-    }
-    assert not task.metadata.is_filled()
-    task.metadata = task.metadata.model_copy(update=more)
-    assert task.metadata.is_filled()
-    assert scores(mteb_model("random,dim=8"), task)["main_score"] is not None
