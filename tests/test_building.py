@@ -102,22 +102,6 @@ def test_nothing_is_overwritten_unasked(fake, text, tmp_path, there, capsys):
     assert (tmp_path / there).read_text() != "mine"
 
 
-def test_no_file_is_half_written(fake, text, tmp_path, monkeypatch):
-    import os
-
-    calls = []
-
-    def fails_late(number):
-        calls.append(number)
-        if len(calls) == 3:
-            raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fails_late)
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
-        ea.build("minimal-pairs", text, tmp_path / "set.jsonl")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
 def doubtful(sources, *, seed=0, count=None, advance=silent):
     made = Choice("0", "He is in.", "He is out.", "He is not in.", "He is not out.", "adverb", "in–out", "not")
     unsure = Choice("0", "I am full.", "I am hungry.", "I'm not full.", "I'm not hungry.", "adjective", "full–hungry")
@@ -141,29 +125,6 @@ def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, ca
         "I'm not full.",
         "I'm not hungry.",
     ]
-
-
-def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
-    path = tmp_path / "pairs.csv"
-    rows = ("The door is open.,The door is not shut.,1", "The door is open.,The bell rang at noon.,0")
-    path.write_text("\n".join(["sentence1,sentence2,label", *rows]))
-    with pytest.raises(InputError, match="no column of sentences"):
-        ea.build("minimal-pairs", path)
-
-    def build_pairs(sources, *, seed=0, count=None, advance=silent):
-        made = tuple(MinimalPairs("1", s.first.text, (("typo", s.second.text),)) for s in sources if s.same)
-        return Built(made, Counter())
-
-    def read(path, *, first="", second=""):
-        return read_pairs(path, first, second)
-
-    fake.build, fake.read = build_pairs, read
-    built = ea.build("minimal-pairs", path)
-    assert [sample.texts() for sample in built.samples] == [
-        (("text", "The door is open."), ("text", "The door is not shut."))
-    ]
-    built = ea.build("minimal-pairs", path, first="sentence2", second="sentence1")
-    assert built.samples[0].original == "The door is not shut."
 
 
 def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):

@@ -194,19 +194,6 @@ def test_figures_that_contradict_each_other_are_refused(kind, changes, told):
         kind(**{**usual, **changes})
 
 
-def test_comparisons_differences_and_verdicts_are_checked_alike():
-    names = ("diagnostic", "corpus", "subset", "similarity_function", "condition", "metric", "a", "b")
-    counts = {"pairs_in_family": 1, "items": 1, "units": 1}
-    with pytest.raises(ValueError, match="low must not be above high"):
-        Comparison(**dict.fromkeys(names, "x"), **counts, difference=0.1, low=0.3, high=0.2, p=None, p_holm=None)
-    with pytest.raises(ValueError, match="low and high must both be given"):
-        Difference("models", "a", "b", 0.6, low=0.5)
-    with pytest.raises(ValueError, match="won must be a whole number of 0 or more"):
-        Difference("models", "a", "b", 0.6, won=-1)
-    with pytest.raises(ValueError, match="figures must be finite or None"):
-        Verdict("d", "c", "q", 1, 1, chance=float("nan"))
-
-
 @pytest.mark.parametrize(
     ("changes", "told"),
     [

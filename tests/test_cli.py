@@ -128,40 +128,6 @@ def test_no_texts_keeps_no_sentence(embassay, tmp_path):
         assert not any(sentence in content for sentence in sentences)
 
 
-@pytest.mark.parametrize(
-    "part",
-    ["embassay.reports.page.render", "embassay.reports.screen.show_summary", "embassay.run.command.layouts"],
-)
-def test_what_cannot_be_drawn_or_printed_leaves_the_figures(embassay, tmp_path, monkeypatch, part):
-    def broken(*_):
-        raise RuntimeError("no ink")
-
-    monkeypatch.setattr(part, broken, raising=False)
-    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
-    assert code == 3
-    assert "Traceback" not in err
-    assert "failed: the result cannot be shown: RuntimeError: no ink; the figures are in RUN/result.json\n" in err
-    kept = (tmp_path / "RUN" / "result.json").read_bytes()
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    assert embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-cache")[0] == 0
-    assert (tmp_path / "RUN" / "report.html").exists()
-    assert (tmp_path / "RUN" / "result.json").read_bytes() == kept
-
-
-def test_the_report_can_be_written_again(embassay, tmp_path):
-    for name in "za":
-        (tmp_path / f"of_{name}.py").write_text(
-            f"def f(texts):\n    return [[t.count('{name}'), 1.0] for t in texts]\n"
-        )
-    two = ("-e", "z=python:of_z:f", "-e", "a=python:of_a:f")
-    embassay("run", *two, "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines", "--limit", "5")
-    first = (tmp_path / "RUN" / "report.html").read_text()
-    code, _, err = embassay("report", "RUN", "-o", "again.html")
-    assert (code, err) == (0, "report: again.html\n")
-    assert (tmp_path / "again.html").read_text() == first
-
-
 # Wrong names and numbers are in golden/mistakes.txt.
 BAD = {
     "missing file": (("-c", "none.json"), "none.json: no such file"),
@@ -264,16 +230,6 @@ def test_a_function_of_unknown_content_is_encoded_again_and_the_others_are_not(e
     _, out, _ = embassay("cache", "info", "--cache", tmp_path / "cache")
     assert "vectors  280" in out
     assert 280 <= len(sys.modules["own"].seen) < 2 * 280
-
-
-def test_a_mended_encoder_goes_on_with_the_same_command(embassay, tmp_path):
-    (tmp_path / "to_mend.py").write_text("def f(texts):\n    raise RuntimeError('broken')\n")
-    arguments = ("run", "-e", "bow", "-e", "bad=python:to_mend:f", "-c", "opposites", "-o", "RUN")
-    assert embassay(*arguments)[0] == 3
-    (tmp_path / "to_mend.py").write_text("def f(texts):\n    return [[len(t), 1.0] for t in texts]\n")
-    assert embassay(*arguments)[0] == 0
-    result = json.loads((tmp_path / "RUN" / "result.json").read_text())
-    assert [e["name"] for e in result["encoders"]] == ["bow", "bad", "tfidf", "random"]
 
 
 def test_remote_code_is_for_named_encoders_only(embassay):

@@ -145,28 +145,6 @@ def test_an_answer_that_drips_ends_at_the_deadline(service, pauses, before, piec
     endpoint.close()
 
 
-def test_closing_ends_the_requests_that_are_under_way(service, pauses):
-    drip, _ = dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n")
-    endpoint, messages = connect(service.url, pause=quick(pauses), attempts=1), []
-    service.script(drip)
-
-    def ask():
-        with pytest.raises(CancelledError):
-            post(endpoint)
-        messages.append("ended")
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    while not service.seen:
-        time.sleep(0.01)
-    endpoint.close()
-    thread.join(30)
-    assert len(messages) == 1
-    assert post(endpoint)["data"]
-    endpoint.close()
-    endpoint.close()
-
-
 @pytest.mark.parametrize(
     "location", ["https://evil.example/v1/embeddings?key=secret99", "/v1/embeddings/", "", "http://["]
 )
@@ -268,17 +246,6 @@ def test_after_a_failure_nothing_new_is_begun_and_what_is_ready_is_given():
             found.append(next(results))
     assert found == [(0, "a")]
     assert sorted(begun) == ["a", "b"]
-
-
-def test_an_abandoned_iteration_sends_nothing_more(service):
-    endpoint = connect(service.url, concurrency=1)
-    service.seconds = 0.02
-    found = endpoint.each(lambda text: post(endpoint, "/x", {"input": [text], "model": ""}), list("abcdefgh"))
-    next(found)
-    found.close()
-    time.sleep(0.1)
-    assert len(service.seen) <= 2
-    endpoint.close()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")

@@ -86,49 +86,12 @@ def test_what_is_no_answer(service, chat, found, message):
     assert len(service.seen) == 1
 
 
-@pytest.mark.parametrize(
-    ("usage", "took"),
-    [
-        ({"prompt_tokens": 5, "completion_tokens": 2}, (5, 2)),
-        ({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 40}, (5, 35)),
-        ({"total_tokens": 40}, (guess(PROMPT), 40 - guess(PROMPT))),
-        ({"prompt_tokens": 5}, (5, 4)),
-        ({"prompt_tokens": -5, "completion_tokens": "2"}, (guess(PROMPT), 4)),
-        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (guess(PROMPT), 4)),
-        ({"prompt_tokens": 5, "completion_tokens": 0}, (5, 4)),
-        ({"total_tokens": 0}, (guess(PROMPT), 4)),
-        ([], (guess(PROMPT), 4)),
-        (None, (guess(PROMPT), 4)),
-    ],
-)
-def test_what_it_took(service, chat, usage, took):
-    answers(service, body({"content": "0123456789abcdef"}, usage=usage))
-    answer = chat.ask(PROMPT)
-    assert (answer.prompt_tokens, answer.completion_tokens) == took
-    assert chat.service.spending.tokens == sum(took)
-
-
 def test_an_answer_that_has_the_key_is_kept_without_it(service, chat):
     answers(service, body({"content": f"My key is {KEY}."}, f"stop {KEY}", model=f"m\n{KEY}" + "x" * 999))
     answer = chat.ask(PROMPT)
     assert (answer.text, answer.finish) == ("My key is ….", "stop …")
     assert answer.model.startswith("m …xxx")
     assert len(answer.model) < 250
-
-
-def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
-    answers(service, {"error": {"message": "the provider failed"}, "choices": []})
-    answers(service, body({"content": "a"}, error=None))
-    assert chat.ask(PROMPT).text == "a"
-    assert chat.service.spending.retries == 1
-    answers(service, {"error": f"no luck with {KEY}", "choices": []})
-    answers(service, {"error": f"no luck with {KEY}", "choices": []})
-    with pytest.raises(EndpointError) as caught:
-        chat.ask(PROMPT)
-    problem = "the service sent an error instead of an answer"
-    said = f"{service.host} answered 200: {problem} (tried 2 times); it says: no luck with …"
-    assert str(caught.value) == said
-    assert len(service.seen) == 4
 
 
 @pytest.mark.parametrize(

@@ -157,29 +157,6 @@ def test_the_figures_are_those_of_a_plain_loop(site, pairs_file):
         assert (row.value, row.items) == (pytest.approx(np.mean(of_subset)), len(of_subset))
 
 
-@pytest.mark.parametrize(("sign", "said"), [(-1, "falls"), (1, "grows")])
-def test_a_planted_bias_is_found_with_its_sign(site, sign, said):
-    lengths = np.arange(61)
-    # The square root of a matrix has rows whose products are that matrix: cosines follow the difference of lengths.
-    products = 3_600 * np.eye(61) + sign * np.abs(lengths[:, None] - lengths)
-    size, direction = np.linalg.eigh(products)
-    rows = direction * np.sqrt(size)
-
-    class Planted:
-        version = "1"
-
-        def encode(self, texts):
-            return rows[[len(text.split()) for text in texts]]
-
-    samples = tuple(ea.Pair(str(n), " ".join([f"a{n}"] * n), " ".join([f"b{n}"] * n), None) for n in range(1, 61))
-    corpus = ea.Corpus("planted", "pairs", samples)
-    planted = ea.encoder(Planted(), name="planted")
-    result = ea.assay([planted], [corpus], ["length_bias"], cache=None, resamples=200, baselines=False)
-    assert value_of(result, "spearman_difference").value == pytest.approx(sign, abs=0.01)
-    assert f"{said} as the lengths differ more" in result.statements[0].sentence
-    assert not result.verdicts[0].metric
-
-
 # The loader
 
 

@@ -97,51 +97,6 @@ def test_a_key_that_is_refused_ends_it_at_once(folder, tmp_path, chat, behaviour
     assert not (tmp_path / "set.jsonl").exists()
 
 
-def test_an_echo_and_another_language_are_counted(folder, tmp_path, chat, behaviours, capsys):
-    needs_extras()
-    chat.when("The Orla rises", behaviours.ECHOES)
-    chat.when("The handle stays", behaviours.FRENCH)
-    assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", "--generator", spec(chat)) == 0
-    card = (tmp_path / "set-card.md").read_text(encoding="utf-8")
-    assert "| the generator repeated its prompt |" in card
-    assert "| an answer in another language |" in card
-    assert {sample.unit for sample in load_corpus(str(tmp_path / "set.jsonl")).samples} == {"archive"}
-
-
-def test_questions_stand_in_the_file_with_their_documents(folder, tmp_path, chat):
-    needs_extras()
-    out = tmp_path / "set.jsonl"
-    asked = ("--generator", spec(chat), "--unanswerable", "0", "--test", "1")
-    assert run("retrieval", "--from", folder, "-o", out, *asked) == 0
-    corpus = load_corpus(str(out))
-    assert len(corpus.documents) == len(DOCUMENTS)
-    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert {row["source"] for row in rows if "question" in row} == {f"generator: m at {chat.host}"}
-
-
-def test_what_was_rated_wrong_goes_whatever_its_id_looks_like(tmp_path, capsys):
-    rows = [
-        {"document": "=sub dir/my 5% notes", "passages": ["A valve opens."]},
-        {"id": "=sub dir/my 5% notes-q1", "question": "What opens?", "right": ["=sub dir/my 5% notes"]},
-        {"id": "kept", "question": "What opens then?", "right": ["=sub dir/my 5% notes"]},
-    ]
-    corpus = tmp_path / "set.jsonl"
-    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    sheet = tmp_path / "sheet.csv"
-    sheet.write_bytes(rating_sheet(name_of(corpus.name, corpus.read_bytes()), rows, 0))
-    cells = list(csv.DictReader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
-    assert all(not cell["item"].startswith("=") for cell in cells)
-    for cell in cells:
-        cell["rating"] = "4" if cell["item"] == "kept" else "0"
-    with sheet.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, cells[0])
-        writer.writeheader()
-        writer.writerows(cells)
-    assert exit_code_of(["rate", str(sheet), "-o", str(tmp_path / "rest.jsonl")]) == 0
-    assert "1 of 2 samples" in capsys.readouterr().err
-    assert [question.id for question in load_corpus(str(tmp_path / "rest.jsonl")).samples] == ["kept"]
-
-
 def test_what_is_built_from_is_never_replaced(tmp_path, capsys):
     table = tmp_path / "mine.jsonl"
     table.write_text("".join(f"{json.dumps({'text': text})}\n" for text in DOCUMENTS.values()), encoding="utf-8")
@@ -149,20 +104,6 @@ def test_what_is_built_from_is_never_replaced(tmp_path, capsys):
     assert run("composition", "--from", table, "-o", table, "--overwrite") == 2
     assert "is the source of the build" in capsys.readouterr().err
     assert table.read_bytes() == before
-
-
-def test_what_was_written_into_the_folder_is_no_document_of_the_next_build(folder, chat):
-    needs_extras()
-    out = folder / "set.jsonl"
-    options = {"generator": spec(chat), "unanswerable": 0.0}
-    first = ea.build("retrieval", folder, out, **options)
-    again = ea.build("retrieval", folder, out, **options, overwrite=True)
-    assert (folder / "set-card.md").exists()
-    assert again.documents == first.documents
-    card = (folder / "set-card.md").read_text(encoding="utf-8")
-    ea.build("retrieval", folder, out, **options, overwrite=True)
-    sha = next(line for line in card.splitlines() if "SHA-256" in line)
-    assert sha in (folder / "set-card.md").read_text(encoding="utf-8")
 
 
 # --- without a generator ---

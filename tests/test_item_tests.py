@@ -77,22 +77,3 @@ def test_dependent_answers_raise_false_alarms_of_rules_over_questions_only(scrip
     assert alarms[documents] < 0.1
 
 
-def test_other_tools_are_told_the_documents(script, monkeypatch, dependent):
-    a, b, unit = dependent
-    bootstrap, deltagate = ModuleType("evalsig.inference.cluster_bootstrap"), ModuleType("deltagate")
-    calls = []
-
-    def cluster_bootstrap_ci(baseline, candidate, cluster_id, *, n_resamples, rng):
-        calls.append(((candidate - baseline).mean(), cluster_id))
-        return SimpleNamespace(p_value=0.25)
-
-    bootstrap.cluster_bootstrap_ci = cluster_bootstrap_ci
-    deltagate.paired_delta = lambda first, second, clusters: {"p_value": float((clusters == unit).all())}
-    for name in ("evalsig", "evalsig.inference"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setitem(sys.modules, bootstrap.__name__, bootstrap)
-    monkeypatch.setitem(sys.modules, "deltagate", deltagate)
-    assert script.cluster_bootstrap_of_evalsig(a, b, unit) == 0.25
-    ((difference, clusters),) = calls
-    assert (difference, clusters is unit) == (pytest.approx((a - b).mean()), True)
-    assert script.cluster_error_of_deltagate(a, b, unit) == 1.0

@@ -207,21 +207,3 @@ def test_a_broken_plug_in_of_every_kind_ends_no_command(install, tmp_path):
 # The list of what is installed
 
 
-def test_what_is_installed_is_read_once_and_again_when_it_changes(install, monkeypatch):
-    from importlib import metadata
-
-    calls = []
-
-    def read(**wanted):
-        calls.append(wanted)
-        return metadata_entry_points(**wanted)
-
-    metadata_entry_points = metadata.entry_points
-    monkeypatch.setattr(metadata, "entry_points", read)
-    assert "late" not in ENCODERS.names()
-    for _ in range(5):
-        ENCODERS.names()
-        CORPORA.names()
-    assert len(calls) == 2
-    install("def create(target, runtime):\n    pass", encoders="late")
-    assert "late" in ENCODERS.names()

@@ -151,17 +151,6 @@ def test_questions_with_one_text_have_the_labels_of_all_of_them():
     ]
 
 
-@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=3, unique=True), max_size=10), st.data())
-def test_neither_the_order_of_labels_nor_that_of_questions_changes_what_is_shared(pages, data):
-    samples = about(*pages)
-    turned = [replace(sample, units=sample.units[::-1]) for sample in samples]
-    assert all(np.array_equal(one, other) for one, other in zip(label_sets(samples), label_sets(turned), strict=True))
-    order = data.draw(st.permutations(range(len(samples))))
-    before, after = sets_of(samples), sets_of([samples[place] for place in order])
-    for (i, of_i), (j, of_j) in product(enumerate(order), repeat=2):
-        assert len(before[of_i] & before[of_j]) == len(after[i] & after[j])
-
-
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_a_composition_names_its_target_by_its_operator(operator):
     sample = Composition("0", operator, "A.", "B.", "C.", group="document")

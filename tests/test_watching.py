@@ -74,20 +74,6 @@ def test_its_figures_are_those_of_an_assay():
     assert model.model_card_data.told == [(found, 1, 20)]
 
 
-def test_a_pair_is_watched_and_chooses_no_checkpoint():
-    watching = evaluator(("edits", "vignettes"), "shift")
-    assert watching.primary_metric is None
-    found = watching(Bag())
-    assert set(found) == {
-        f"edits_shift_{name}"
-        for name in ("distance_texts_relative", "distance_texts_general_relative", "overlap_texts")
-    }
-    diagnostic = "shift,domain=edits,general=vignettes"
-    result = ea.assay(["hashing,dim=64"], ["edits", "vignettes"], [diagnostic], baselines=False, cache=None)
-    (row,) = (r for r in result.rows if (r.metric, r.condition) == ("distance", "relative"))
-    assert found["edits_shift_distance_texts_relative"] == row.value
-
-
 @pytest.mark.parametrize(("role", "prompt"), [("query", "query : "), ("document", "passage : "), ("text", "sts : ")])
 def test_a_live_model_gets_the_prompts_that_it_would_be_assayed_with(role, prompt):
     class Prompted(Bag):

@@ -30,22 +30,6 @@ def test_bless_and_check_write_everything_before_the_exit(runs, tmp_path, capsys
     assert exit_code_of(["check", str(old), "--baseline", str(tmp_path / "baseline")]) == 0
 
 
-def test_the_config_file_and_the_command_line(runs, tmp_path, capsys):
-    new, old = runs
-    config = tmp_path / "check.toml"
-    config.write_text(
-        'encoders = ["bow"]\n[check]\non = ["mine"]\nstrict = true\n'
-        '[check.margins]\naccuracy = 0.9\n"chosen[antonym]" = 0.9\n[check.floors]\n"negated_antonyms.accuracy" = 0.5\n'
-    )
-    arguments = ["check", str(new), "--baseline", str(old), "--config", str(config)]
-    assert exit_code_of([*arguments, "--json", str(tmp_path / "a.json")]) == 0
-    content = json.loads((tmp_path / "a.json").read_text())
-    assert [change["margin"] for change in content["changes"]] == [0.9, 0.9]
-    assert len(content["floors"]) == 1
-    assert exit_code_of([*arguments, "--margin", "accuracy=0.02"]) == 1
-    assert exit_code_of([*arguments, "--floor", "negated_antonyms.accuracy=0.7"]) == 1
-
-
 def test_what_is_inconclusive_is_a_warning_unless_the_check_is_strict(choice_run, capsys):
     new, old = choice_run("new", [Answers(range(10, 184))]), choice_run("old", [Answers(range(180))])
     arguments = ["check", str(new), "--baseline", str(old), "--margin", "accuracy=0.03"]

@@ -183,17 +183,6 @@ def test_the_pre_commit_hook_lets_a_push_through_or_stops_it(project, published,
     assert shell("git rev-parse HEAD~") == shell("git --git-dir ../remote rev-parse HEAD")
 
 
-@pytest.mark.slow
-def test_the_gitlab_example_runs(project):
-    folder, shell, _ = project
-    job = yaml.safe_load((CI / "gitlab-ci.yml").read_text())["embassay"]
-    variables = {**job["variables"], "RUN": f"-e model=hashing,dim=256 -c {CORPUS}"}
-    for script in job["script"]:
-        shell(script, **variables)
-    for path in (*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]):
-        assert (folder / path).exists()
-
-
 def test_the_examples_name_this_version():
     assert f"OWNER/embassay@{TAG}\n" in (CI / "github-workflow.yml").read_text(encoding="utf-8")
     assert f"rev: {TAG}\n" in (CI / "pre-commit-config.yaml").read_text(encoding="utf-8")

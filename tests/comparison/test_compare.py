@@ -75,22 +75,6 @@ def test_other_encoders_are_put_together(make_run):
         assert (len(difference.gained), len(difference.lost)) == (between.won, between.lost)
 
 
-@pytest.mark.slow
-def test_the_detectable_difference_is_that_of_as_many_tests_as_are_shown(make_run):
-    """z₁₋α/₂ₘ + z₀.₈ standard errors, m the number of tests; a little less than in proportion for shares."""
-    old, new = ["a=hashing,dim=512", "b=hashing,dim=64"], ["a=hashing,dim=8", "b=hashing,dim=16"]
-    both = ea.compare([make_run("old", old), make_run("new", new)]).differences
-    alone = []
-    for number, pair in enumerate(zip(old, new, strict=True)):
-        folders = [make_run(f"{number}-{side}", [spec]) for side, spec in zip(("old", "new"), pair, strict=True)]
-        alone += ea.compare(folders).differences
-    ratios = sorted(one.smallest_difference / other.smallest_difference for one, other in zip(both, alone, strict=True))
-    normal = NormalDist()
-    power = normal.inv_cdf(0.8)
-    larger = (normal.inv_cdf(1 - 0.05 / 4) + power) / (normal.inv_cdf(0.975) + power)
-    assert 1 < min(ratios) <= max(ratios) <= larger**2
-
-
 def test_a_renamed_encoder_is_paired_by_the_mapping(make_run):
     old, new = make_run("old", ["a=hashing,dim=512"]), make_run("new", ["b=hashing,dim=8"])
     comparison = ea.compare([old, new], {"a": "b"})
@@ -131,12 +115,6 @@ def test_flipped_items_have_their_texts_unless_they_are_not_wanted(make_run):
     assert difference.lost and not any(difference.lost.values())
 
 
-def test_three_runs(make_run):
-    runs = [make_run("one", OLD), make_run("two", ["m=hashing,dim=64"]), make_run("three", NEW)]
-    comparison = ea.compare(runs)
-    assert [one.encoder for one in comparison.differences] == ["m (one → two)", "m (one → three)"]
-
-
 @pytest.mark.parametrize("suffix", [".md", ".json"])
 def test_files(make_run, tmp_path, suffix, capsys):
     old, new = make_run("old", OLD), make_run("new", NEW)
@@ -174,13 +152,6 @@ def test_one_question_fewer_changes_nothing(make_run):
     comparison = ea.compare([make_run("old", OLD, questions=80), make_run("new", OLD, questions=79)])
     (difference,) = comparison.differences
     assert difference.outcome == "nothing changed"
-
-
-def test_other_documents_are_said(make_run):
-    old, new = make_run("old", OLD), make_run("new", NEW, questions=50)
-    assert not [note for note in ea.compare([old, new]).notes if "documents" in note]
-    write_columns(old, [replace(column, documents="0") for column in read_columns(old)])
-    assert [note for note in ea.compare([old, new]).notes if "the documents differ" in note]
 
 
 @pytest.mark.slow

@@ -192,29 +192,6 @@ def test_a_floor_is_missed_or_kept(choice_run):
     assert [(floor.new, floor.outcome) for floor in outcome.floors] == [(0.9, "pass"), (0.1, "pass")]
 
 
-def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
-    operators = ("overlap", "difference", "union")
-    samples = [
-        ea.Composition(f"s{n}", operators[n % 3], f"a {n} x{n % 5}", f"b {n} y{n % 3}", f"c {n}", f"u{n}")
-        for n in range(60)
-    ]
-    corpus = ea.Corpus("mine", "composition", tuple(samples))
-    out = tmp_path / "run"
-    request = RunRequest(
-        ["model=hashing"], [corpus], ["composition"], out=out, quiet=True, resamples=20, cache=None, baselines=False
-    )
-    assert carry_out(request) == 0
-    rows = {}
-    for row in ea.read(out).rows:
-        if (row.metric, row.subset, row.condition) == ("share", "c1:TT", "excess:eps0"):
-            rows[row.similarity_function] = row.value
-    assert len(rows) > 1
-    floors = {"share[c1:TT,excess:eps0]": 0.1, "share[c1:TT,l2,excess:eps0]": 0.1}
-    headline, other = ea.check(out, out, floors=floors).floors
-    assert (headline.new, headline.metric) == (rows["cosine"], "share[c1:TT]")
-    assert (other.new, other.metric) == (rows["l2"], "share[c1:TT]{l2,excess:eps0}")
-
-
 def test_on_selects_diagnostics_and_corpora(choice_run):
     run = choice_run("new", [model(BAD)])
     old = choice_run("old", [model()])

@@ -141,11 +141,3 @@ def test_json_is_canonical_and_complete():
     assert json_bytes(CHECK) == json_bytes(CHECK)
 
 
-def test_files_are_written_and_the_summary_is_appended(tmp_path, monkeypatch):
-    summary = tmp_path / "summary.md"
-    summary.write_text("before\n")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    write_files(CHECK, {"junit": tmp_path / "a" / "j.xml", "markdown": tmp_path / "m.md", "json": None})
-    assert (tmp_path / "a" / "j.xml").read_bytes() == junit(CHECK)
-    assert (tmp_path / "m.md").read_text(encoding="utf-8") == markdown(CHECK)
-    assert summary.read_text(encoding="utf-8") == "before\n" + markdown(CHECK)

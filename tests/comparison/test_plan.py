@@ -64,14 +64,6 @@ def test_more_power_takes_more_items(make_run):
     assert strict.smallest_difference > usual.smallest_difference
 
 
-def test_the_curve_is_the_formula_at_larger_sizes(make_run):
-    (pair, *_) = ea.plan(make_run("run", TWO)).pairs
-    assert [point.items for point in pair.curve] == [pair.comparison.items * growth for growth in (1, 2, 4, 8)]
-    assert pair.curve[0].smallest_difference == pair.smallest_difference
-    differences = [point.smallest_difference for point in pair.curve]
-    assert differences == sorted(differences, reverse=True)
-
-
 def test_under_ten_units_there_is_no_plan(make_run, capsys):
     run = make_run("run", TWO, questions=8)
     plan = ea.plan(run, 0.05)

@@ -17,8 +17,6 @@ from embassay.stats.geometry import transforms
 from findings import sentences
 from tables import Table
 
-CONDITIONS = ("", *transforms.NAMES)
-
 
 def pairs(number):
     """A corpus of 2 × number distinct texts."""
@@ -128,18 +126,6 @@ def test_rows_after_a_transform_equal_the_definitions(measured, condition, moved
     assert found[condition, "rank"].value == {"standardize": 6, "remove_pcs": 5}[condition]
 
 
-def test_as_many_components_are_removed_as_asked_for(measured):
-    matrix, result = measured
-    corpus = pairs(30)
-    found = rows(run([Table("t", vectors_of(corpus))], corpus, "isotropy,pcs=2"))
-    for metric, value in naive(without_top_components(matrix, 2)).items():
-        assert found["remove_pcs", metric].value == pytest.approx(value, rel=1e-5, abs=1e-6)
-    assert found["remove_pcs", "rank"].value == 4
-    assert found["", "i_a"].value == rows(result)["", "i_a"].value
-    with pytest.raises(SpecError, match="option 'pcs': must be 0 or more, is -1"):
-        create(pcs=-1)
-
-
 # --- roles -----------------------------------------------------------------------------------------------
 
 
@@ -176,19 +162,6 @@ def test_the_roles_are_those_of_the_samples():
 # --- sparse vectors --------------------------------------------------------------------------------------
 
 
-def test_transforms_are_of_dense_vectors_only():
-    corpus = pairs(30)
-    rng = np.random.default_rng(0)
-    vectors = {t: rng.normal(size=9) * (rng.random(9) < 0.5) for _, t in corpus.texts()}
-    result = run([Table("dense", vectors), Table("sparse", vectors, csr_array)], corpus)
-    dense, sparse = rows(result, "dense"), rows(result, "sparse")
-    assert {c for c, _ in sparse} == {""}
-    assert {c for c, _ in dense} == set(CONDITIONS)
-    for metric in UNTRANSFORMED:
-        assert sparse["", metric].value == pytest.approx(dense["", metric].value, rel=1e-5, abs=1e-6)
-    assert not any("whitening" in note for note in sentences(result) if note.startswith("sparse"))
-
-
 # --- what is undefined -----------------------------------------------------------------------------------
 
 
@@ -209,26 +182,3 @@ def test_zero_vectors_are_left_out_and_counted():
 # --- what is kept ----------------------------------------------------------------------------------------
 
 
-def test_the_documents_of_a_retrieval_corpus_have_one_isotropy():
-    # Every second document has the same second passage: each distinct text counts once, in both diagnostics.
-    passages = [(f"passage {n}", "licence") if n % 2 else (f"passage {n}",) for n in range(40)]
-    documents = tuple(Document(f"d{n}", texts) for n, texts in enumerate(passages))
-    questions = tuple(Question(f"q{n}", f"question {n}", (f"d{n}",)) for n in range(20))
-    corpus = Corpus("mine", "retrieval", questions, documents=documents)
-    result = assay(
-        [Table("t", vectors_of(corpus))],
-        [corpus],
-        ["retrieval,transforms=all", "isotropy"],
-        cache=None,
-        baselines=False,
-    )
-    found = {}
-    for row in result.rows:
-        if row.subset == "documents":
-            found.setdefault((row.condition, row.metric), []).append((row.diagnostic, row.value, row.items))
-    in_both = {key: of_both for key, of_both in found.items() if len(of_both) == 2}
-    assert {metric for _, metric in in_both} == {"i_a", "isoscore", "isoscore_unbiased", "rank"}
-    assert {condition for condition, _ in in_both} == set(CONDITIONS)
-    for (_, value, items), (_, other_value, other_items) in in_both.values():
-        assert value == pytest.approx(other_value, rel=1e-4)
-        assert items == other_items == 41

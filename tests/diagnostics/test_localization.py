@@ -107,11 +107,6 @@ def vectors_of(corpus, encoder):
     return Vectors(encoder.encode(texts, "text"), {("text", t): i for i, t in enumerate(texts)}, search=search)
 
 
-def scored(corpus, encoder):
-    origin = Origin("localization", "", corpus.name, corpus.fingerprint, encoder.name, encoder.fingerprint)
-    return create().score(corpus, vectors_of(corpus, encoder), origin)
-
-
 def test_the_order_of_the_corpus_decides_who_tests():
     corpus, turned = corpus_of(4, 5), corpus_of(4, 5, turned=True)
     first, second = (
@@ -137,25 +132,6 @@ def test_the_classifier_is_liblinear_s_on_dense_and_on_sparse_vectors():
         assert found.tolist() == expected
         assert converged
     assert expected != labels[test].tolist(), "an easy case tells nothing"
-
-
-def test_an_encoder_whose_classifier_stopped_early_has_no_accuracy_and_no_rank(monkeypatch):
-    corpus = corpus_of(*[3] * 12)
-    usual = scored(corpus, perfect(corpus))
-    monkeypatch.setattr(localization, "most_iterations", lambda entries: 1)
-    stopped = scored(corpus, noise(corpus, "stopped"))
-    result = create().summarise([usual, stopped], Draws(0, 20))
-    found = rows_of(result, "stopped")
-    assert set(found) == {"all", "fold0", "fold1", "fold2"}
-    for row in found.values():
-        assert (row.value, row.reason) == (None, "the classifier did not converge")
-    assert rows_of(result, "stopped", "centroid_accuracy")["all"].value is not None
-    (verdict,) = result.verdicts
-    assert (verdict.candidates, verdict.undefined, verdict.best_set) == (("perfect",), ("stopped",), ("perfect",))
-    assert all(comparison.p is None for comparison in result.comparisons)
-    assert series(result, "agreement")["names"] == ["perfect"]
-    (reservation,) = [f for f in result.statements if f.encoder == "stopped"]
-    assert "has no accuracy and is not ranked: in 3 of the folds" in reservation.sentence
 
 
 def test_long_vectors_are_trained_until_the_classifier_converges():
@@ -387,14 +363,6 @@ def test_accuracy_is_the_mean_over_folds_and_companions_are_means_over_sentences
     assert (found["group:a"].low, found["group:a"].reason) == (None, "no interval under 10 units (1 here)")
     assert {r.similarity_function for r in found.values()} == {"linear_svm"}
     assert {rows_of(result, "a", q)["all"].similarity_function for q in ("centroid_accuracy", "map_at_r")} == {"cosine"}
-
-
-def test_groups_that_share_a_sentence_are_one_unit():
-    corpus = corpus_of(*[3] * 12)
-    shared = replace(corpus, samples=(replace(corpus.samples[0], text="text 5.1"), *corpus.samples[1:]))
-    result = run([noise(shared)], shared)
-    assert rows_of(result, "noise")["all"].units == 11
-    assert rows_of(result, "noise")["group:g0"].units == 1
 
 
 def test_comparisons_are_of_the_mean_over_folds():

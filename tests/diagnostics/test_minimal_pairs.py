@@ -167,16 +167,6 @@ def test_percentiles_equal_a_count_with_ties_half(number, seed):
             )
 
 
-def test_percentiles_of_many_originals_rest_on_evenly_spaced_ones():
-    corpus = many(60, ("synonym",))
-    vectors = random_vectors(corpus)
-    originals = np.array([vectors[sample.original] for sample in corpus.samples], dtype=np.float32)
-    cosine = scored(corpus, vectors).values["cosine"][:, :1]
-    whole, part = percentiles(originals, cosine), percentiles(originals, cosine, ranked=20)
-    assert (part != whole).any()
-    assert part == pytest.approx(whole, abs=0.1)
-
-
 def test_all_rows_equal_their_definitions():
     corpus = many(13)
     vectors = {t: np.float32(v) for t, v in random_vectors(corpus).items()}
@@ -211,14 +201,6 @@ def test_the_baseline_is_held_fixed_in_the_bootstrap():
         assert contrast.low == pytest.approx(raw.low / (1 - average), abs=1e-8)
 
 
-def test_an_interval_covers_its_figure_and_few_units_have_none():
-    corpus = many(25)
-    for r in run([Table("t", random_vectors(corpus))], corpus).rows:
-        assert r.metric == "baseline" or r.low <= r.value <= r.high
-    few = rows_of(run([Table("t", random_vectors(many(9)))], many(9)), "t", "similarity")["synonym"]
-    assert (few.low, few.high, few.reason) == (None, None, "no interval under 10 units (9 here)")
-
-
 # --- ties, absences, zero vectors ------------------------------------------------------------------------
 
 
@@ -233,17 +215,6 @@ def test_identical_edits_tie_and_count_half():
     row = rows_of(result, "t", "nearer")["negation_main>negation_antonym"]
     assert (row.value, row.items) == (0.5, 12)
     assert values(result, "t", "contrast")["negation_antonym-negation_main"] == 0
-
-
-def test_an_ordering_counts_ties_half_among_others():
-    # Nearer, farther, tied, tied: (1 + 0 + ½ + ½)/4.
-    corpus = many(4, TWO)
-    cosines = [(0.9, 0.5), (0.5, 0.9), (0.25, 0.25), (0.5, 0.5)]
-    vectors = at_cosines(corpus, DIRECTIONS, cosines)
-    assert values(run([Table("t", vectors)], corpus), "t", "nearer") == {"synonym>negation_main": 0.5}
-    assert values(
-        run([Table("t", at_cosines(corpus, DIRECTIONS, [(0.9, 0.5), *cosines[2:], (0.3, 0.3)]))], corpus), "t", "nearer"
-    ) == {"synonym>negation_main": 0.625}
 
 
 def test_missing_edits_are_absent_and_not_undefined():
@@ -300,18 +271,6 @@ def test_zero_vectors_are_counted_as_undefined():
     assert values(result, "t", "baseline")["all"] == pytest.approx(np.mean(naive_pairs(corpus, vectors)), abs=1e-6)
 
 
-def test_only_zero_vectors_leave_nothing():
-    corpus = many(12)
-    result = run([Table("t", {t: np.zeros(3) for _, t in corpus.texts()})], corpus)
-    for r in result.rows:
-        if r.encoder == "t":
-            assert (r.value, r.low, r.high, r.items, r.undefined) == (None, None, None, 0, 12)
-            assert r.reason
-    assert result.verdicts[0].undefined == ("t",)
-    density = result.series[0].data["lines"]
-    assert all(set(line["y"]) == {0.0} for line in density)
-
-
 @pytest.mark.parametrize("vector", [(1.0, 2.0, 3.0), (0.1, 0.2, 0.3, 0.7)])
 def test_a_collapsed_encoder_is_undefined_and_said(vector):
     corpus = many(12)
@@ -331,38 +290,6 @@ def test_a_collapsed_encoder_is_undefined_and_said(vector):
 
 
 # --- units, comparisons, verdicts ------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def three():
-    """Three encoders: a tells negations from synonyms, b hardly, c not at all."""
-    corpus = many(40)
-    rng = np.random.default_rng(1)
-    tables = []
-    for name, gap in (("a", 0.5), ("b", 0.45), ("c", 0.0)):
-        vectors = {}
-        for s in corpus.samples:
-            own = rng.normal(size=24)
-            vectors[s.original] = own
-            for edit, text in s.edits:
-                noise = rng.normal(size=24)
-                vectors[text] = own + (0.3 + gap * (edit == "negation_main")) * noise
-        tables.append(Table(name, vectors))
-    return corpus, tables
-
-
-def test_the_headline_is_compared_by_default(three):
-    corpus, tables = three
-    result = run(tables, corpus)
-    assert {(c.metric, c.subset, c.similarity_function, c.condition) for c in result.comparisons} == {
-        ("contrast", HEADLINE, "cosine", "")
-    }
-    assert [(c.a, c.b) for c in result.comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
-    level = {name: values(result, name, "contrast")[HEADLINE] for name in "abc"}
-    for c in result.comparisons:
-        assert c.difference == pytest.approx(level[c.a] - level[c.b], abs=1e-8)
-        assert c.low <= c.difference <= c.high
-        assert (c.items, c.units, c.family, c.pairs_in_family) == (40, 40, "models", 3)
 
 
 # --- series and examples ---------------------------------------------------------------------------------

@@ -137,27 +137,6 @@ def test_zero_vectors_are_undefined_and_found_by_nobody():
     assert (row["overlap", "documents", ""].items, row["overlap", "documents", ""].undefined) == (11, 1)
 
 
-@pytest.mark.parametrize("zero", ["dom", "gen"])
-def test_a_side_without_any_vector_leaves_everything_undefined(zero):
-    domain, general = retrieval("dom", 12), retrieval("gen", 12)
-    vectors = {t: np.zeros(6) if t.startswith(zero) else v for t, v in gaussian(domain, general).items()}
-    result = run([Table("t", vectors), Table("u", gaussian(domain, general))], domain, general)
-    found = rows(result)
-    assert found["distance", "documents", ""].value is None
-    assert found["distance", "documents", ""].reason == "undefined for every item"
-    assert found["overlap", "documents", ""].value is None
-    assert (found.get(("distance", "documents", "relative")) is None) == (zero == "gen")
-    assert rows(result, "u")["distance", "documents", "relative"].value > 0
-
-
-def test_equal_vectors_that_differ_by_rounding_are_no_ruler():
-    domain, general = retrieval("dom", 12), retrieval("gen", 12)
-    vectors = gaussian(domain, general)
-    rounding = np.random.default_rng(0)
-    vectors |= {t: 1 + rounding.normal(0, 1e-7, len(v)) for t, v in vectors.items() if t.startswith("gen")}
-    assert {c for _, _, c in rows(run([Table("t", vectors)], domain, general))} == {"", "general"}
-
-
 # --- against a double loop -------------------------------------------------------------------------------
 
 
@@ -236,23 +215,6 @@ def test_overlap_is_near_one_where_the_domain_is_nothing_special_and_none_where_
     assert far["distance", "documents", "relative"].value > 50
 
 
-@pytest.mark.parametrize("passages", [5, 10])
-def test_two_corpora_of_one_law_overlap_alike_whatever_the_passages_of_a_document(passages):
-    # Passages of a document are near each other: a general passage whose own document counted would be far nearer to
-    # its neighbour than any domain text can be.
-    def overlap_with(number):
-        rng = np.random.default_rng(7)
-        domain, general = retrieval("dom", 80, passages=number), retrieval("gen", 80, passages=number)
-        vectors = {}
-        for document in (*domain.documents, *general.documents):
-            topic = rng.normal(size=24)
-            vectors |= {p: np.float32(topic + 0.5 * rng.normal(size=24)) for p in document.passages}
-        return rows(run([Table("t", vectors)], domain, general))["overlap", "documents", ""].value
-
-    assert overlap_with(1) > 0.8
-    assert overlap_with(passages) > 0.8
-
-
 def test_general_texts_of_a_unit_are_left_out_wherever_they_stand():
     # The last pair shares a sentence with the first: their four sentences are one unit, though others stand between.
     domain, general = sentences("dom", 3), sentences("gen", 3)
@@ -271,21 +233,6 @@ def test_general_passages_of_a_single_document_are_refused():
 
 
 # --- roles, sides, units ---------------------------------------------------------------------------------
-
-
-def test_documents_are_compared_with_documents_and_queries_with_queries():
-    domain, general = retrieval("dom", 20, 12), retrieval("gen", 20, 12)
-    found = rows(run([Table("t", gaussian(domain, general))], domain, general))
-    assert {s for _, s, _ in found} == {"documents", "queries"}
-    assert found["distance", "documents", ""].items == 20
-    assert found["distance", "queries", ""].items == 12
-
-
-def test_passages_of_a_document_are_one_unit_and_repeated_texts_are_one():
-    domain, general = retrieval("dom", 11, passages=3), retrieval("gen", 12)
-    again = replace(domain, documents=(*domain.documents, Document("again", ("dom passage 0.0",))))
-    row = rows(run([Table("t", gaussian(domain, general))], again, general))["distance", "documents", ""]
-    assert (row.items, row.units) == (33, 11)
 
 
 # --- the plan --------------------------------------------------------------------------------------------

@@ -222,19 +222,6 @@ def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(
 # --- series, storage -------------------------------------------------------------------------------------
 
 
-def test_the_curve_holds_the_means_of_tenths_by_score():
-    # Scores 39 … 0: tenths of four; the lowest is 0, 1, 2, 3 with the mean 1.5.
-    human = [float(39 - n) for n in range(40)]
-    corpus = corpus_of(human)
-    cosine = noisy(human, 0.2)
-    (curve, _) = run([Table("t", at_cosines(corpus, cosine))], corpus).series
-    assert (curve.name, curve.kind) == ("by_score", "curve")
-    assert curve.data["at"] == [1.5 + 4 * n for n in range(10)]
-    (line,) = curve.data["lines"]
-    assert (line["encoder"], line["y"][0]) == ("t", pytest.approx(cosine[36:].mean(), abs=1e-6))
-    assert line["y"][9] == pytest.approx(cosine[:4].mean(), abs=1e-6)
-
-
 # --- STS-b -----------------------------------------------------------------------------------------------
 
 
@@ -294,18 +281,3 @@ def test_pairs_with_two_labels_have_the_area_under_the_curve_with_its_interval(l
     assert not [one for one in result.statements if "human scores" in one.title]
 
 
-def test_an_area_counts_what_is_undefined_and_needs_both_labels():
-    corpus, cosines = labelled([n % 2 for n in range(60)])
-    vectors = at_cosines(corpus, cosines) | {"a0": (0.0, 0.0), "a3": (0.0, 0.0), "a5": (0.0, 0.0)}
-    row = rows(run([Table("t", vectors)], corpus), "t", "auc")["all"]
-    assert (row.items, row.undefined) == (57, 3)
-    vectors = at_cosines(corpus, cosines) | {f"a{n}": (0.0, 0.0) for n in range(0, 60, 2)}
-    assert not rows(run([Table("t", vectors)], corpus), "t", "auc")
-
-
-def test_an_area_of_few_has_no_interval_and_three_scores_have_no_area():
-    corpus, cosines = labelled([n < 3 for n in range(12)])
-    row = rows(run([Table("t", at_cosines(corpus, cosines))], corpus), "t", "auc")["all"]
-    assert (row.low, row.high, row.reason) == (None, None, "no interval: too few independent items")
-    corpus, cosines = labelled([n % 3 for n in range(12)])
-    assert not rows(run([Table("t", at_cosines(corpus, cosines))], corpus), "t", "auc")

@@ -65,22 +65,3 @@ def test_a_size_follows_the_formula_and_is_at_most_everything():
     assert smallest_visible(0) == 1.0
 
 
-def test_built_in_corpora_have_no_size_and_other_shapes_have_theirs():
-    builtin = retrieval(["Install"], builtin=True)
-    assert notes_on(builtin) == list(visible_differences(builtin)) == []
-    samples = tuple(
-        Choice(f"c{n}", f"input {n}", f"a {n}", f"b {n}", f"c {n}", "adjective", "bad–good") for n in range(10)
-    )
-    assert "points" in next(visible_differences(Corpus("x", "choice", samples)))
-    # 2.8016·0.4/√10
-    assert "differences of correlation of about 0.35" in next(visible_differences(Corpus("x", "pairs", samples)))
-    assert "contrast of about 0.089" in next(visible_differences(Corpus("x", "minimal_pairs", samples)))
-    assert list(visible_differences(Corpus("x", "text", samples))) == []
-
-
-def test_nothing_is_estimated_where_nothing_can_be_shown():
-    corpus = retrieval([LONG], units=["a"] * 20 + ["b"])
-    assert list(visible_differences(corpus)) == ["no difference can be shown with 2 independent units; it takes 10"]
-    for score, lines in ((None, 0), (1.0, 1)):
-        pairs = tuple(Pair(f"p{n}", f"a {n}", f"b {n}", score) for n in range(12))
-        assert len(list(visible_differences(Corpus("x", "pairs", pairs)))) == lines

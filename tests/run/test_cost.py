@@ -67,18 +67,3 @@ def test_two_models_are_timed_in_turn_on_the_same_texts_though_their_vectors_are
     assert calls == []
 
 
-@pytest.mark.parametrize(
-    ("encoders", "options", "measured"),
-    [
-        ((Model("a"),), {}, []),
-        ((Model("a"),), {"cost": True}, ["a"]),
-        ((Model("a"), Model("b")), {"cost": False}, []),
-        ((Model("a"), Model("b", remote=True)), {}, []),
-        ((Model("a"), Model("b", spec="vectors:files")), {}, []),
-        # Two settings of one model.
-        ((Model("a", spec="m,max_length=8"), Model("b", spec="m,max_length=9")), {}, []),
-        ((Model("a"), Model("b"), Model("c", remote=True)), {}, ["a", "b"]),
-    ],
-)
-def test_what_is_measured(tmp_path, encoders, options, measured):
-    assert list(run(tmp_path, *encoders, **options)) == measured

@@ -128,28 +128,6 @@ def test_two_options_and_two_encoders_vary_at_once(docs):
     }
 
 
-def test_prompts_with_commas_lengths_and_precisions_vary(tmp_path):
-    pytest.importorskip("torch")
-    config = tmp_path / "run.toml"
-    config.write_text(
-        """
-[[encoders]]
-spec = "all-MiniLM-L6-v2"
-name = "m"
-query_prompt = ["", "Question, in English: "]
-max_length = [64, 128]
-dtype = ["float32", "bfloat16"]
-"""
-    )
-    request = RunRequest.of(config, corpora=["handbook"], cache=None, baselines=False, quiet=True)
-    entries = prepare(request, will_score=False).entries
-    assert len({entry.encoder.fingerprint for entry in entries}) == len(entries) == 8
-    assert entries[0].setting == "query_prompt=,max_length=64,dtype=float32"
-    assert entries[-1].label == "m,query_prompt=Question, in English: ,max_length=128,dtype=bfloat16"
-    assert entries[-1].encoder.card.prompts["query"] == "Question, in English: "
-    assert [entry.encoder.card.max_tokens for entry in entries] == [64, 64, 128, 128] * 2
-
-
 def test_each_text_is_encoded_once(docs, monkeypatch):
     from embassay.models.lexical.hashing import HashingEncoder
 
@@ -177,19 +155,6 @@ def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
     assert [len(corpus.documents) for corpus in smaller] == [30, 30]
 
 
-def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
-    for label in ("n,passages=document", "n"):
-        result = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference=label)
-        assert result.verdict("retrieval").reference == "n,passages=document"
-    verdict = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference="n,passages=3").verdict("retrieval")
-    assert verdict.reference == "n,passages=3"
-    assert {(one.a, one.b) for one in verdict.differences if one.step == "passages"} >= {
-        ("n,passages=document", "n,passages=3")
-    }
-    with pytest.raises(UnknownNameError, match="did you mean 'm,passages="):
-        assay(docs, CUTS, reference="m,passages=4")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -205,15 +170,6 @@ def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
 def test_lists_that_make_no_sense_are_refused(docs, options, message):
     with pytest.raises(SpecError, match=message):
         ea.assay("hashing", f"{docs},{options}", "retrieval,k=1", cache=None)
-
-
-def test_variants_with_other_questions_are_refused(tmp_path):
-    rng = np.random.default_rng(1)
-    for number in range(6):
-        sections = [f"# About {' '.join(rng.choice(WORDS, 3))}\n\n{' '.join(rng.choice(WORDS, 40))}." for _ in range(3)]
-        (tmp_path / f"d{number}.md").write_text("\n\n".join(sections))
-    with pytest.raises(SpecError, match="passages=20 and passages=30 do not have the same questions and documents"):
-        ea.assay("hashing", f"docs={tmp_path},passages=[20,30],method=headings", "retrieval,k=1", cache=None)
 
 
 def test_an_unvaried_corpus_stands_beside_a_varied_one(docs):

@@ -249,21 +249,3 @@ def test_units_are_few_below_half_of_the_items(effective_units, is_few):
     assert titles == (["Few independent items"] if is_few else [])
 
 
-@pytest.mark.parametrize(("truncated", "severity"), [(9, "low"), (10, "medium")])
-def test_one_text_in_a_hundred_is_many_that_are_truncated(truncated, severity):
-    result = replace(result_of(verdict_with()), verdicts=())
-    first = replace(result.encoders[0], max_tokens=256, truncated_in={"c": truncated}, texts_in={"c": 1000})
-    (finding,) = findings_of(replace(result, encoders=(first,)), {})
-    assert (finding.title, finding.severity) == ("Texts were truncated", severity)
-
-
-def test_a_run_whose_candidates_all_failed_says_so_and_nothing_of_baselines():
-    result = result_of(verdict_with(candidates=()), rows={"bm25": (0.6, 0)})
-    of_bm25 = Finding(
-        "medium", "bm25: drop results below 0.4.", "Threshold", diagnostic="d", corpus="c", encoder="bm25"
-    )
-    failed = replace(result, findings=(of_bm25,), failed=(Failure("a", "", "", "no such file"),))
-    findings = findings_of(failed, {"d": ACCURACY})
-    assert [(finding.severity, finding.title) for finding in findings] == [("high", "No candidate finished")]
-    titles = [finding.title for finding in findings_of(replace(failed, failed=()), {"d": ACCURACY})]
-    assert titles == ["Only baselines", "Threshold"]

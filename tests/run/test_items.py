@@ -139,15 +139,6 @@ def test_given_vectors_have_the_results_of_the_encoder_that_made_them(result):
     assert mine["encoder"] == "mine"
 
 
-def test_questions_and_documents_have_vectors_of_their_own():
-    corpus = ea.load("handbook")
-    roles = [role for role, _ in corpus.texts()]
-    # All questions lie in one direction, all documents in another: the right document is found by chance only.
-    matrix = np.array([[1.0, 0.1 * n] if role == "query" else [0.1 * n, 1.0] for n, role in enumerate(roles)])
-    from_matrix = ea.assay_vectors(corpus, {"mine": matrix}, ["retrieval"], resamples=50)
-    assert from_matrix.scores("retrieval").filter(encoder="mine")["item"].n_unique() == len(corpus.samples)
-
-
 @pytest.mark.parametrize(
     ("matrix", "says"),
     [

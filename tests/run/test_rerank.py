@@ -309,30 +309,6 @@ def test_text_embeddings_inference_has_other_fields_and_a_limit(rerank, corpus):
     assert forms[-1] == ("query", "texts", "truncate")
 
 
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        *(
-            (answer, "the answer has not for each of 20 texts an 'index' and a 'relevance_score'")
-            for answer in (
-                {"message": "hello"},
-                {"results": [{"index": 0, "relevance_score": 1}]},
-                [{"index": n, "score": None} for n in range(20)],
-                [{"index": 1, "score": 0.5}] * 20,
-                [1] * 20,
-            )
-        ),
-        ([{"index": n, "score": float("nan")} for n in range(20)], "the score of text 1 of question"),
-    ],
-)
-def test_an_answer_that_cannot_be_used(answer, problem, rerank, corpus):
-    rerank.script(*[rerank.status(200, json.dumps(answer).encode())] * QUESTIONS)
-    with pytest.warns(UserWarning, match="failed: "):
-        result = assay(corpus, api(rerank), cache=None)
-    assert problem in result.failed[0].reason
-    assert values(result, "first")
-
-
 def test_no_key_is_written_and_a_service_that_is_down_is_exit_code_3(rerank, tmp_path, monkeypatch, capsys):
     key = "sk-Planted0123456789abcdef"
     monkeypatch.setenv("RERANK_KEY", key)

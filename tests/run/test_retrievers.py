@@ -261,22 +261,6 @@ def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("retrievers", "message"),
-    [
-        ([("a", ("b",)), ("b", ("a",))], "built on itself: a → b → a; name other parts"),
-        ([("a", ("a",))], "built on itself: a → a; name other parts"),
-        ([("a", ("bm52",))], "unknown part of 'a': 'bm52'; did you mean 'bm25'? Known: bm25. Candidates"),
-    ],
-)
-def test_parts_that_cannot_be_are_refused_before_any_work(retrievers, message, corpus):
-    planted = [Planted(name=name, parts=parts, answer=placed(0, 20)) for name, parts in retrievers]
-    with pytest.raises((SpecError, UnknownNameError)) as error:
-        assay([*planted, "bm25"], corpus)
-    assert message in str(error.value)
-    assert planted[0].asked == []
-
-
-@pytest.mark.parametrize(
     ("ids", "scores", "message"),
     [
         (["one", "two", "one"], None, "the list of question '{question}': a document is listed twice"),
@@ -309,26 +293,6 @@ def test_a_part_that_fails_is_named(corpus):
         "broken": "retrieve: ValueError: no such host",
         "on it": "it is built on 'broken', which failed: retrieve: ValueError: no such host",
     }
-
-
-def test_what_is_built_on_a_part_that_failed_on_one_corpus_does_not_ask_it_again(corpus):
-    """The part fails on the first of two corpora."""
-
-    def fail_on_a(questions, row):
-        if questions.corpus.name == "a":
-            raise EncoderError("overloaded")
-        return placed(0, 20)(questions, row)
-
-    part = Planted(name="part", answer=fail_on_a)
-    encoders = ["bow", part, Planted(name="on it", fingerprint="on it", parts=("part",), answer=placed(0, 20))]
-    corpora = [replace(corpus, name=name) for name in "ab"]
-    with pytest.warns(UserWarning, match="failed: "):
-        result = ea.assay(encoders, corpora, ["retrieval"], resamples=50, cache=None, baselines=False)
-    assert {(failure.encoder, failure.corpus): failure.reason for failure in result.failed} == {
-        ("part", "a"): "overloaded",
-        ("on it", "a"): "it is built on 'part', which is not scored on a",
-    }
-    assert part.asked == [corpus.samples[0].id, *(sample.id for sample in corpus.samples)]
 
 
 def test_diagnostics_that_need_vectors_leave_it_out_visibly(corpus):
@@ -370,14 +334,6 @@ def test_a_run_that_failed_asks_only_for_what_is_missing(corpus, tmp_path):
     third = Failing(name="service", answer=placed(2, 20))
     assert in_folder(third, corpus, tmp_path) == result
     assert third.asked == []
-
-
-def test_answers_are_kept_across_runs_only_if_they_stay_the_same(corpus, tmp_path):
-    for keeps, asked in ((False, len(corpus.samples)), (True, 0)):
-        for _ in range(2):
-            last = Planted(name="s", fingerprint=f"keeps {keeps}", answer=placed(2, 20), keeps_answers=keeps)
-            ea.assay([last], [corpus], ["retrieval"], cache=tmp_path, baselines=False)
-        assert len(last.asked) == asked
 
 
 def test_objects_of_one_class_and_version_have_their_own_answers(corpus, tmp_path):
@@ -425,19 +381,6 @@ def test_all_questions_are_answered_with_the_best_choice(many_units):
     )
     everything = [row.metric for row in result.rows if row.encoder == "auto"]
     assert figures(result, "auto", everything) == figures(result, "second", everything)
-
-
-def test_ids_that_are_no_documents_are_counted_and_named(source, tmp_path, capsys):
-    path = tmp_path / "system.run"
-    lines = [f"q{n} Q0 x{n % 2} 1 3 me\nq{n} Q0 doc%20{n}%20100%25 2 2.5 me\n" for n in range(1, 39)]
-    path.write_text("".join(lines), encoding="utf-8")
-    assert run(tmp_path / "run", source, f"system=run:{path}", quiet=False) == 0
-    notes = json.loads((tmp_path / "run" / "run.json").read_text())["encoders"]["system"]["route"]["notes"]
-    assert notes == [
-        "38 ids in its lists are no documents of mine: x1 and x0; they were left out",
-        "2 questions of mine without a list count as missed: q0 and q39",
-    ]
-    assert f"system: {notes[0]}" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -531,21 +474,6 @@ def test_retrievers_of_langchain_and_llama_index(corpus):
     by_order = figures(result, "ByText", OF_RANKS)
     for key, (value, _, _) in figures(expected, "noted", OF_RANKS).items():
         assert by_order[key][0] == pytest.approx(value, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("answer = 3", "'answer' is not callable"),
-        ("def answer(question): return 'doc'", "it answered with str, not with a list of documents"),
-        ("def answer(question): return [3]", "a document of its answer has neither an id nor a text: '3'"),
-        ("def answer(question): return 1 / 0", "retrieve: ZeroDivisionError: division by zero"),
-    ],
-)
-def test_a_function_that_does_not_answer_is_named(answers, code, message, corpus):
-    with pytest.raises((SpecError, EncoderError)) as error:
-        assay([answers(code)], corpus)
-    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(

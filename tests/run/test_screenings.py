@@ -109,30 +109,6 @@ def test_an_original_that_is_not_in_the_run_is_not_compared_with():
     assert screened(corpus_of(), NEAR) == {}
 
 
-@pytest.fixture
-def runs(tmp_path, monkeypatch):
-    """Two runs on one corpus; the second has another copy."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "docs").mkdir()
-    rows = ["question,document"]
-    for number in range(40):
-        words = " ".join(f"w{(number * step) % 97}" for step in (1, 2, 3, 5, 7, 11))
-        (tmp_path / "docs" / f"d{number}.txt").write_text(f"About {words}.")
-        rows.append(f"What of {words.split()[2]}?,d{number}")
-    (tmp_path / "q.csv").write_text("\n".join(rows) + "\n")
-    for out, copy in (("one", "a=hashing,dim=32,original=m"), ("two", "b=hashing,dim=16,original=m")):
-        command = ["run", "-c", "mine=docs,questions=q.csv", "-d", "retrieval", "-e", "m=hashing,dim=32", "-e", copy]
-        assert exit_code_of([*command, "--resamples", "50", "--quiet", "--no-baselines", "-o", out]) == 0
-    return tmp_path
-
-
-def test_a_run_that_is_read_has_it(runs):
-    assert json.loads((runs / "one/result.json").read_text())["screenings"][0]["step"] == "export"
-    (of_a,), (of_b,) = (ea.read(name).screenings for name in ("one", "two"))
-    assert (of_a.encoder, of_a.base, of_a.overlap) == ("a", "m", 1)
-    assert of_b.overlap < 1
-
-
 def test_a_variant_of_a_corpus_is_screened_against_the_original_on_it(runs):
     corpus = "mine=docs,questions=q.csv,passages=[document,4]"
     result = ea.assay(

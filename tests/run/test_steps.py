@@ -87,17 +87,6 @@ def test_other_targets_and_other_options_are_models_of_their_own():
     assert steps(*entries) == {**expected, "short8": ("short", "int8")}
 
 
-def test_another_service_or_export_is_what_the_user_says():
-    assert steps(
-        model("m"),
-        model("served", "api:m", original="m", remote=True),
-        model("graph", "onnx:./m", original="m"),
-        model("graph8", "onnx:./m", vectors="int8"),
-    ) == {"m": MODEL, "served": ("m", "server"), "graph": ("m", "export"), "graph8": ("graph", "int8")}
-    service = RunEncoder("search", load_candidate("https://host/search"), original="m")
-    assert steps(model("m"), service)["search"] == ("m", "server")
-
-
 def test_an_index_a_fusion_and_a_reranker_say_it_themselves_and_an_exact_search_is_no_step():
     pytest.importorskip("faiss")
     specs = {"index": "store:faiss,encoder=m", "exact": "store:faiss,encoder=m,index=none", "both": "hybrid:m+bm25"}

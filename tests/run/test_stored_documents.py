@@ -71,15 +71,6 @@ def test_it_has_the_figures_of_the_same_documents_in_memory(place):
         assert values[key] == pytest.approx(expected[key], abs=1e-9), key
 
 
-def test_the_corpus_has_the_same_fingerprint_for_each_encoder(place):
-    assert load_corpus(source(place)).fingerprint == load_corpus(source(place, "half")).fingerprint
-    corpus = load_corpus(source(place))
-    assert len(corpus.documents) == DOCUMENTS
-    assert [corpus.documents[row].id for row in (0, 25, -1)] == ["doc 0", "doc 25", "doc 89"]
-    assert corpus.passage("doc 30#0") == "doc 30"
-    assert {role for role, _ in corpus.texts()} == {"query"}
-
-
 def test_questions_are_encoded_and_texts_of_documents_refused(place):
     encoder = load_candidate(f"vectors:{place / 'parts'}")
     model = load_candidate("hashing,dim=64")
