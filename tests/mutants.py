@@ -92,17 +92,24 @@ def changes_of(tree: ast.AST) -> Iterator[tuple[ast.expr, str, object]]:
             yield node, "value", node.value + 1
 
 
+def tests_for(module: str) -> list[list[str]]:
+    """Return where a mutant of a module is looked for: its own test, the tests that import it, whole folders."""
+    room, name = module.split("/")[0], Path(module).stem
+    own = [ROOT / "tests" / room / f"test_{name}.py"]
+    dotted = f"embassay.{module[:-3].replace('/', '.')} import"
+    others = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if dotted in path.read_text("utf-8")]
+    folders = [[ROOT / "tests" / folder] for folder in dict.fromkeys([room, *NEIGHBOURS])]
+    return [[str(path) for path in paths if path.exists()] for paths in (own, others, *folders)]
+
+
 def killer(module: str, package: Path) -> str:
-    """Return the first failing test of a module in a copy of the package, the nearest tests first; empty for none."""
-    name = f"embassay.{module[:-3].replace('/', '.')} import"
-    own = [str(path) for path in sorted((ROOT / "tests").rglob("test_*.py")) if name in path.read_text("utf-8")]
-    folders = [f"tests/{name}" for name in dict.fromkeys([module.split("/")[0], *NEIGHBOURS])]
-    for tests in filter(None, (own, *([folder] for folder in folders if (ROOT / folder).is_dir()))):
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]
-        settings = {**os.environ, "PYTHONPATH": str(package)}
+    """Return the first failing test of a module in a copy of the package; empty for none."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"]
+    settings = {**os.environ, "PYTHONPATH": str(package)}
+    for tests in filter(None, tests_for(module)):
         try:
             done = subprocess.run(
-                command, cwd=ROOT, env=settings, timeout=SECONDS, capture_output=True, text=True, check=False
+                [*command, *tests], cwd=ROOT, env=settings, timeout=SECONDS, capture_output=True, text=True, check=False
             )
         except subprocess.TimeoutExpired:
             return f"no end of {tests}"

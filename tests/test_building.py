@@ -15,7 +15,6 @@ from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built, silent
 from embassay.testsets.sheets import turned
-from embassay.testsets.sources import read_pairs
 
 SENTENCES = (
     "The ferry was late again.",

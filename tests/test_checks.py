@@ -9,7 +9,7 @@ import pytest
 import embassay as ea
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS
-from embassay.core.result import Comparison, Difference, Estimate, Row, Verdict
+from embassay.core.result import Estimate, Row
 from embassay.core.samples.checks import SAMPLES
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import Composition

@@ -7,7 +7,6 @@ import pytest
 from connecting import connect
 from embassay.core.errors import EncoderError, EndpointError
 from embassay.models.services.chat import Chat, ChatAnswer
-from embassay.models.services.spending import guess
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 

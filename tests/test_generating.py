@@ -1,7 +1,5 @@
 """``embassay build composition|retrieval``: from documents to a corpus, by a generator on loopback and by rules."""
 
-import csv
-import io
 import json
 
 import pytest
@@ -10,8 +8,6 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.corpora.queries.made import AGREEMENT
 from embassay.run.resolve import load_corpus
-from embassay.testsets.files import name_of
-from embassay.testsets.sheets import rating_sheet
 
 DOCUMENTS = {
     "orla": (

@@ -4,7 +4,6 @@ import importlib.util
 import sys
 from math import comb
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -75,5 +74,3 @@ def test_dependent_answers_raise_false_alarms_of_rules_over_questions_only(scrip
     alarms = script.false_alarms([questions, documents], *dependent, 20, 200)
     assert alarms[questions] > 0.5
     assert alarms[documents] < 0.1
-
-

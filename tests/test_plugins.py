@@ -12,7 +12,7 @@ import pytest
 import embassay as ea
 from embassay.core import plugins as folder_module
 from embassay.core.errors import PluginError
-from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
+from embassay.core.plugins import DIAGNOSTICS, PluginWarning, source_hash
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 
@@ -205,5 +205,3 @@ def test_a_broken_plug_in_of_every_kind_ends_no_command(install, tmp_path):
 
 
 # The list of what is installed
-
-

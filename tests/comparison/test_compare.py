@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from embassay.cli.app import exit_code_of
 from embassay.comparison.differences import Pair, differences
 from embassay.comparison.runs import read_run
 from embassay.comparison.views import sentence
-from embassay.core.columns import read_columns, write_columns
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.types import Draws
 

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from embassay.comparison.differences import Change
 from embassay.comparison.gate import Check
-from embassay.comparison.gate_files import json_bytes, junit, markdown, terminal_lines, write_files
+from embassay.comparison.gate_files import json_bytes, junit, markdown, terminal_lines
 
 CHANGE = Change(
     encoder="MiniLM",
@@ -139,5 +139,3 @@ def test_json_is_canonical_and_complete():
     assert [change["outcome"] for change in content["changes"]] == ["regression", "inconclusive", "pass"]
     assert content["floors"][0]["outcome"] == "regression"
     assert json_bytes(CHECK) == json_bytes(CHECK)
-
-

@@ -5,15 +5,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from embassay.api import assay
-from embassay.core.errors import SpecError
 from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.diagnostics.isotropy import SUBSETS, UNTRANSFORMED, create
-from embassay.stats.geometry import transforms
+from embassay.diagnostics.isotropy import SUBSETS
 from findings import sentences
 from tables import Table
 
@@ -180,5 +177,3 @@ def test_zero_vectors_are_left_out_and_counted():
 
 
 # --- what is kept ----------------------------------------------------------------------------------------
-
-

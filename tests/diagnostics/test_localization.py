@@ -1,6 +1,5 @@
 """Semantic localization: folds, errors and companions by hand and by loops, planted encoders, figures of the paper."""
 
-from dataclasses import replace
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -15,7 +14,6 @@ from embassay.core.errors import InputError
 from embassay.core.samples.groups import Grouped
 from embassay.core.types import Card, Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.localization import localization
 from embassay.diagnostics.localization.localization import LocalizationView, agreement, create
 from embassay.diagnostics.localization.scores import (
     centroid_cosines,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from embassay.api import assay
 from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.core.types import Corpus, Origin
-from embassay.diagnostics.minimal_pairs import CONTRASTS, create, normalised, percentiles
+from embassay.diagnostics.minimal_pairs import CONTRASTS, create, normalised
 from embassay.run.resolve import load_corpus
 from embassay.run.runs.results import to_bytes
 from embassay.stats.resample import ABSENT

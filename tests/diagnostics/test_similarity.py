@@ -279,5 +279,3 @@ def test_pairs_with_two_labels_have_the_area_under_the_curve_with_its_interval(l
     assert says in own.sentence
     assert f"[{100 * row.low:.1f}, {100 * row.high:.1f}] of the cases (AUC, 60 pairs)" in own.sentence
     assert not [one for one in result.statements if "human scores" in one.title]
-
-

@@ -18,7 +18,7 @@ from embassay.diagnostics.published import Paper
 from embassay.run.outputs.formats import write_again
 from embassay.run.outputs.kinds import html
 from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.results import from_bytes, to_bytes
+from embassay.run.runs.results import to_bytes
 
 RUNS = {
     "negated_antonyms": ["opposites"],
@@ -226,5 +226,3 @@ def damaged(content, path, value):
         inner = inner[key]
     inner[path[-1]] = value
     return content
-
-

@@ -138,5 +138,3 @@ def test_under_four_rows_there_is_no_estimate(rows):
     found = isotropy(vectors(rows, 5))
     assert isnan(found.participation_ratio)
     assert isnan(found.isoscore_unbiased)
-
-

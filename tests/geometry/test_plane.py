@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from embassay.stats.geometry import closeness
-from embassay.stats.geometry.plane import PARALLEL, Plane, project
+from embassay.stats.geometry.plane import Plane, project
 
 NAMES = [f.name for f in fields(Plane)]
 PLANAR = ["angle", "from_a", "from_b", "position", "share"]
@@ -126,5 +125,3 @@ def test_csr_equals_dense():
     for name in NAMES:
         # A position near −π or π of a tiny angle may differ by more than an angle does.
         assert getattr(sparse, name) == pytest.approx(getattr(dense, name), abs=1e-10, nan_ok=True)
-
-

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.reports.findings.advice import advice, smallest_visible, visible_differences
@@ -63,5 +61,3 @@ def test_a_size_follows_the_formula_and_is_at_most_everything():
     assert smallest_visible(100) == pytest.approx((1.959964 + 0.841621) * math.sqrt(0.2 / 100), rel=1e-5)
     assert smallest_visible(1) == 1.0
     assert smallest_visible(0) == 1.0
-
-

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pytest
 
 from embassay.core.errors import EncoderError
 from embassay.core.types import Card
@@ -65,5 +64,3 @@ def test_two_models_are_timed_in_turn_on_the_same_texts_though_their_vectors_are
     # The same command again measures nothing.
     assert run(tmp_path, Model("a"), Model("b"), resamples=50) == times
     assert calls == []
-
-

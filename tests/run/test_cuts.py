@@ -7,7 +7,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.errors import SpecError
 from embassay.core.types import Card
 from embassay.run.cuts import limited, load_cuts
 from embassay.run.execute import execute, vector_bytes

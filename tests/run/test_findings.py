@@ -10,8 +10,6 @@ from embassay.core.result import (
     CorpusRecord,
     Difference,
     EncoderRecord,
-    Failure,
-    Finding,
     Result,
     Row,
     Screening,
@@ -247,5 +245,3 @@ def test_units_are_few_below_half_of_the_items(effective_units, is_few):
     corpus = replace(result.corpora[0], items=100, effective_units=effective_units)
     titles = [finding.title for finding in findings_of(replace(result, corpora=(corpus,)), {})]
     assert titles == (["Few independent items"] if is_few else [])
-
-

@@ -1,7 +1,5 @@
 """Single items of a run: frames, mistakes and Parquet files, from memory and from the run's folder."""
 
-import warnings
-
 import numpy as np
 import polars
 import pytest
@@ -12,18 +10,8 @@ from embassay.core.errors import SourceError, SpecError, UnknownNameError
 
 
 @pytest.fixture(scope="module")
-def result():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ea.assay(["bow", "hashing"], resamples=50, cache=None)
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("items") / "run"
-    code = exit_code_of(["run", "-e", "bow", "-e", "hashing", "--resamples", "50", "--no-cache", "-o", str(folder)])
-    assert code == 0
-    return folder
+def result(built_in_run):
+    return ea.read(built_in_run)
 
 
 @pytest.mark.parametrize(("diagnostic", "metric"), [("negated_antonyms", "accuracy"), ("retrieval", "Success@5")])

@@ -11,7 +11,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
+from embassay.core.errors import EncoderError, InputError, SourceError, SpecError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card
 from embassay.models.base import BaseEncoder

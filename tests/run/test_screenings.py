@@ -1,13 +1,11 @@
 """A cheaper set-up is compared with the exact search of its original, without labels, and what is said of it."""
 
-import json
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli.app import exit_code_of
 from embassay.core.result import Screening
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus, content_hash

@@ -11,7 +11,7 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError
 from embassay.run import encode_texts
-from embassay.run.resolve import load_candidate, load_corpus
+from embassay.run.resolve import load_candidate
 
 DOCUMENTS = 90
 WORDS = (

@@ -1,16 +1,10 @@
 """The time line of a run: each second belongs to the part in which it passed, checked with a clock of its own."""
 
-import json
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from embassay.core.types import Card
-from embassay.run import command as session
-from embassay.run import execute
 from embassay.run.engine import timeline
-from embassay.run.request import RunRequest
 
 
 @pytest.fixture
@@ -31,5 +25,3 @@ def test_a_part_interrupts_another_one_and_no_second_counts_twice(clock):
         clock.now += 1_000
     clock.now += 10_000
     assert line.seconds() == {"loading": 10_101, "encoding": 1_010, "scoring and statistics": 0, "report": 0}
-
-

@@ -1,16 +1,11 @@
 """Notes on models that were trained on a corpus: only where the model card says it and the corpus is known."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import pytest
-
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.models.lexical.hashing import HashingEncoder
 from embassay.models.neural.model_card import training_datasets
-from embassay.run.candidates import RunEncoder
-from embassay.run.training_overlap import families, named_datasets, overlaps, recognised_by
+from embassay.run.training_overlap import families, recognised_by
 
 CARD = """---
 license: mit
