@@ -1,6 +1,6 @@
 """Do the tests notice a wrong figure? Each mutant is a small mistake in a copy of the package; a test must fail.
 
-    python tests/mutants.py [NUMBER …]      # about half an hour; prints the test that kills each mutant
+    python tests/mutants.py [NUMBER …]      # about half an hour; prints the test that notices each mutant
 
 The first mutants are mistakes that someone could make: a wrong end, a correction left out. The others are drawn from
 the statistics and the comparison of runs, by a fixed seed.
@@ -8,27 +8,25 @@ the statistics and the comparison of runs, by a fixed seed.
 
 from __future__ import annotations
 
-import ast
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import tokenize
 from collections.abc import Iterator
-from copy import copy
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src/embassay"
-SECONDS = 900
-"""A mutant may never end, which counts as noticed."""
 DRAWN = 20
-DRAWN_FROM = ("stats/*.py", "comparison/gate.py", "comparison/differences.py", "comparison/compare.py")
-NEIGHBOURS = ("stats", "comparison", "diagnostics", "reports", "frozen", "adaptation", "integrations", "run", "golden")
+DRAWN_FROM = "stats/*.py comparison/gate.py comparison/differences.py comparison/compare.py"
+NEIGHBOURS = "stats comparison diagnostics reports frozen adaptation integrations run golden"
 """Folders of tests that are run after the tests of the module itself, in this order."""
-SWAPPED = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Add, ast.Sub), (ast.And, ast.Or)
-OTHER = {one: other for pair in SWAPPED for one, other in (pair, pair[::-1])}
+# A mutant may never end.
+PYTEST = ["timeout", "900", sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "+": "-", "-": "+", "and": "or", "or": "and", "not": ""}
 NAMED = """
 stats/ranking.py | np.clip(k - nearest.greater, 0 | np.clip(k - nearest.greater - 1, 0
 stats/ranking.py | (groups.right - 1) / np.maximum(groups.tied - 1, 1) | groups.right / groups.tied
@@ -54,89 +52,75 @@ diagnostics/metrics/summary.py | fold=self._folds(metric) if metric.kind == "mea
 reports/findings/limits.py | effective_units >= corpus.items / 2 | effective_units >= corpus.items
 """
 """The module, a text that stands in it once, and the text that replaces it."""
+Mutant = tuple[str, str, str]
+"""The module, its text with the mistake, and what the mistake is."""
 
 
-def named() -> Iterator[tuple[str, str, str]]:
-    """Yield the module, its text and the name of each named mutant."""
+def named() -> Iterator[Mutant]:
+    """Yield the named mutants."""
     for line in NAMED.strip().splitlines():
         module, old, new = line.split(" | ")
-        text = (PACKAGE / module).read_text(encoding="utf-8")
-        if text.count(old) != 1:
-            raise ValueError(f"{module} must have once: {old}")
-        yield module, text.replace(old, new), f"{old} → {new}"
+        before, after = (PACKAGE / module).read_text("utf-8").split(old)
+        yield module, before + new + after, f"{old} → {new}"
 
 
-def drawn() -> Iterator[tuple[str, str, str]]:
+def drawn() -> Iterator[Mutant]:
     """Yield mutants at random places, the same ones as long as these modules stay the same."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for one in DRAWN_FROM for path in sorted(PACKAGE.glob(one))}
-    places = [(path, *change) for path, tree in trees.items() for change in changes_of(tree)]
-    for path, node, field, value in random.Random(20261129).sample(places, DRAWN):  # noqa: S311 - no secret
-        before, own = ast.unparse(node), getattr(node, field)
-        setattr(node, field, value)
-        name = f"line {node.lineno}: {before} → {ast.unparse(node)}"
-        yield path.relative_to(PACKAGE).as_posix(), ast.unparse(trees[path]), name
-        setattr(node, field, own)
+    paths = [path for pattern in DRAWN_FROM.split() for path in sorted(PACKAGE.glob(pattern))]
+    places = [(path, token) for path in paths for token in tokens(path) if token.string in OTHER or is_number(token)]
+    for path, token in random.Random(20261129).sample(places, DRAWN):  # noqa: S311 - no secret
+        (row, start), (_, end) = token.start, token.end
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        before = lines[row - 1]
+        lines[row - 1] = before[:start] + OTHER.get(token.string, f"({token.string} + 1)") + before[end:]
+        yield str(path.relative_to(PACKAGE)), "".join(lines), f"line {row}: {before.strip()} → {lines[row - 1].strip()}"
 
 
-def changes_of(tree: ast.AST) -> Iterator[tuple[ast.expr, str, object]]:
-    """Yield each node that a mutant may change, the field, and the other value of the field."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare) and type(node.ops[0]) in OTHER:
-            yield node, "ops", [OTHER[type(node.ops[0])](), *node.ops[1:]]
-        elif isinstance(node, (ast.BinOp, ast.BoolOp)) and type(node.op) in OTHER:
-            yield node, "op", OTHER[type(node.op)]()
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.Invert)):
-            # Twice is not at all.
-            yield node, "operand", copy(node)
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            yield node, "value", node.value + 1
+def tokens(path: Path) -> list[tokenize.TokenInfo]:
+    """Return the tokens of a module."""
+    with path.open("rb") as file:
+        return list(tokenize.tokenize(file.readline))
 
 
-def tests_for(module: str) -> list[list[str]]:
-    """Return where a mutant of a module is looked for: its own test, the tests that import it, whole folders."""
-    room, name = module.split("/")[0], Path(module).stem
-    own = [ROOT / "tests" / room / f"test_{name}.py"]
-    dotted = f"embassay.{module[:-3].replace('/', '.')} import"
-    others = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if dotted in path.read_text("utf-8")]
-    folders = [[ROOT / "tests" / folder] for folder in dict.fromkeys([room, *NEIGHBOURS])]
-    return [[str(path) for path in paths if path.exists()] for paths in (own, others, *folders)]
+def is_number(token: tokenize.TokenInfo) -> bool:
+    """Return whether a token is a number."""
+    return token.type == tokenize.NUMBER
+
+
+def tests_of(module: str) -> Iterator[list[Path]]:
+    """Yield where a mutant of a module is looked for: its own test, the tests that import it, whole folders."""
+    tests, room = ROOT / "tests", module.split("/")[0]
+    yield [tests / room / f"test_{Path(module).stem}.py"]
+    dotted = module.removesuffix(".py").replace("/", ".")
+    yield [path for path in sorted(tests.rglob("test_*.py")) if f"embassay.{dotted} import" in path.read_text("utf-8")]
+    for folder in [room, *NEIGHBOURS.split()]:
+        yield [tests / folder]
 
 
 def killer(module: str, package: Path) -> str:
-    """Return the first failing test of a module in a copy of the package; empty for none."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"]
+    """Return the first failing test of a module in a copy of the package."""
     settings = {**os.environ, "PYTHONPATH": str(package)}
-    for tests in filter(None, tests_for(module)):
-        try:
-            done = subprocess.run(
-                [*command, *tests], cwd=ROOT, env=settings, timeout=SECONDS, capture_output=True, text=True, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return f"no end of {tests}"
+    for paths in tests_of(module):
+        tests = [str(path) for path in paths if path.exists()]
+        if not tests:
+            continue
+        done = subprocess.run([*PYTEST, *tests], cwd=ROOT, env=settings, capture_output=True, text=True, check=False)
         if done.returncode:
-            failures = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-            return failures[0][:120] if failures else f"{tests} cannot be run"
-    return ""
+            return "\n   ".join(line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")))
+    return "SURVIVED"
 
 
-def main(numbers: list[int]) -> None:
+def main(numbers: list[str]) -> None:
     """Try the mutants with these numbers, or all."""
-    survived = 0
     with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", package, ignore=shutil.ignore_patterns("__pycache__"))
+        package = Path(shutil.copytree(ROOT / "src", Path(folder) / "src"))
         for number, (module, text, name) in enumerate([*named(), *drawn()], start=1):
-            if numbers and number not in numbers:
-                continue
-            path = package / "embassay" / module
-            before = path.read_text(encoding="utf-8")
-            path.write_text(text, encoding="utf-8")
-            failed = killer(module, package)
-            path.write_text(before, encoding="utf-8")
-            survived += not failed
-            print(f"{number:2} {module}: {name}\n   {failed or 'SURVIVED'}", flush=True)
-    print(f"{survived} survived")
+            if not numbers or str(number) in numbers:
+                path = package / "embassay" / module
+                path.write_text(text, encoding="utf-8")
+                print(f"{number:2} {module}: {name}\n   {killer(module, package)}", flush=True)
+                shutil.copy(PACKAGE / module, path)
 
 
 if __name__ == "__main__":
-    main([int(number) for number in sys.argv[1:]])
+    main(sys.argv[1:])

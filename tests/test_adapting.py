@@ -17,7 +17,6 @@ from embassay.cli.app import exit_code_of
 from embassay.core.columns import read_columns
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.training.adaptation.assay import VariantAssay
 from embassay.training.adaptation.figures import of_variants
 from embassay.training.adaptation.gain import changes
 from embassay.training.adaptation.pipeline import Adaptation
@@ -236,68 +235,6 @@ def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
     config.write_text(json.dumps({**json.loads(config.read_text()), "prompts": {"query": "say: "}}))
     with pytest.raises(ea.InputError, match="finetuned: was changed after training"):
         ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(finetune=True, **QUICK))
-
-
-@pytest.mark.slow
-def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.training.adaptation.domain.BUILT_IN", ("opposites",))
-    from embassay.training import finetuning
-
-    whole = finetuning.finetune
-
-    def stopped(*given, **more):
-        raise KeyboardInterrupt("stopped after step 3 of 6; its checkpoint is kept")
-
-    monkeypatch.setattr(finetuning, "finetune", stopped)
-    command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--resamples", "50"]
-    assert exit_code_of(command) == 130
-    said = capsys.readouterr().err
-    assert "stopped after step 3 of 6; its checkpoint is kept\n" in said
-    assert "repeat the command to continue" in said
-    assert [kind for kind, *_ in trainers] == ["pretrain"]
-    monkeypatch.setattr(finetuning, "finetune", whole)
-    assert exit_code_of(command) == 0
-    assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
-    said = capsys.readouterr()
-    assert "pretrained: already trained, the finished model is used" in said.err
-    assert "finetuned on your questions: " in said.out
-    assert "| handbook " in said.out
-    assert "| pretrained+finetuned " in said.out
-    assert "The shift between your texts and general ones was not measured" in said.out
-    questions = tmp_path / "a" / "questions" / "handbook.jsonl"
-    assert f"  embassay run \\\n  -c {questions},split=test \\\n  -e base={base} \\\n" in said.err
-    assert "  -d retrieval,transforms=all --seed 0 --resamples 50 -o RUN\n" in said.err
-
-
-def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, monkeypatch):
-    requests = []
-
-    def seen(request):
-        requests.append(request)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("embassay.training.adaptation.pipeline.Adaptation.prepare", seen)
-    given = {"window": 9, "margin": 0.1, "warmup": 0.2, "accumulate": 2, "patience": 5}
-    words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-    cache = tmp_path / "c"
-    command = ["adapt", "m", "-c", "handbook", "-o", "a"]
-    assert exit_code_of([*command, *words, "--cache", str(cache), "--no-texts"]) == 130
-    assert exit_code_of(command) == 130
-    options = ea.AdaptOptions(**given)
-    for call in ({}, {"cache": None}, {"options": options, "cache": cache}):
-        with pytest.raises(KeyboardInterrupt):
-            ea.adapt("m", "handbook", "a", **call)
-    assert [request.options for request in requests] == [
-        replace(options, no_texts=True),
-        ea.AdaptOptions(),
-        ea.AdaptOptions(),
-        ea.AdaptOptions(),
-        options,
-    ]
-    assert [request.cache for request in requests] == [cache, "default", "default", None, cache]
-    runs = [VariantAssay(request, None, (), ()).run_request for request in requests]
-    assert [run.texts for run in runs] == [False, True, True, True, True]
-    assert [run.cache for run in runs] == [cache, "default", "default", None, cache]
 
 
 def test_own_text_and_triplets_are_trained_on_and_named_in_the_card(base, tmp_path, trainers, monkeypatch, capsys):

@@ -126,30 +126,6 @@ def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, ca
     ]
 
 
-def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
-    again = ("The ferry was late again.", "The ferry was late, again.", "the ferry was late again!")
-    (tmp_path / "mine.txt").write_text("\n".join([*again, "Nobody waited for us."]))
-    sheet, out = tmp_path / "sheet.csv", tmp_path / "groups.jsonl"
-    asked = ["build", "groups", "--from", str(tmp_path / "mine.txt"), "-e", "bow", "--threshold", "0.5"]
-    assert exit_code_of([*asked, "-o", str(sheet)]) == 0
-    said = lines_of(capsys)
-    assert said[0] == "1 group with 3 of 4 sentences proposed"
-    assert said[-1] == f"embassay build groups --from {sheet} -o FILE"
-    by_hand = tmp_path / "all.csv"
-    assert exit_code_of([*asked[:4], "--by-hand", "-o", str(by_hand)]) == 0
-    assert lines_of(capsys)[0].endswith("and a group next to others that belong to one, then run")
-    assert by_hand.read_text(encoding="utf-8-sig").count(",yes,") == 4
-    assert exit_code_of([*asked, "-o", str(sheet)]) == 2
-    assert "--overwrite" in lines_of(capsys)[0]
-    rows = sheet.read_bytes().decode("utf-8-sig").splitlines()
-    sheet.write_text("\n".join([rows[0], *(f"{row[:-1]}yes," for row in rows[1:])]))
-    assert exit_code_of(["build", "groups", "--from", str(sheet), "-o", str(out)]) == 0
-    assert [sample.text for sample in load_corpus(str(out)).samples] == list(again)
-    asked[-1] = "0.999"
-    assert exit_code_of([*asked, "-o", str(tmp_path / "none.csv")]) == 2
-    assert "use a lower --threshold" in "".join(lines_of(capsys))
-
-
 def needs_wordnet():
     from embassay.testsets.english.wordnet import open_wordnet
 

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from importlib.resources import files
@@ -16,7 +15,6 @@ from embassay import __version__
 from embassay.cli.app import exit_code_of
 
 SCHEMA = json.loads(files("embassay.core.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
-ENTRY = {"idx": 0, "label": 2, "input": "It is good.", "sentences": ["It is bad.", "It is not good.", "It is not bad."]}
 
 
 @pytest.fixture
@@ -129,52 +127,6 @@ def test_no_texts_keeps_no_sentence(embassay, tmp_path):
 
 
 # Wrong names and numbers are in golden/mistakes.txt.
-BAD = {
-    "missing file": (("-c", "none.json"), "none.json: no such file"),
-    "not JSON": (("-c", "text.json"), "text.json, line 1: unrecognised format"),
-    "a later line": (("-c", "later.json"), "later.json, line 2: not JSON"),
-    "missing field": (("-c", "field.json"), "field.json, line 1, field 'sentences': missing; found idx, input, label"),
-    "not three": (("-c", "three.json"), "three.json, line 1, field 'sentences': must be a list of three candidates"),
-    "label": (("-c", "label.json"), "label.json, line 1, field 'label': must be 0, 1 or 2"),
-    "empty text": (("-c", "empty.json"), "empty.json, line 1, field 'input': an empty text"),
-    "unreachable model": (
-        ("-e", "org/model"),
-        "encoder 'org/model': not in the local cache, and HF_HUB_OFFLINE is set",
-    ),
-    "labels of two schemes": (
-        ("-e", "a=bow", "-e", "a=hashing"),
-        "two encoders have the label 'a'; rename one: -e NAME=hashing",
-    ),
-    "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
-    "output not ours": (("-e", "bow", "-o", "."), "is not empty and not an Embassay run"),
-    "unknown option": (("--sed", "3"), "Did you mean --seed? (see 'embassay run --help')"),
-    "no argument": (("a.toml", "b.toml", "c.toml"), "no option and no argument: b.toml c.toml (see 'embassay run"),
-    "not a number": (("--seed", "x"), "unable to convert"),
-    "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); pass a corpus with -c"),
-    "negative seed": (("--seed", "-1"), "seed must be a whole number of 0 or more"),
-    "cache": (("-e", "bow", "--cache", "text.json"), "text.json: cannot be used as a cache"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_message_exit_2_and_nothing_written(embassay, tmp_path, case):
-    contents = {
-        "text": "hello",
-        "later": json.dumps(ENTRY) + "\n{",
-        "field": json.dumps({k: v for k, v in ENTRY.items() if k != "sentences"}),
-        "three": json.dumps(ENTRY | {"sentences": ["a", "b"]}),
-        "label": json.dumps(ENTRY | {"label": 3}),
-        "empty": json.dumps(ENTRY | {"input": ""}),
-    }
-    for name, content in contents.items():
-        (tmp_path / f"{name}.json").write_text(content)
-    arguments, says = BAD[case]
-    code, out, err = embassay("run", *arguments)
-    assert code == 2
-    assert out == ""
-    assert says in err
-    assert len(err.strip().splitlines()) == 1
-    assert {p.name for p in tmp_path.iterdir()} == {f"{name}.json" for name in contents}
 
 
 @pytest.fixture
@@ -247,35 +199,6 @@ def test_help_and_version_are_quick_and_import_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
     assert "run" in done.stdout
-
-
-@pytest.mark.slow
-def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path, start_process, wait_until):
-    (tmp_path / "slow_one.py").write_text(
-        "import pathlib, time, numpy as np\n"
-        "def f(texts):\n"
-        "    pathlib.Path('begun').touch()\n"
-        "    time.sleep(0 if pathlib.Path('hurry').exists() else 60)\n"
-        "    return np.ones((len(texts), 2))\n"
-    )
-    command = [sys.executable, "-m", "embassay", "run", "-e", "bow", "-e", "slow=python:slow_one:f", "-c", "opposites"]
-    environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}
-    process = start_process(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    scores = tmp_path / "embassay-run" / "scores"
-    wait_until(lambda: (tmp_path / "begun").exists() and any(scores.glob("*.bow.*.npz")), "the second encoder begins")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert b"finished work is kept" in err
-    assert b"Traceback" not in err
-    assert not (tmp_path / "embassay-run" / "result.json").exists()
-    assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "running"
-    kept = {file.name: file.stat().st_mtime_ns for file in scores.glob("*.bow.*.npz")}
-    (tmp_path / "hurry").touch()
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert kept == {file.name: file.stat().st_mtime_ns for file in scores.glob("*.bow.*.npz")}
-    assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "finished"
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The example of a plug-in package, and the example of a script: they run, their figures are right, their types too."""
 
-import importlib
 import json
 import os
 import re
@@ -8,12 +7,10 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 import embassay as ea
 from embassay.testing import check_diagnostic, check_encoder, check_loader
@@ -112,49 +109,6 @@ def test_the_contracts_hold(site, pairs_file):
 
 
 # The diagnostic
-
-
-def assayed(corpus, **options):
-    spec = ",".join(["length_bias", *(f"{name}={value}" for name, value in options.items())])
-    return ea.assay(["char_ngrams"], [corpus], [spec], cache=None, resamples=200, baselines=False)
-
-
-def value_of(result, metric, subset="all"):
-    (row,) = (r for r in result.rows if (r.metric, r.subset) == (metric, subset))
-    return row
-
-
-def test_the_figures_are_those_of_a_plain_loop(site, pairs_file):
-    corpus = ea.load(str(pairs_file))
-    encoder = ea.encoder("char_ngrams")
-    texts = corpus.texts()
-    vectors = ea.Vectors(encoder.encode([text for _, text in texts]), {text: row for row, text in enumerate(texts)})
-    module = importlib.import_module("embassay_length_bias.length_bias")
-    origin = ea.Origin("length_bias", "", corpus.name, corpus.fingerprint, "char_ngrams", encoder.fingerprint)
-    scores = module.create(pairs=3).score(corpus, vectors, origin)
-    # Couples of units with two texts each have four pairs, of which three are drawn.
-    assert np.bincount(scores.unit).tolist() == [3] * 20
-    possible = set()
-    for a, b in combinations(range(len(texts)), 2):
-        u, v = vectors.matrix[a].astype(float), vectors.matrix[b].astype(float)
-        shorter, longer = sorted(len(texts[place][1].split()) for place in (a, b))
-        if a // 2 != b // 2:
-            cosine = round(float(u @ v / np.sqrt(u @ u) / np.sqrt(v @ v)), 9)
-            possible.add((cosine, longer - shorter, longer + shorter, longer / shorter))
-    names = ("cosine", "difference", "sum", "ratio")
-    cosines, differences, sums, ratios = (scores.values[name].tolist() for name in names)
-    drawn = zip((round(cosine, 9) for cosine in cosines), differences, sums, ratios, strict=True)
-    assert set(drawn) <= possible
-    result = assayed(corpus, pairs=3)
-    for metric, lengths in (("spearman_difference", differences), ("spearman_sum", sums)):
-        row = value_of(result, metric)
-        assert row.value == pytest.approx(spearmanr(lengths, cosines).statistic)
-        assert (row.items, row.units) == (60, 20)
-        assert row.low < row.value < row.high
-    for subset, inside in (("equal", lambda ratio: ratio <= 1.1), ("unequal", lambda ratio: ratio >= 1.5)):
-        of_subset = [cosine for cosine, ratio in zip(cosines, ratios, strict=True) if inside(ratio)]
-        row = value_of(result, "mean_cosine", subset)
-        assert (row.value, row.items) == (pytest.approx(np.mean(of_subset)), len(of_subset))
 
 
 # The loader

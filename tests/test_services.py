@@ -57,16 +57,6 @@ def test_a_run_pays_once_and_its_second_time_sends_the_probe_only(embassay, serv
     assert "280 of them cached if the model has not changed" in out
 
 
-def test_the_price_stands_in_the_result(embassay, service, tmp_path, choice_file):
-    rows = [{"label": 2, "input": f"a {n}", "sentences": [f"b {n}", f"c {n}", f"d {n}"]} for n in range(40)]
-    path = choice_file(*rows)
-    encoders = ("-e", "m=api:some-model,price=2", "-e", "n=api:other,price=0.5")
-    code, _, _ = embassay("run", "-c", path, *encoders, "-d", "negated_antonyms", "-o", "RUN")
-    assert code == 0
-    prices = {e["name"]: e["price"] for e in json.loads((tmp_path / "RUN" / "result.json").read_text())["encoders"]}
-    assert prices == {"m": 2, "n": 0.5, "tfidf": None, "random": None}
-
-
 def test_no_part_of_the_key_is_left_anywhere(embassay, service, tmp_path):
     service.script(*[service.status(401, f"no such key: {KEY[:16]}".encode())] * 4)
     *_, out, err = embassay("run", "-c", "opposites", "-e", "m=api:some-model", "-o", "RUN")

@@ -7,12 +7,9 @@ import pytest
 
 import embassay as ea
 from comparison.choice_runs import Answers, choices
-from embassay.cli.app import exit_code_of
 from embassay.comparison.baseline import bless
 from embassay.comparison.runs import read_run
 from embassay.core.errors import InputError
-from embassay.run.command import carry_out
-from embassay.run.request import RunRequest
 
 
 def contents(folder):
@@ -113,18 +110,3 @@ def test_the_margin_of_bless_stays_where_questions_are_left_out(choice_run, tmp_
     new = choice_run("new", [Answers(range(180))], choices(range(100)))
     (change,) = ea.check(new, folder).changes
     assert (change.items, change.margin) == (100, 0.07)
-
-
-def test_a_correlation_has_the_margin_that_it_declares(tmp_path, capsys):
-    run, folder = tmp_path / "run", tmp_path / "baseline"
-    samples = [ea.Pair(f"p{n}", f"first {n} of {n % 7}", f"second {n % 5} of {n % 7}", float(n % 6)) for n in range(40)]
-    corpus = ea.Corpus("mine", "pairs", tuple(samples))
-    carry_out(RunRequest(["hashing"], [corpus], ["similarity"], out=run, cache=None, resamples=20, quiet=True))
-    capsys.readouterr()
-    assert exit_code_of(["bless", str(run), "-o", str(folder)]) == 0
-    said = capsys.readouterr().err
-    assert said.startswith("`check` passes a model that is shown to lose less than 0.020, and fails one that")
-    (change,) = ea.check(run, folder).changes
-    assert (change.margin, change.reason, change.lost) == (0.02, "nothing lost", {})
-    (sentence,) = ea.check(run, folder).sentences
-    assert sentence.startswith("pass: hashing, spearman on mine: none of 40 pairs got worse; on other pairs like these")

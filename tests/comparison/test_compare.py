@@ -152,55 +152,6 @@ def test_one_question_fewer_changes_nothing(make_run):
     assert difference.outcome == "nothing changed"
 
 
-@pytest.mark.slow
-def test_every_diagnostic_can_be_compared(tmp_path):
-    """Also those without a right answer, such as correlations."""
-    from embassay.run.command import carry_out
-    from embassay.run.request import RunRequest
-
-    runs = []
-    for name, dim in (("old", 256), ("new", 32)):
-        out = tmp_path / name
-        corpora = ["opposites", "edits", "handbook", "paraphrases", "vignettes", pairs_file(tmp_path)]
-        assert carry_out(RunRequest([f"m=hashing,dim={dim}"], corpora, out=out, quiet=True, resamples=50)) == 0
-        runs.append(out)
-    comparison = ea.compare(runs)
-    assert {difference.diagnostic for difference in comparison.differences} == {
-        "composition",
-        "localization",
-        "minimal_pairs",
-        "negated_antonyms",
-        "retrieval",
-        "similarity",
-    }
-    (similarity,) = [d for d in comparison.differences if d.diagnostic == "similarity"]
-    assert similarity.lost == {}
-    write_all(comparison, tmp_path)
-
-
-def pairs_file(folder):
-    rng = np.random.default_rng(2)
-    words = ["tea", "cup", "hot", "red", "sun", "day", "sea", "ice"]
-    rows = ["sentence1,sentence2,score"]
-    for _ in range(40):
-        shared = int(rng.integers(0, 5))
-        one, other = rng.choice(words, 5, replace=False), rng.choice(words, 5, replace=False)
-        other[:shared] = one[:shared]
-        rows.append(f"{' '.join(one)},{' '.join(other)},{shared}")
-    path = folder / "sts.csv"
-    path.write_text("\n".join(rows) + "\n")
-    return f"sts={path}"
-
-
-def write_all(comparison, folder):
-    from embassay.comparison.views import write_comparison
-
-    for suffix in (".md", ".json"):
-        write_comparison(comparison, folder / f"c{suffix}")
-    # An interval is shown as it is: its brackets and its minus are no markup.
-    assert "&#35;" not in (folder / "c.md").read_text()
-
-
 def test_the_interval_is_that_of_the_corrected_p():
     """Of seven pairs one has p = .03 alone; corrected for all seven it is no difference, and its interval says so."""
     losing, others = np.repeat([-1.0, 0.0], [6, 54]), np.repeat([1.0, -1.0, 0.0], [3, 3, 54])

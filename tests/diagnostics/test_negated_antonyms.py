@@ -10,9 +10,8 @@ from scipy import stats
 
 from embassay.api import assay
 from embassay.core.samples.choice import Choice
-from embassay.core.types import Corpus, Origin
-from embassay.core.vectors import Vectors
-from embassay.diagnostics.negated_antonyms import choices, create
+from embassay.core.types import Corpus
+from embassay.diagnostics.negated_antonyms import choices
 from embassay.models.examples.planted import Planted, constant
 from embassay.run.resolve import load_corpus
 from embassay.stats.shares import wilson
@@ -95,16 +94,6 @@ def test_a_zero_vector_is_counted_as_undefined_and_left_out():
     assert (row.value, row.items, row.undefined) == (1.0, 11, 1)
 
 
-def test_nothing_defined_is_null_with_a_reason():
-    corpus = corpus_of([choice(n) for n in range(12)])
-    vectors = dict.fromkeys((t for s in corpus.samples for t in s.fields().values()), (0.0, 0.0))
-    result = run([Table("t", vectors)], corpus)
-    row = rows_of(result, "t")["all"]
-    assert (row.value, row.low, row.high, row.undefined) == (None, None, None, 12)
-    assert row.reason == "undefined for every item"
-    assert result.verdicts[0].best is None
-
-
 def test_pairs_are_compared_on_entries_defined_for_both():
     corpus = corpus_of([choice(n) for n in range(20)])
     right, wrong = [(0.1, 0.2, 0.9)] * 20, [(0.1, 0.9, 0.2)] * 20
@@ -142,15 +131,6 @@ def test_a_constant_encoder_has_a_third_and_the_interval_of_half_agreement():
     assert constant(["a", "b"]).shape == (2, 64)
 
 
-def test_planted_encoders_have_their_known_outcome_on_the_release(semantoneg_file):
-    corpus = load_corpus(str(semantoneg_file))
-    kinds = ["paraphrase", "polarity", "antonym"]
-    result = run([Planted(corpus, kind) for kind in kinds], corpus)
-    for kind in kinds:
-        chosen = rows_of(result, f"always-{kind}", "chosen")
-        assert {k: r.value for k, r in chosen.items() if r.value} == {kind: 1.0}
-
-
 def test_wrong_by_all_counts_entries_by_pair():
     samples = [choice(n) for n in range(6)] + [choice(n, "dead–alive") for n in range(6, 10)]
     corpus = corpus_of(samples)
@@ -161,16 +141,6 @@ def test_wrong_by_all_counts_entries_by_pair():
     data = next(s.data for s in result.series if s.name == "wrong_by_all")
     assert data["rows"] == [["bad–good", "adjective", 3, 6], ["dead–alive", "adjective", 1, 4]]
     assert (data["wrong"], data["entries"]) == (4, 10)
-
-
-def test_item_scores_hold_the_cosines():
-    corpus = corpus_of([choice(0)])
-    vectors = angles(corpus, [(0.1, 0.2, 0.9)])
-    texts = [text for _, text in corpus.texts()]
-    matrix = np.array([vectors[t] for t in texts], dtype=np.float32)
-    found = create().score(corpus, Vectors(matrix, {("text", t): i for i, t in enumerate(texts)}), Origin(*["x"] * 6))
-    assert found.values["cosine"][0] == pytest.approx([0.1, 0.2, 0.9], abs=1e-6)
-    assert found.labels["subset"].tolist() == ["adjective:bad–good"]
 
 
 @pytest.mark.slow

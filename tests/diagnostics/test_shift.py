@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 
 from embassay.api import assay
 from embassay.core.errors import SpecError
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus, Draws, Origin
 from embassay.core.vectors import Vectors
@@ -30,10 +29,6 @@ def retrieval(name, documents, questions=0, passages=1):
     held = [Document(f"{n}", tuple(f"{name} passage {n}.{m}" for m in range(passages))) for n in range(documents)]
     asked = [Question(f"q{n}", f"{name} question {n}", (f"{n}",), units=(f"{n}",)) for n in range(questions)]
     return Corpus(name, "retrieval", tuple(asked), documents=tuple(held), licence=f"{name}'s")
-
-
-def sentences(name, number):
-    return Corpus(name, "pairs", tuple(Pair(f"{n}", f"{name} a{n}", f"{name} b{n}", None) for n in range(number)))
 
 
 def at(degrees, length=1.0):
@@ -213,17 +208,6 @@ def test_overlap_is_near_one_where_the_domain_is_nothing_special_and_none_where_
     assert far["overlap", "documents", ""].value < 0.001
     assert far["distance", "documents", ""].value == pytest.approx(2, abs=0.01)
     assert far["distance", "documents", "relative"].value > 50
-
-
-def test_general_texts_of_a_unit_are_left_out_wherever_they_stand():
-    # The last pair shares a sentence with the first: their four sentences are one unit, though others stand between.
-    domain, general = sentences("dom", 3), sentences("gen", 3)
-    joined = replace(general, samples=(*general.samples, Pair("x", "gen a0", "gen far", None)))
-    angles = {"gen a0": 0, "gen b0": 5, "gen far": 10, "gen a1": 40, "gen b1": 50, "gen a2": 90, "gen b2": 91}
-    vectors = {t: at(a) for t, a in angles.items()} | {f"dom {c}{n}": at(20) for c in "ab" for n in range(3)}
-    found, _ = distances(domain, joined, vectors)
-    expected = {"gen a0": 40, "gen b0": 35, "gen far": 30, "gen a1": 30, "gen b1": 40, "gen a2": 40, "gen b2": 41}
-    assert {t: found[t] for t in angles} == pytest.approx({t: chord(a) for t, a in expected.items()}, abs=1e-7)
 
 
 def test_general_passages_of_a_single_document_are_refused():

@@ -118,20 +118,6 @@ def test_an_interval_covers_its_figure():
 # --- what is missing -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [1, 3])
-def test_under_four_scores_correlate_with_nothing(number):
-    corpus = corpus_of([*map(float, range(number)), *[None] * 9])
-    result = run([Table("t", at_cosines(corpus, noisy(range(number + 9), 0.5)))], corpus)
-    row = rows(result, "t")["all"]
-    assert (row.value, row.items, row.undefined, row.reason) == (
-        None,
-        number,
-        9,
-        f"only {number} item{'s' * (number > 1)}, 4 are needed",
-    )
-    assert result.verdicts[0].metric == ""
-
-
 def test_missing_scores_and_zero_vectors_are_counted_as_undefined():
     human = [float(n) if n % 5 else None for n in range(40)]
     corpus = corpus_of(human)

@@ -176,18 +176,6 @@ def test_torch_agrees_to_the_bit(kind, similarity_function):
         assert_same(searched(*args, device="cpu"), [getattr(right, name) for name in FIELDS])
 
 
-@pytest.mark.slow
-def test_bags_of_words_that_share_nothing_are_tied_at_zero():
-    rng = np.random.default_rng(20)
-    rows = csr_array(rng.poisson(0.02, size=(12_050, 40)).astype(np.float64))
-    pairs = np.stack([np.arange(50), rng.integers(0, 12_000, size=50)], axis=1)
-    for similarity_function in ("cosine", "dot"):
-        args = (rows[12_000:], rows[:12_000], 5, similarity_function, None, pairs)
-        right = naive(*args)
-        assert max(right[5]) > 6000
-        assert_same(searched(*args), right)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("device", ["", "cpu"])
 def test_passages_that_are_not_finite_have_no_cosine(device, dtype):
@@ -397,17 +385,3 @@ def test_torch_multiplies_where_it_is_loaded_and_precise(monkeypatch):
         torch.set_float32_matmul_precision(before)
     monkeypatch.delitem(sys.modules, "torch")
     assert torch_device() == ""
-
-
-def test_what_does_not_fit_is_refused():
-    rows = np.ones((4, 3))
-    for wrong in (
-        {"passages": np.ones((4, 2))},
-        {"passages": csr_array(rows)},
-        {"starts": np.array([1, 2])},
-        {"starts": np.array([0, 2, 2])},
-        {"starts": np.array([0, 4])},
-        {"starts": np.array([], dtype=int)},
-    ):
-        with pytest.raises(ValueError, match=r"do not match|starts must"):
-            search(rows, **({"passages": rows} | wrong), k=1, similarity_function="dot")

@@ -12,7 +12,6 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import SourceError
 from embassay.core.parts import PartVectors
 from embassay.run import encode_texts
 
@@ -109,31 +108,6 @@ def test_the_command(tmp_path, capsys):
     assert "several workers need executor ray" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"id": ["a", "b", "a"], "text": ["x", "y", "z"]}, "the id of row 1 of all files repeats"),
-        ({"id": ["a", None], "text": ["x", "y"]}, "row 2 has no id or no text"),
-        ({"id": ["a"] * 5, "text": ["x"] * 4 + [" "]}, "row 5 has no id or no text"),
-        ({"id": ["a"], "text": [5]}, "field 'text': must hold texts, holds Int64"),
-        ({"id": [1.5], "text": ["x"]}, "field 'id': must hold texts, holds Float64"),
-        ({"id": ["a"], "body": ["x"]}, "missing column; found id, body"),
-        ({"id": polars.Series([], dtype=polars.String), "text": polars.Series([], dtype=polars.String)}, "no rows"),
-        (None, "not a Parquet file of ids and texts"),
-    ],
-)
-def test_a_bad_file_is_one_message_and_nothing_is_written(tmp_path, columns, message):
-    path = tmp_path / "a.parquet"
-    if columns is None:
-        path.write_text('{"id": "a", "text": "x"}\n')
-    else:
-        polars.DataFrame(columns).write_parquet(path)
-    with pytest.raises(SourceError, match=message) as error:
-        ea.encode_corpus(ENCODER, path, tmp_path / "out")
-    assert len(str(error.value).splitlines()) == 1
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.fixture
 def slow_encode(tmp_path):
     """Return a function that encodes 24 texts in another process, 0.2 s for each part of two."""
@@ -195,15 +169,3 @@ def test_ray_makes_the_same_parts_even_if_a_worker_is_killed(tmp_path, slow_enco
     workers = {line.split()[0] for line in (tmp_path / "log").read_text().splitlines()} - here
     # Two, and the one that took the place of the killed one.
     assert len(workers) == 3
-
-
-@pytest.mark.slow
-def test_an_error_in_a_worker_of_ray_is_one_message(tmp_path, capfd, user_module):
-    pytest.importorskip("ray")
-    user_module("bad_encoder", "def encode(texts):\n    return [[float('nan')] for text in texts]\n")
-    texts, out = str(write_texts(tmp_path / "a.parquet", 3)), str(tmp_path / "out")
-    arguments = ["encode", "-e", "python:bad_encoder:encode", "--texts", texts, "-o", out, "--executor", "ray"]
-    assert exit_code_of(arguments) in (2, 3)
-    said = capfd.readouterr().err
-    assert "encoder 'python:bad_encoder:encode': it returned a vector with NaN" in " ".join(said.split())
-    assert "Traceback" not in said

@@ -1,7 +1,6 @@
 """A run that is continued with more encoders or corpora has the result of a new run with all of them."""
 
 import json
-import shutil
 import sys
 
 import pytest
@@ -83,23 +82,3 @@ def test_a_command_that_was_killed_can_be_repeated(corpus, tmp_path, monkeypatch
             run(tmp_path / "grown", [A, B], [corpus])
     assert run(tmp_path / "grown", [A, B], [corpus]) == 0
     assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
-
-
-def test_any_other_run_is_refused_and_nothing_changes(corpus, tmp_path, capsys):
-    out = tmp_path / "run"
-    assert run(out, [A, "hashing"], [corpus]) == 0
-    files = {path: path.read_bytes() for path in out.rglob("*.json")}
-    changed = shutil.copytree(tmp_path / "docs", tmp_path / "changed")
-    (changed / "d1.txt").write_text("something else")
-    other = f"docs={changed},questions={tmp_path}/docs.csv"
-    for encoders, corpora, more, changes in (
-        ([A, "hashing", B], [other], (), "corpus docs"),
-        ([A], [corpus], (), "encoder hashing"),
-        ([A, "hashing=hashing,dim=16", B], [corpus], (), "encoder hashing"),
-        ([A, "hashing", B], [corpus], ("--seed", "1"), "seed"),
-    ):
-        assert run(out, encoders, corpora, *more) == 2
-        assert f"contains a run with different settings ({changes})" in " ".join(capsys.readouterr().err.split())
-    assert run(out, [A, "hashing"], [corpus], diagnostics=["isotropy"]) == 2
-    assert "different settings (diagnostics on docs)" in " ".join(capsys.readouterr().err.split())
-    assert {path: path.read_bytes() for path in out.rglob("*.json")} == files

@@ -336,19 +336,6 @@ def test_a_run_that_failed_asks_only_for_what_is_missing(corpus, tmp_path):
     assert third.asked == []
 
 
-def test_objects_of_one_class_and_version_have_their_own_answers(corpus, tmp_path):
-    class Search:
-        def __init__(self, answer):
-            self.invoke = answer
-
-    right_of = {sample.question: list(sample.right) for sample in corpus.samples}
-    wrong_of = {q: [d.id for d in corpus.documents if d.id not in right][:5] for q, right in right_of.items()}
-    objects = {"good": Search(right_of.get), "bad": Search(wrong_of.get)}
-    retrievers = [ea.encoder(thing, name=name, version="1") for name, thing in objects.items()]
-    result = ea.assay(retrievers, [corpus], ["retrieval"], resamples=50, cache=tmp_path, baselines=False)
-    assert [result.figure("Success@5", name).value for name in objects] == [1, 0]
-
-
 def test_lists_of_other_parts_and_of_another_corpus_are_not_used_again(corpus, tmp_path):
     """The retriever keeps its answers; its part is another one under the same label, or the corpus is another one."""
     for fingerprint, place in (("one", 0), ("two", 7)):

@@ -74,24 +74,6 @@ def test_ids_are_encoded_and_questions_reach_their_right_documents(run):
     assert all(qrel.doc_id in ranking[qrel.query_id] for qrel in qrels)
 
 
-def test_whole_documents_are_ranked_where_they_were_scored(tmp_path):
-    """The first words of a document stand in one passage, and the last in another."""
-    lines = []
-    (tmp_path / "docs").mkdir()
-    for number in range(20):
-        (tmp_path / "docs" / f"d{number}.txt").write_text(f"a{number} b b b c{number % 7}", encoding="utf-8")
-        lines.append(json.dumps({"question": f"a{number} c{number % 7}", "document": f"d{number}"}))
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text("\n".join(lines), encoding="utf-8")
-    source = f"mine={tmp_path / 'docs'},questions={questions},passages=2"
-    arguments = ["run", "-c", source, "-e", "bow", "-d", "retrieval", "--resamples", "20", "--no-cache"]
-    assert exit_code_of([*arguments, "-o", str(tmp_path / "run")]) == 0
-    assert exit_code_of(["report", str(tmp_path / "run"), "--format", "trec"]) == 0
-    ranking = (tmp_path / "run" / "trec" / "mine-bm25-on-whole-documents.run").read_text(encoding="utf-8")
-    first = [line.split()[2] for line in ranking.splitlines() if line.split()[3] == "1"]
-    assert first == [f"d{number}" for number in range(20)]
-
-
 @given(st.text(min_size=1))
 def test_an_id_is_one_word_and_can_be_decoded(name):
     safe = safe_id(name)
