@@ -30,18 +30,21 @@ def embassay(capsys, tmp_path, monkeypatch):
     return call
 
 
-def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp_path):
-    code, out, err = embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "RUN")
-    assert code == 0
-    assert {p.name for p in (tmp_path / "RUN").iterdir()} == {
-        "run.json",
-        "result.json",
-        "report.html",
-        "scores",
-        "items",
-    }
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished run, which is only read: its folder, and what it printed to stdout and stderr."""
+    arguments = ["run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-cache"]
+    folder = tmp_path_factory.mktemp("finished")
+    command = [sys.executable, "-m", "embassay", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return folder / "RUN", done.stdout, done.stderr
+
+
+def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(finished):
+    folder, out, err = finished
+    assert {p.name for p in folder.iterdir()} == {"run.json", "result.json", "report.html", "scores", "items"}
     # Four encoders with the baselines.
-    assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
+    assert len(list((folder / "scores").iterdir())) == 4
     assert re.search(r"^hashing +0\.0% ▼ ", out, re.M)
     assert "▲ above chance, ▼ below, ? not shown to differ (95%)" in out
     assert out.index("opposites: 280 items in 70 independent units") < out.index("accuracy") < out.index("Next")
@@ -54,17 +57,15 @@ def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp
     )
 
 
-def test_result_json_is_valid_and_the_same_twice(embassay, tmp_path):
-    embassay("run", "-e", "bow", "-c", "opposites", "-o", "A")
-    embassay("run", "-e", "bow", "-c", "opposites", "-o", "B", "--no-cache")
-    a, b = ((tmp_path / name / "result.json").read_bytes() for name in "AB")
-    assert a == b
-    jsonschema.validate(json.loads(a), SCHEMA)
+def test_result_json_is_valid_and_the_same_twice(embassay, finished, tmp_path):
+    embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "B")
+    result = (finished[0] / "result.json").read_bytes()
+    assert (tmp_path / "B" / "result.json").read_bytes() == result
+    jsonschema.validate(json.loads(result), SCHEMA)
 
 
-def test_run_json_says_what_it_took(embassay, tmp_path):
-    embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
-    record = json.loads((tmp_path / "RUN" / "run.json").read_text())
+def test_run_json_says_what_it_took(finished):
+    record = json.loads((finished[0] / "run.json").read_text())
     assert record["state"] == "finished"
     assert record["encoders"]["bow"]["encoded"] == 280
     assert record["packages"]["numpy"]
@@ -84,12 +85,10 @@ def test_the_same_command_again_encodes_nothing(embassay, tmp_path, monkeypatch)
     assert (tmp_path / "RUN" / "result.json").read_bytes() == before
 
 
-def test_another_run_in_the_same_folder_is_refused_without_overwrite(embassay):
-    embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
-    code, out, err = embassay("run", "-e", "hashing", "-c", "opposites", "-o", "RUN")
+def test_another_run_in_the_same_folder_is_refused_without_overwrite(embassay, finished):
+    code, out, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", finished[0])
     assert (code, out) == (2, "")
     assert "contains a run with different settings" in err
-    assert embassay("run", "-e", "hashing", "-c", "opposites", "-o", "RUN", "--overwrite")[0] == 0
 
 
 def test_an_encoder_that_fails_is_named_and_the_others_finish(embassay, tmp_path):
@@ -115,18 +114,14 @@ def test_every_encoder_failing_leaves_no_report(embassay, tmp_path):
     assert not (tmp_path / "R" / "report.html").exists()
 
 
-def test_no_texts_keeps_no_sentence(embassay, tmp_path):
-    embassay("run", "-e", "bow", "-c", "opposites", "-o", "WITH")
+def test_no_texts_keeps_no_sentence(embassay, finished, tmp_path):
     embassay("run", "-e", "bow", "-c", "opposites", "-o", "WITHOUT", "--no-texts")
-    examples = json.loads((tmp_path / "WITH" / "result.json").read_text())["examples"]
+    examples = json.loads((finished[0] / "result.json").read_text())["examples"]
     sentences = {text for example in examples for text in example["texts"].values()}
     assert len(sentences) == 280
     for name in ("result.json", "report.html"):
         content = (tmp_path / "WITHOUT" / name).read_text()
         assert not any(sentence in content for sentence in sentences)
-
-
-# Wrong names and numbers are in golden/mistakes.txt.
 
 
 @pytest.fixture
@@ -245,6 +240,3 @@ def test_vectors_that_depend_on_their_company_are_a_note_of_the_run_and_of_its_r
     for page in ("RUN/report.html", "again.html"):
         notes = (tmp_path / page).read_text(encoding="utf-8").partition("<summary>Notes</summary>")[2]
         assert "depends on the other texts of its batch" in notes
-
-
-# --- the encoder that the others are compared with ----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The example of a plug-in package, and the example of a script: they run, their figures are right, their types too."""
+"""The example of a plug-in package, and the example of a script: they run, keep the contracts, and have right types."""
 
 import json
 import os
@@ -106,15 +106,6 @@ def test_the_contracts_hold(site, pairs_file):
     check_encoder("char_ngrams,dim=64")
     corpus = check_loader(str(pairs_file), "lst")
     check_diagnostic("length_bias", [corpus], ["char_ngrams", "bow"])
-
-
-# The diagnostic
-
-
-# The loader
-
-
-# The encoder
 
 
 # The script, and what both import

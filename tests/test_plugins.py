@@ -196,12 +196,3 @@ def test_a_broken_plug_in_of_every_kind_ends_no_command(install, tmp_path):
         assert asked.stderr.splitlines()[-1].startswith("embassay: ")
         assert f"of {name} 1.5 cannot be used: ImportError: no luck" in asked.stderr
         assert "Traceback" not in asked.stderr
-
-
-# Corpus loaders
-
-
-# Layouts
-
-
-# The list of what is installed

@@ -1,4 +1,4 @@
-"""The result as a table: all rows, those of one diagnostic, and a name that is none."""
+"""A result: its figures, and its pairs read from both sides."""
 
 from __future__ import annotations
 

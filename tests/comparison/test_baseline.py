@@ -1,4 +1,4 @@
-"""``embassay bless``: what it keeps, its size, its bytes, and what it refuses to replace."""
+"""``embassay bless``: what it keeps, its bytes, its anchor, and what it refuses to replace."""
 
 import json
 import re

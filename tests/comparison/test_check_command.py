@@ -1,4 +1,4 @@
-"""``embassay check`` and ``embassay bless`` on the command line, and ``[check]`` in the config file."""
+"""``embassay check`` and ``embassay bless`` on the command line."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The GitHub action, the pre-commit hook and the example for GitLab are executed here as their users would."""
+"""The GitHub action and the pre-commit hook are executed here as their users would."""
 
 import os
 import shutil

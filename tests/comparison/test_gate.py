@@ -1,4 +1,4 @@
-"""Checks of whole runs: labels, names, margins, floors, failures, corpora that differ, bad input."""
+"""Checks of whole runs: labels, names, margins, floors, failures, corpora that differ."""
 
 import json
 from dataclasses import replace

@@ -156,9 +156,6 @@ def test_the_roles_are_those_of_the_samples():
     assert SUBSETS == {"text": "texts", "query": "queries", "document": "documents"}
 
 
-# --- sparse vectors --------------------------------------------------------------------------------------
-
-
 # --- what is undefined -----------------------------------------------------------------------------------
 
 
@@ -171,9 +168,3 @@ def test_zero_vectors_are_left_out_and_counted():
     for metric, value in naive(matrix).items():
         assert found["", metric].value == pytest.approx(value, rel=1e-5)
     assert {(r.items, r.units, r.undefined) for r in found.values()} == {(38, 38, 2)}
-
-
-# --- words -----------------------------------------------------------------------------------------------
-
-
-# --- what is kept ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Semantic localization: folds, errors and companions by hand and by loops, planted encoders, figures of the paper."""
+"""Semantic localization: folds, errors and companions by hand and by loops, planted encoders."""
 
 from itertools import pairwise, permutations
 
@@ -385,9 +385,6 @@ def test_agreement_by_hand():
     numerator, denominator = agreement(views, np.ones(6, dtype=bool))
     assert denominator.tolist() == [[4, 3, 0], [3, 5, 0], [0, 0, 0]]
     assert numerator.tolist() == [[4, 2, 0], [2, 5, 0], [0, 0, 0]]
-
-
-# --- examples, published figures, the page ---------------------------------------------------------------
 
 
 # --- the figures of the paper ----------------------------------------------------------------------------

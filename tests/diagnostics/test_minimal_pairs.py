@@ -256,15 +256,6 @@ def test_zero_vectors_are_counted_as_undefined():
     assert values(result, "t", "baseline")["all"] == pytest.approx(np.mean(naive_pairs(corpus, vectors)), abs=1e-6)
 
 
-# --- units, comparisons, verdicts ------------------------------------------------------------------------
-
-
-# --- series and examples ---------------------------------------------------------------------------------
-
-
-# --- what is kept ----------------------------------------------------------------------------------------
-
-
 # --- the built-in corpus ---------------------------------------------------------------------------------
 
 

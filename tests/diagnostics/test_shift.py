@@ -1,4 +1,4 @@
-"""Shift: distances by hand and by a double loop, two corpora side by side, and what is refused."""
+"""Shift: distances by hand and by a double loop, two corpora side by side."""
 
 import math
 from dataclasses import replace
@@ -216,9 +216,6 @@ def test_general_passages_of_a_single_document_are_refused():
         create(domain="dom", general="gen").join(domain, retrieval("gen", 1, passages=9))
 
 
-# --- roles, sides, units ---------------------------------------------------------------------------------
-
-
 # --- the plan --------------------------------------------------------------------------------------------
 
 
@@ -229,6 +226,3 @@ def prepared(diagnostics, *corpora):
 def test_a_general_corpus_of_one_text_is_refused():
     with pytest.raises(SpecError, match="'gen'"):
         prepared([ASKED], retrieval("dom", 12), retrieval("gen", 1))
-
-
-# --- what comes out --------------------------------------------------------------------------------------

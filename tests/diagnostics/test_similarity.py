@@ -1,4 +1,4 @@
-"""Similarity: the published figures on STS-b, scipy as an oracle, and pairs without scores."""
+"""Similarity: scipy as an oracle, the published figures on STS-b, and pairs without scores."""
 
 import math
 from dataclasses import replace
@@ -203,9 +203,6 @@ def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(
     level = {n: rows(result, n)["all"].value for n in ("near", "far")}
     assert complete.difference == pytest.approx(level["near"] - level["far"])
     assert complete.p_holm < 0.05
-
-
-# --- series, storage -------------------------------------------------------------------------------------
 
 
 # --- STS-b -----------------------------------------------------------------------------------------------

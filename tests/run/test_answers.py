@@ -1,4 +1,4 @@
-"""Answers: what everyone asks of a run, as data, on the first screen, and with the texts that are missed."""
+"""Answers: what everyone asks of a run, as data and on the first screen."""
 
 import io
 
@@ -134,6 +134,3 @@ def test_an_interval_is_drawn_where_its_value_lies(result):
     assert max(map(len, narrow)) <= 60
     assert not any("●" in line for line in narrow)
     assert card.intervals(20) == []
-
-
-# --- what is missed --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""``embassay report --format``: every format is written whole, and bad input is one message."""
+"""``embassay report --format``: every format is written whole."""
 
 import pytest
 

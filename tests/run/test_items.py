@@ -1,4 +1,4 @@
-"""Single items of a run: frames, mistakes and Parquet files, from memory and from the run's folder."""
+"""Single items of a run: frames, mistakes and vectors, from memory and from the run's folder."""
 
 import numpy as np
 import polars

@@ -1,4 +1,4 @@
-"""A cheaper set-up is compared with the exact search of its original, without labels, and what is said of it."""
+"""A cheaper set-up is compared with the exact search of its original, without labels."""
 
 from dataclasses import dataclass, field, replace
 
