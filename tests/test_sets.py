@@ -2,7 +2,6 @@
 
 import pytest
 
-from embassay.cli.papers.bench import Bench
 from embassay.core.errors import SpecError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
@@ -74,9 +73,3 @@ def test_what_names_a_set_and_what_does_not():
 
 
 # --- the figures that the papers print for them, where data and weights can be had ------------------------
-
-
-@pytest.fixture(scope="module")
-def bench(data, models):
-    """Data and weights at hand; several sets share a result."""
-    return Bench(data, models)

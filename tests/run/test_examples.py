@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.api import assay
 from embassay.diagnostics.base import Outcomes
 from embassay.run.command import carry_out
 from embassay.run.examples import group_by_misses, in_turn, sample_items
@@ -70,11 +69,6 @@ def test_a_sample_is_bounded_ascending_and_balanced(items, most):
     size, taken = Counter(group.tolist()), Counter(group[chosen].tolist())
     for name in size:
         assert taken[name] == size[name] or taken[name] >= max(taken.values(), default=0) - 1
-
-
-@pytest.fixture(scope="module")
-def result():
-    return assay(["bow", "hashing"], BUILT_IN, cache=None, resamples=20, examples=12)
 
 
 @pytest.mark.slow
