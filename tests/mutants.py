@@ -106,7 +106,8 @@ def killer(module: str, package: Path) -> str:
             continue
         done = subprocess.run([*PYTEST, *tests], cwd=ROOT, env=settings, capture_output=True, text=True, check=False)
         if done.returncode:
-            return "\n   ".join(line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")))
+            failures = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+            return failures[0] if failures else f"no end of {tests}"
     return "SURVIVED"
 
 
