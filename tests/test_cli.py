@@ -124,6 +124,16 @@ def test_no_texts_keeps_no_sentence(embassay, finished, tmp_path):
         assert not any(sentence in content for sentence in sentences)
 
 
+def test_no_texts_keeps_no_word_of_what_an_encoder_says_when_it_fails(embassay, tmp_path):
+    (tmp_path / "telltale.py").write_text("def f(texts):\n    raise ValueError(texts[0])\n")
+    code, _, err = embassay("run", "-e", "bad=python:telltale:f", "-c", "opposites", "-o", "R", "--no-texts")
+    record = json.loads((tmp_path / "R" / "run.json").read_text())
+    assert code == 3
+    assert err.count("failed: bad: ") == 1
+    reason = "the reason is not stored because it may contain texts"
+    assert record["failures"] == [{"encoder": "bad", "diagnostic": "", "corpus": "", "reason": reason}]
+
+
 @pytest.fixture
 def filled(tmp_path, monkeypatch):
     """A cache with vectors of two encoders."""

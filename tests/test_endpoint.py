@@ -207,6 +207,11 @@ def test_no_quarter_of_the_key_is_shown(service, endpoint, part, body):
     assert "…" in error.said
 
 
+def test_the_location_of_a_redirect_shows_no_quarter_of_the_key(service, endpoint):
+    service.script(service.status(307, Location=f"https://{KEY[:16]}.example/v1/embeddings"))
+    assert not has_quarter(str(failure(endpoint)))
+
+
 def test_nothing_shows_the_key(service, endpoint, caplog):
     caplog.set_level(logging.DEBUG)
     service.script(service.status(500, KEY.encode()), service.status(401, KEY.encode()))
@@ -216,6 +221,16 @@ def test_nothing_shows_the_key(service, endpoint, caplog):
     assert KEY not in caplog.text
     assert "Authorization" not in caplog.text
     assert not [r for r in caplog.records if r.name.startswith("embassay") or r.levelno > logging.INFO]
+
+
+def test_a_log_has_no_query(service, caplog):
+    caplog.set_level(logging.DEBUG)
+    endpoint = connect(f"{service.url}?sig=abcdefgh12345&a=%20b")
+    post(endpoint)
+    assert service.seen[0][0] == "/v1/embeddings?sig=abcdefgh12345&a=%20b"
+    assert service.host in caplog.text
+    assert "abcdefgh" not in caplog.text
+    endpoint.close()
 
 
 def test_results_come_with_their_places_and_so_many_at_a_time(service):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from embassay.api import assay
-from embassay.core.data import MSRP
+from embassay.core.data import MSRP, MSRP_GROUPED
 from embassay.core.errors import InputError
 from embassay.core.samples.groups import Grouped
 from embassay.core.types import Card, Corpus, Draws, ItemScores, Origin
@@ -21,6 +21,7 @@ from embassay.diagnostics.localization.scores import (
     nearest_centroid,
     precision_at_r,
 )
+from embassay.diagnostics.published import published
 from embassay.run.resolve import load_corpus
 from embassay.search.exact.top import search
 from embassay.stats.folds import contiguous_folds
@@ -385,6 +386,24 @@ def test_agreement_by_hand():
     numerator, denominator = agreement(views, np.ones(6, dtype=bool))
     assert denominator.tolist() == [[4, 3, 0], [3, 5, 0], [0, 0, 0]]
     assert numerator.tolist() == [[4, 2, 0], [2, 5, 0], [0, 0, 0]]
+
+
+def test_the_published_figures_are_those_of_the_paper():
+    paper = published("localization")
+    assert paper["corpora"]["MSRP"] == [MSRP, MSRP_GROUPED]
+    accuracy = {}
+    for corpus, model, *_, value in paper["rows"]:
+        accuracy.setdefault(model, {})[corpus] = 100 * value
+    # White et al. (2015), table 1.
+    assert {name: (of["MSRP"], of["Opinosis"]) for name, of in accuracy.items()} == {
+        "PV-DM": pytest.approx((78.00, 38.26)),
+        "PV-DBOW": pytest.approx((89.93, 32.19)),
+        "URAE": pytest.approx((51.14, 20.86)),
+        "MOWE": pytest.approx((97.91, 69.30)),
+        "SOWE": pytest.approx((98.02, 68.75)),
+        "BOW": pytest.approx((98.37, 65.23)),
+        "PCA BOW": pytest.approx((97.96, 54.43)),
+    }
 
 
 # --- the figures of the paper ----------------------------------------------------------------------------

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from embassay.api import assay
+from embassay.core.data import SEMANTONEG_V1
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
 from embassay.diagnostics.negated_antonyms import choices
+from embassay.diagnostics.published import published
 from embassay.models.examples.planted import Planted, constant
 from embassay.run.resolve import load_corpus
 from embassay.stats.shares import wilson
@@ -141,6 +143,19 @@ def test_wrong_by_all_counts_entries_by_pair():
     data = next(s.data for s in result.series if s.name == "wrong_by_all")
     assert data["rows"] == [["bad–good", "adjective", 3, 6], ["dead–alive", "adjective", 1, 4]]
     assert (data["wrong"], data["entries"]) == (4, 10)
+
+
+def test_published_figures_are_those_of_the_paper():
+    # Vahtola et al. (2022): 114 models; tables 3-6 list these extremes and Table 1 this one.
+    paper = published("semantoneg")
+    accuracy = {model: value for _, model, _, _, value in paper["rows"]}
+    group = {model: name for name, models in paper["groups"].items() for model in models}
+    assert len(accuracy) == len(group) == 114
+    assert paper["corpora"] == {"SemAntoNeg": [SEMANTONEG_V1]}
+    assert (accuracy["roberta-large-nli-mean-tokens"], group["roberta-large-nli-mean-tokens"]) == (0.936, "nli")
+    assert accuracy["all-MiniLM-L6-v2"] == 0.019
+    assert (accuracy["sentence-t5-xl"], group["sentence-t5-xl"]) == (0.812, "general")
+    assert group["stsb-bert-large"] == "stsb"
 
 
 @pytest.mark.slow

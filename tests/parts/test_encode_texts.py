@@ -12,6 +12,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.core.errors import EncoderError
 from embassay.core.parts import PartVectors
 from embassay.run import encode_texts
 
@@ -94,6 +95,16 @@ def test_float16_is_the_rounded_vector(tmp_path):
         ea.encode_corpus(ENCODER, texts, tmp_path / dtype, dtype=dtype)
     exact, half = PartVectors(tmp_path / "float32")[:], PartVectors(tmp_path / "float16")[:]
     np.testing.assert_array_equal(half, exact.astype(np.float16).astype(np.float32))
+
+
+@pytest.mark.parametrize("body", ["[1e6, 1.0]", "[1e-9, 1e-9]"])
+def test_vectors_that_float16_cannot_hold_are_refused(tmp_path, monkeypatch, body, recwarn):
+    texts = write_texts(tmp_path / "a.parquet", 3)
+    spec = module(tmp_path, f"sized{len(body)}", body, monkeypatch)
+    with pytest.raises(EncoderError, match="float16 cannot hold the vector of 'text 0'; use float32"):
+        ea.encode_corpus(spec, texts, tmp_path / "out", dtype="float16")
+    ea.encode_corpus(spec, texts, tmp_path / "exact")
+    assert not recwarn
 
 
 def test_the_command(tmp_path, capsys):
