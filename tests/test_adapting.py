@@ -14,11 +14,8 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.columns import read_columns
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.training.adaptation.figures import of_variants
-from embassay.training.adaptation.gain import changes
 from embassay.training.adaptation.pipeline import Adaptation
 from embassay.training.adaptation.request import AdaptRequest
 from embassay.training.trained import Trained
@@ -179,22 +176,6 @@ def test_a_run_on_the_held_out_questions_gives_the_same_figures(adapted, lasting
     whole = ea.load(source.removesuffix(",split=test")).samples
     assert len(whole) - len(train) == alone.corpora[0].items
     assert whole == ea.load("handbook").samples
-
-
-def test_the_verdict_is_printed_kept_and_made_of_the_result(adapted):
-    found, _ = adapted
-    kept = (found.folder / "verdict.md").read_text()
-    assert all(f"- {line}\n" in kept for line in found.verdict)
-    table = of_variants(found.result, ["handbook"])
-    assert "\n".join(table) in kept
-    assert [line.split("|")[1].strip() for line in table[2:6]] == ["base", *VARIANTS]
-    for variant in VARIANTS:
-        of_run = changes(found.result, read_columns(found.folder / "run"))
-        (c,) = (c for c in of_run if (c.encoder, c.corpus, c.metric) == (variant, "handbook", "Success@5"))
-        line = next(line for line in found.verdict if line.startswith(f"{variant} on your questions: "))
-        assert f"{abs(100 * c.difference):.1f} points [" in line
-        assert ("−" in line.split(" points [")[0]) == (c.difference < 0)
-        assert f"{c.items} test questions" in line
 
 
 def test_the_cards_hold_figures_and_no_sentence(adapted):

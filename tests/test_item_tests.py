@@ -67,10 +67,3 @@ def test_a_sample_draws_documents_with_all_their_questions(script):
     for first, _, unit in script.equal_pairs(a, b, np.repeat(np.arange(3), sizes), 12, 20):
         drawn = [int(first[unit == document][0]) // 10 - 1 for document in range(12)]
         assert np.bincount(unit).tolist() == sizes[drawn].tolist()
-
-
-def test_dependent_answers_raise_false_alarms_of_rules_over_questions_only(script, dependent):
-    questions, _, _, _, _, documents = script.RULES
-    alarms = script.false_alarms([questions, documents], *dependent, 20, 200)
-    assert alarms[questions] > 0.5
-    assert alarms[documents] < 0.1

@@ -25,21 +25,6 @@ def test_without_anything_the_built_in_corpora_and_the_default_profile():
     ]
 
 
-def test_the_research_profile_runs_all_that_fits():
-    found = prepared(profile="research")
-    assert {task.name: task.options for task in found.tasks}["retrieval"] == {"transforms": "all", "paper": True}
-    tasks = [(task.name, task.corpus.name) for task in found.tasks]
-    assert {
-        ("composition", "vignettes"),
-        ("localization", "paraphrases"),
-        ("minimal_pairs", "edits"),
-        ("negated_antonyms", "opposites"),
-        ("retrieval", "handbook"),
-    } <= set(tasks)
-    # What reads every corpus comes last.
-    assert tasks[-5:] == [("isotropy", name) for name in ("edits", "handbook", "opposites", "paraphrases", "vignettes")]
-
-
 @pytest.mark.parametrize(
     ("profile", "names"),
     [

@@ -81,20 +81,3 @@ def test_a_set_of_which_nothing_is_left_says_why(monkeypatch):
     monkeypatch.setitem(SETS, "gone", sets_module.EncoderSet("gone", "", members))
     with pytest.raises(ea.InputError, match=r"no encoder to assay \(Lost: left out of @gone: its authors kept it"):
         planned("@gone")
-
-
-def test_objects_are_encoders_of_a_run():
-    class Model:
-        model_name = "mine/model"
-
-        def embed_documents(self, texts):
-            return [[float(len(text)), 1.0, float(text.count("e"))] for text in texts]
-
-        def embed_query(self, text):
-            return self.embed_documents([text])[0]
-
-    result = ea.assay(Model(), ["opposites"], ["isotropy"], baselines=False, resamples=10, cache=None)
-    assert [record.name for record in result.encoders] == ["mine/model"]
-    assert ea.encoder(Model(), name="mine").name == "mine"
-    with pytest.raises(ea.InputError, match="write NAME=SPEC"):
-        ea.encoder("bow", name="x")

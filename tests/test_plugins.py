@@ -11,7 +11,6 @@ import pytest
 
 import embassay as ea
 from embassay.core import plugins as folder_module
-from embassay.core.errors import PluginError
 from embassay.core.plugins import DIAGNOSTICS, PluginWarning, source_hash
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -162,14 +161,6 @@ def test_a_broken_diagnostic_is_left_out_of_a_run_and_named(install, kind):
     names = {task.name for task in plan.tasks}
     assert "negated_antonyms" in names
     assert "broken" not in names
-
-
-@pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_diagnostic_that_is_asked_for_is_one_error(install, kind):
-    name = install(BROKEN[kind], diagnostics="broken")
-    with pytest.raises(PluginError, match=rf"^diagnostic 'broken' of {name} 1\.5 cannot be used: \w+: ") as caught:
-        prepare(RunRequest(["hashing"], ["opposites"], ["broken"], baselines=False))
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.slow

@@ -28,21 +28,6 @@ def record(tmp_path):
     return json.loads((tmp_path / "RUN" / "run.json").read_text(encoding="utf-8"))
 
 
-def test_looking_sends_nothing_and_says_tokens_and_cost(embassay, service):
-    code, out, _ = embassay("look", "-c", "opposites", "-e", "m=api:some-model,price=2")
-    assert code == 0
-    assert service.seen == []
-    line = out.splitlines()[-1]
-    assert line.startswith("m: 280 distinct texts to encode; about ")
-    tokens = int(line.split("about ")[1].split(" tokens")[0].replace(",", ""))
-    assert 1_000 < tokens < 10_000
-    assert line.endswith(f"about {tokens * 2 / 1e6:,.4g} at 2 per million tokens")
-    code, out, _ = embassay("run", "--dry-run", "-c", "opposites", "-e", "m=api:some-model")
-    assert code == 0
-    assert service.seen == []
-    assert "pass price= for the cost" in out
-
-
 def test_a_run_pays_once_and_its_second_time_sends_the_probe_only(embassay, service, tmp_path):
     arguments = ("-c", "opposites", "-e", "m=api:some-model,price=2", "-d", "negated_antonyms")
     assert embassay("run", *arguments, "-o", "RUN")[0] == 0

@@ -105,22 +105,6 @@ def test_isoscore_agrees_with_the_package_of_its_authors(dtype, tolerance, rows,
     assert isoscore(v) == pytest.approx(float(package.IsoScore(v)), abs=tolerance)
 
 
-@pytest.mark.parametrize(
-    ("make", "k", "width"),
-    [
-        *((np.asarray, k, width) for k, width in [(1, 2), (2, 2), (3, 10), (10, 10), (5, 300)]),
-        *((csr_array, k, width) for k, width in [(1, 2), (2, 2), (10, 10)]),
-        *((csr_array, k, width) for k, width in [(3, 10), (5, 300)]),
-    ],
-)
-def test_k_orthogonal_equal_directions_have_a_participation_ratio_of_k(make, k, width):
-    v = np.zeros((2 * k, width))
-    v[range(k), range(k)], v[range(k, 2 * k), range(k)] = 1, -1
-    found = isotropy(make(v))
-    assert found.participation_ratio_plugin == pytest.approx(k, rel=1e-12)
-    assert found.isoscore == pytest.approx((k - 1) / (width - 1), abs=1e-12)
-
-
 def test_fewer_rows_than_dimensions_have_no_smallest_singular_value():
     v = vectors(5, 40)
     sigma = np.linalg.svd(unit_rows(v), compute_uv=False)

@@ -233,30 +233,6 @@ def test_a_postgres_table_is_gone_afterwards_and_another_is_untouched(postgres, 
             connection.execute("DROP TABLE IF EXISTS mine, stays")
 
 
-def test_a_lancedb_table_is_gone_afterwards_and_another_is_untouched(tmp_path):
-    lancedb = pytest.importorskip("lancedb")
-    database = lancedb.connect(tmp_path)
-    database.create_table("mine", [{"number": 7}])
-
-    def tables():
-        return set(database.list_tables().tables)
-
-    corpus = corpus_of()
-    questions = questions_of(corpus, vectors_of(corpus))
-    spec = f"store:lancedb,encoder=table,folder={tmp_path}"
-    list(load_candidate(spec).retrieve(questions))
-    assert tables() == {"mine"}
-    with closing(load_candidate(f"{spec},keep=stopped").retrieve(questions)) as lists:
-        next(lists)
-        assert tables() == {"mine", "stopped"}
-    assert tables() == {"mine"}
-    with pytest.raises(EncoderError, match=r"'mine' already exists; another name in keep= leaves it as it is"):
-        list(load_candidate(f"{spec},keep=mine").retrieve(questions))
-    assert database.open_table("mine").to_arrow().to_pylist() == [{"number": 7}]
-    list(load_candidate(f"{spec},keep=stays").retrieve(questions))
-    assert database.open_table("stays").count_rows() == DOCUMENTS
-
-
 def failure_of(spec, corpus=None, encoder=None):
     """Return why a store fails in a run in which an encoder finishes."""
     corpus = corpus or corpus_of()
