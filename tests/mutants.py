@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src/embassay"
 DRAWN = 20
 DRAWN_FROM = "stats/*.py comparison/gate.py comparison/differences.py comparison/compare.py"
-NEIGHBOURS = "stats comparison diagnostics reports frozen adaptation integrations run golden"
+NEIGHBOURS = "stats comparison diagnostics reports adaptation integrations run golden"
 """Folders of tests that are run after the tests of the module itself, in this order."""
 # A mutant may never end.
 PYTEST = ["timeout", "900", sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
@@ -88,12 +88,15 @@ def is_number(token: tokenize.TokenInfo) -> bool:
 
 
 def tests_of(module: str) -> Iterator[list[Path]]:
-    """Yield where a mutant of a module is looked for: its own test, the tests that import it, whole folders."""
+    """Yield where a mutant of a module is looked for: its own test, the tests that import it, whole folders.
+
+    The frozen outputs come early: hardly a figure moves without them.
+    """
     tests, room = ROOT / "tests", module.split("/")[0]
     yield [tests / room / f"test_{Path(module).stem}.py"]
     dotted = module.removesuffix(".py").replace("/", ".")
     yield [path for path in sorted(tests.rglob("test_*.py")) if f"embassay.{dotted} import" in path.read_text("utf-8")]
-    for folder in [room, *NEIGHBOURS.split()]:
+    for folder in ["frozen", room, *NEIGHBOURS.split()]:
         yield [tests / folder]
 
 
