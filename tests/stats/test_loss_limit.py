@@ -179,3 +179,9 @@ def test_many_unlike_gains_are_drawn_close_to_the_exact_p():
     expected = norm.cdf(gains.sum() / np.sqrt((gains**2).sum()))
     assert p == pytest.approx(expected, abs=4 * np.sqrt(expected / 9999) + 0.003)
     assert p == loss_p(gains, np.arange(200), DRAWS, "a")
+
+
+def test_the_smallest_p_of_random_halves():
+    # Everything is lost, so that no half of 60 units exchanged loses as much.
+    gains = -np.random.default_rng(1).uniform(0.1, 0.2, 60)
+    assert loss_p(gains, np.arange(60), DRAWS) == 1 / 10_000
