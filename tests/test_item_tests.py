@@ -2,12 +2,10 @@
 
 import importlib.util
 import sys
-from math import comb
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "item_tests.py"
 
@@ -19,24 +17,6 @@ def script():
     sys.modules["item_tests"] = module
     found.loader.exec_module(module)
     return module
-
-
-@pytest.fixture
-def dependent():
-    """Return scores of which whole documents are won (12) or lost (8)."""
-    unit = np.repeat(np.arange(20), 30)
-    a = (np.random.default_rng(0).permutation(np.arange(20) < 12)[unit]).astype(float)
-    return a, 1 - a, unit
-
-
-def test_answers_that_hang_together_fool_the_rules_over_questions_only(script, dependent):
-    a, b, unit = dependent
-    assert script.t_over_items(a, b, unit) == pytest.approx(stats.ttest_rel(a, b).pvalue)
-    assert max(script.t_over_items(a, b, unit), script.permutation_over_items(a, b, unit)) < 1e-3
-    assert script.not_best_in_resamples(a, b, unit) < 1e-3
-    # 12 heads of 20 or more extreme on either side; mid-p counts half of what is as extreme.
-    exact = stats.binomtest(12, 20).pvalue
-    assert exact - comb(20, 8) / 2**20 - 0.02 <= script.over_units(a, b, unit) <= exact + 0.02
 
 
 def test_the_share_of_resamples_by_hand(script):

@@ -111,13 +111,6 @@ def test_a_text_of_both_corpora_has_no_distance():
     assert scores.values["distance"][1] == 0
 
 
-def test_general_texts_of_one_vector_are_their_own_neighbours_but_never_themselves():
-    vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 0, 0, 50, 50, 90))} | {"dom passage 0.0": at(20)}
-    found, _ = distances(retrieval("dom", 1), retrieval("gen", 6), vectors)
-    expected = [0, 0, 0, 0, 0, chord(40)]
-    assert [found[f"gen passage {n}.0"] for n in range(6)] == pytest.approx(expected, abs=1e-7)
-
-
 def test_zero_vectors_are_undefined_and_found_by_nobody():
     domain, general = retrieval("dom", 12), retrieval("gen", 12)
     vectors = gaussian(domain, general) | {"dom passage 0.0": np.zeros(6), "gen passage 0.0": np.zeros(6)}

@@ -53,24 +53,6 @@ def test_two_dimensions_by_hand(t, from_a, from_b, position):
     assert found == pytest.approx({**expected, "norm_ratio": 2 / 3}, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("t", "from_a", "from_b", "position", "share"),
-    [
-        ((1, 0, 1), 0, pi / 4, 0, 1 / sqrt(2)),  # p = (1, 0, 0) of length 1, t of √2
-        ((0, 1, sqrt(3)), pi / 2, pi / 4, 2, 1 / 2),  # p = (0, 1, 0) of 1, t of 2; φ = 90° of 45°
-        ((1, 1, -sqrt(2)), pi / 4, 0, 1, 1 / sqrt(2)),  # p = b of √2, t of 2
-        ((3, 0, 4), 0, pi / 4, 0, 3 / 5),
-        ((0, -1, 0), pi / 2, 3 * pi / 4, -2, 1),  # φ = −90°
-        ((-1, 1, 0), 3 * pi / 4, pi / 2, 3, 1),  # φ = 135°
-    ],
-)
-def test_three_dimensions_by_hand(t, from_a, from_b, position, share):
-    # The plane is z = 0; a and b at 45°, of lengths 1 and √2.
-    found = one((1, 0, 0), (1, 1, 0), t)
-    expected = {"angle": pi / 4, "from_a": from_a, "from_b": from_b, "position": position, "share": share}
-    assert found == pytest.approx({**expected, "norm_ratio": 1 / sqrt(2)}, abs=1e-14)
-
-
 @pytest.mark.parametrize("t", [(0, 0, 1), (0, 0, -7), (1e-7, 0, 1)])
 def test_a_vector_that_is_orthogonal_to_the_plane_has_no_projection(t):
     found = one((1, 0, 0), (1, 1, 0), t)

@@ -15,7 +15,6 @@ from embassay.core.result import (
     Screening,
     Verdict,
 )
-from embassay.corpora.queries.made import SOURCES
 from embassay.reports.findings.decision import Decision
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.support import verdict
@@ -120,15 +119,6 @@ def test_the_lexical_baseline_is_used_where_no_model_is_shown_to_be_better_and_n
     rows = {"a": (0.6, 0), "bm25": (0.61, 0)}
     ranking = verdict_with(candidates=("a",), differences=(gap("a", "bm25", -0.01, -0.1, 0.08, 0.8, "main"),))
     assert lines(ranking, rows=rows) == ["Use: bm25. 61.0% [56.0, 66.0] accuracy."]
-
-
-@pytest.mark.parametrize("why", [{"leader": "Highest"}, {"source": SOURCES["headings"]}])
-def test_where_a_higher_value_does_not_recommend_it_is_only_the_highest(why):
-    of_corpus = {"source": why["source"]} if "source" in why else {}
-    ranking = verdict_with(**{key: value for key, value in why.items() if key != "source"})
-    (highest,) = decided(ranking, **of_corpus)
-    assert (highest.question, highest.severity, highest.encoder) == ("Highest", "medium", "a")
-    assert highest.sentence == "a. 87.0% [82.0, 92.0] accuracy. c: 7.0 points lower [−12.0, −2.0] (1 won, 8 lost)."
 
 
 def test_nothing_below_chance_is_used():

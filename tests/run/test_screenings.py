@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-import embassay as ea
 from embassay.core.result import Screening
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus, content_hash
@@ -105,23 +104,6 @@ def test_questions_that_were_made_of_the_documents_show_nothing():
 
 def test_an_original_that_is_not_in_the_run_is_not_compared_with():
     assert screened(corpus_of(), NEAR) == {}
-
-
-def test_a_variant_of_a_corpus_is_screened_against_the_original_on_it(runs):
-    corpus = "mine=docs,questions=q.csv,passages=[document,4]"
-    result = ea.assay(
-        ["m=hashing,dim=32", "b=hashing,dim=16,original=m"], corpus, "retrieval", cache=None, resamples=50
-    )
-    steps = {record.name: (*record.parts, record.step) for record in result.encoders if not record.baseline}
-    assert steps == {
-        "m,passages=document": ("",),
-        "m,passages=4": ("m,passages=document", "passages"),
-        "b,passages=document": ("m,passages=document", "export"),
-        "b,passages=4": ("m,passages=4", "export"),
-    }
-    # Other passages are meant to find other documents.
-    pairs = [(screening.encoder, screening.base) for screening in result.screenings]
-    assert pairs == [("b,passages=document", "m,passages=document"), ("b,passages=4", "m,passages=4")]
 
 
 def screening(outcome, step="index", **more):
