@@ -7,18 +7,17 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import embassay as ea
-from embassay.cli.app import exit_code_of
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.training.adaptation.pipeline import Adaptation
-from embassay.training.adaptation.request import AdaptRequest
-from embassay.training.trained import Trained
+from embassay.training.adapt import Adaptation, AdaptRequest
+from embassay.training.negatives import Mined
 
 torch = pytest.importorskip("torch", reason="the train extra is not installed")
 pytest.importorskip("accelerate", reason="the train extra is not installed")
@@ -60,27 +59,31 @@ def trainers(monkeypatch):
 def pretended(monkeypatch):
     calls = []
 
-    def train(kind, base, folder, advance, **given):
+    def train(kind, stage, base, advance, **given):
         from safetensors.torch import load_file, save_file
 
-        calls.append((kind, base, given))
+        calls.append((kind, base, {**given, "stage": stage}))
         advance(1, 2)
-        shutil.copytree(base, folder, ignore=shutil.ignore_patterns("README.md"))
-        name = "embeddings.word_embeddings.weight"
-        weights = load_file(folder / "model.safetensors")
-        weights[name] = weights[name] + 0.3 * torch.roll(weights[name], len(calls), dims=0)
-        save_file(weights, folder / "model.safetensors", {"format": "pt"})
-        facts = {"rows": 7, "tokens": 64, "steps": 3, "planned": 3, "device": "cpu", "evaluations": []}
+        assert not stage.open()
+
+        def write(folder):
+            shutil.copytree(
+                base, folder, ignore=shutil.ignore_patterns("README.md", "training.json"), dirs_exist_ok=True
+            )
+            name = "embeddings.word_embeddings.weight"
+            weights = load_file(folder / "model.safetensors")
+            weights[name] = weights[name] + 0.3 * torch.roll(weights[name], len(calls), dims=0)
+            save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
         note = f"A note on {kind}."
-        asked = {"data": "d" * 16}
-        (folder / "training.json").write_text(json.dumps({**facts, "asked": asked, "notes": [note]}))
-        return Trained(folder, str(folder), (note,))
+        stage.finish(write, {"rows": 7, "steps": 3, "evaluations": [], "notes": [note]})
+        return stage.trained(note)
 
-    def pretrain(base, sentences, folder, *, advance, **given):
-        return train("pretrain", base, folder, advance, sentences=sentences, **given)
+    def pretrain(stage, base, sentences, *, advance):
+        return train("pretrain", stage, base, advance, sentences=sentences)
 
-    def finetune(base, triplets, dev, corpus, folder, *, advance, **given):
-        return train("finetune", base, folder, advance, triplets=triplets, dev=dev, corpus=corpus, **given)
+    def finetune(stage, base, mined, dev, corpus, *, advance):
+        return train("finetune", stage, base, advance, triplets=mined.triplets, dev=dev, corpus=corpus)
 
     monkeypatch.setattr("embassay.training.pretraining.pretrain", pretrain)
     monkeypatch.setattr("embassay.training.finetuning.finetune", finetune)
@@ -125,7 +128,7 @@ def test_all_four_variants_are_assayed_on_the_test_questions(adapted):
     assert [encoder.name for encoder in found.result.encoders] == ["base", *VARIANTS]
     assert len({encoder.fingerprint for encoder in found.result.encoders}) == 4
     own = next(corpus for corpus in found.result.corpora if corpus.name == "handbook")
-    split = json.loads((found.folder / "split.json").read_text())["corpora"]["handbook"]
+    split = json.loads((found.folder / "split.json").read_text())
     assert own.items == len(split["test"])
     assert own.documents == 301
     assert not set(split["test"]) & {*split["train"], *split["dev"]}
@@ -143,12 +146,12 @@ def test_all_four_variants_are_assayed_on_the_test_questions(adapted):
 def test_the_trainers_get_training_and_dev_questions_only(adapted):
     found, calls = adapted
     assert [kind for kind, *_ in calls] == ["pretrain", "finetune", "finetune"]
-    split = json.loads((found.folder / "split.json").read_text())["corpora"]["handbook"]
+    split = json.loads((found.folder / "split.json").read_text())
     asked = {sample.question: sample.id for sample in ea.load("handbook").samples}
     for _, _, given in calls[1:]:
         assert {asked[t.question] for t in given["triplets"]} <= set(split["train"])
         assert [question.id for question in given["dev"]] == split["dev"]
-        assert given["settings"].seed == 5
+        assert given["stage"].recipe.seed == 5
     assert not set(asked) & set(calls[0][2]["sentences"])
     assert calls[2][1].endswith("pretrained")
     assert calls[1][1] == calls[0][1]
@@ -184,11 +187,12 @@ def test_the_cards_hold_figures_and_no_sentence(adapted):
     for variant in VARIANTS:
         card = (found.folder / variant / "README.md").read_text()
         assert not [text for text in texts if text in card]
-        headings = ("Success@5", "accuracy (100 questions)", "COE", "ROE", "threshold τ", "IsoScore of the documents")
-        assert all(f"| {heading} | " in card for heading in headings)
+        assert re.search(
+            r"\| handbook[^|]*\| Success@5 +\| accuracy \(l = 100\) +\| COE +\| ROE +\| τ +\| IsoScore", card
+        )
         assert found.result.encoders[0].fingerprint in card
         assert "CC-BY-4.0" in card
-        assert f"| handbook | {ea.load('handbook').fingerprint} |" in card
+        assert re.search(rf"\| handbook +\| learnt, before the split +\| {ea.load('handbook').fingerprint} +\|", card)
         assert "base_model" not in card
         assert f"- {variant}, in short:" in card
         assert not [line for line in card.splitlines() if line.startswith("- ") and "in short" in line][1:]
@@ -203,54 +207,17 @@ def test_the_models_load_by_their_specs(adapted):
 
 def test_other_settings_are_refused_before_anything_is_done(adapted, base):
     found, _ = adapted
-    with pytest.raises(ea.InputError, match=r"another adaptation \(different: seed\)"):
+    with pytest.raises(ea.InputError, match=r"other settings \(different: seed\)"):
         ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(**{**QUICK, "seed": 6}))
-    with pytest.raises(ea.InputError, match=r"variant 'finetuned' with other settings \(different: rate\)"):
+    with pytest.raises(ea.InputError, match=r"finetuned: contains a training with other settings \(different: rate\)"):
         ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(finetune=True, rate=0.1, **QUICK))
-
-
-def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
-    found, _ = adapted
-    shutil.copytree(found.folder, tmp_path / "a")
-    config = tmp_path / "a" / "finetuned" / "config_sentence_transformers.json"
-    config.write_text(json.dumps({**json.loads(config.read_text()), "prompts": {"query": "say: "}}))
-    with pytest.raises(ea.InputError, match="finetuned: was changed after training"):
-        ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(finetune=True, **QUICK))
-
-
-def test_own_text_and_triplets_are_trained_on_and_named_in_the_card(base, tmp_path, trainers, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.training.adaptation.domain.BUILT_IN", ("opposites",))
-    (tmp_path / "more.txt").write_text("A valve opens. A seal holds.")
-    questions = [sample.question for sample in ea.load("handbook").samples]
-    rows = [{"query": question, "positive": f"{question} Yes.", "negatives": ["No."]} for question in questions]
-    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    own = ["--text", str(tmp_path / "more.txt"), "--triplets", str(tmp_path / "own.jsonl"), "--no-texts"]
-    command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--resamples", "50"]
-    assert exit_code_of([*command, *own]) == 0
-    pretraining, finetuning, _ = (given for _, _, given in trainers)
-    assert pretraining["sentences"][-2:] == ("A valve opens.", "A seal holds.")
-    split = json.loads((tmp_path / "a" / "split.json").read_text())["corpora"]["handbook"]
-    held_out = {sample.question for sample in ea.load("handbook").samples if sample.id in split["test"] + split["dev"]}
-    assert {triplet.question for triplet in finetuning["triplets"]} == set(questions) - held_out
-    assert all(triplet.wrong == ("No.",) for triplet in finetuning["triplets"])
-    assert f"{len(held_out)} triplets left out: they quote a held-out question" in capsys.readouterr().err
-    # --no-texts writes no corpus of the held-out questions either.
-    assert not (tmp_path / "a" / "questions").exists()
-    card = (tmp_path / "a" / "finetuned" / "README.md").read_text()
-    assert f"| text: {tmp_path / 'more.txt'} | " in card
-    assert f"| triplets: {tmp_path / 'own.jsonl'} | " in card
-    assert "| window |" not in card
-    # Another text is another adaptation.
-    (tmp_path / "more.txt").write_text("A hose bends.")
-    assert exit_code_of([*command, *own]) == 2
-    assert "contains another adaptation (different: text)" in capsys.readouterr().err
 
 
 def test_split_by_context_no_negative_answers_a_test_question(base, tmp_path):
     adaptation = prepared(base, tmp_path / "a", by="context")
     material = adaptation.material
     held_out = {d.passages[0] for d in material.union.documents if d.id in material.held_out}
-    wrong = {text for triplet in adaptation.making.mined().triplets for text in triplet.wrong}
+    wrong = {text for triplet in adaptation.mined().triplets for text in triplet.wrong}
     assert len(held_out) > 20 < len(wrong)
     assert not held_out & wrong
 
@@ -265,29 +232,32 @@ def test_a_folder_that_holds_the_base_is_refused_and_nothing_of_it_goes(base, tm
     assert Path("bo/pretrained/model.safetensors").exists()
 
 
-def test_a_base_that_has_learnt_the_test_questions_is_refused(base, tmp_path):
-    first = prepared(base, tmp_path / "a")
+def test_a_base_that_an_adaptation_made_is_said(base, tmp_path):
     model = tmp_path / "a" / "finetuned"
     shutil.copytree(base, model)
-    (model / "training.json").write_text('{"stage": "finetuning"}')
-    (tmp_path / "a" / "split.json").write_text(json.dumps(first.split_record()))
-    prepared(str(model), tmp_path / "b")
-    with pytest.raises(ea.InputError, match=r"used \d+ of the 41 test questions to train it"):
-        prepared(str(model), tmp_path / "b", seed=1)
+    note = "the base was trained by embassay adapt; if test questions were among its training questions"
+    assert not [line for line in prepared(base, tmp_path / "b").notes() if line.startswith(note)]
+    (model / "training.json").write_text('{"kind": "finetuning"}')
+    assert [line for line in prepared(str(model), tmp_path / "b").notes() if line.startswith(note)]
 
 
 def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypatch):
     spec = f"{base},query_prompt=which ,document_prompt=the ,similarity=dot"
     adaptation = prepared(spec, tmp_path / "a")
     assert adaptation.base.card.prompts == {"query": "which ", "document": "the "}
-    (entry,) = adaptation.assay.base_plan.entries
+    (entry,) = adaptation.plan.entries
     assert (entry.label, entry.encoder.card) == ("base", adaptation.base.card)
     assert entry.encoder.fingerprint == adaptation.base.fingerprint
-    monkeypatch.setattr("embassay.training.pretraining.pretrain", lambda start, *given, **more: start)
-    assert adaptation.making.train(adaptation.stages[0], None, None) == spec
+    said = []
+    monkeypatch.setattr(
+        "embassay.training.pretraining.pretrain",
+        lambda stage, start, *given, **more: said.append(start) or stage.trained(),
+    )
+    adaptation.train("pretrained", Mined((), Counter()), None)
+    assert said == [spec]
 
 
-RECORDS = ("adaptation.json", "split.json", "verdict.md", "training.json", "README.md")
+RECORDS = ("split.json", "verdict.md", "training.json", "README.md")
 
 
 def records(folder):
@@ -315,7 +285,7 @@ def test_a_real_adaptation_that_is_killed_again_and_again_ends_with_the_same_byt
     assert {Path(name).name for name in found} == {*RECORDS, "model.safetensors"}
     moments = (
         "pretrained.training/checkpoint-*/weights.safetensors",
-        "finetuned.training/checkpoint-*/complete.json",
+        "finetuned.training/checkpoint-*",
         "run/run.json",
     )
     kills = 0

@@ -42,7 +42,8 @@ def finished(tmp_path_factory):
 
 def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(finished):
     folder, out, err = finished
-    assert {p.name for p in folder.iterdir()} == {"run.json", "result.json", "report.html", "scores", "items"}
+    files = {"run.json", "result.json", "report.html", "scores", "values.npz", "items.json"}
+    assert {path.name for path in folder.iterdir()} == files
     # Four encoders with the baselines.
     assert len(list((folder / "scores").iterdir())) == 4
     assert re.search(r"^hashing +0\.0% ▼ ", out, re.M)
@@ -132,6 +133,9 @@ def test_no_texts_keeps_no_word_of_what_an_encoder_says_when_it_fails(embassay, 
     assert err.count("failed: bad: ") == 1
     reason = "the reason is not stored because it may contain texts"
     assert record["failures"] == [{"encoder": "bad", "diagnostic": "", "corpus": "", "reason": reason}]
+
+
+# Wrong names and numbers are in golden/mistakes.txt.
 
 
 @pytest.fixture
@@ -250,3 +254,6 @@ def test_vectors_that_depend_on_their_company_are_a_note_of_the_run_and_of_its_r
     for page in ("RUN/report.html", "again.html"):
         notes = (tmp_path / page).read_text(encoding="utf-8").partition("<summary>Notes</summary>")[2]
         assert "depends on the other texts of its batch" in notes
+
+
+# --- the encoder that the others are compared with ----------------------------------------------------------

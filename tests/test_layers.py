@@ -37,8 +37,8 @@ PLUGINS = {
 }
 """The kinds of plug-ins, and the function that makes a file one of them."""
 PURE = ("core/samples", "core/vectors", "core/types", "core/result", "core/randomness", "stats")
-"""What needs numpy and scipy only, but for the word overlap."""
-STANDARD = {"numpy", "scipy", "polars"}
+"""What needs numpy and scipy only, but for the word overlap, and for pydantic where samples are checked."""
+STANDARD = {"numpy", "scipy", "polars", "annotated_types", "pydantic"}
 
 
 def modules():
@@ -140,7 +140,7 @@ def test_pure_files_need_numpy_and_scipy_only():
             if (path, root) == (Path("core/result"), "altair"):
                 continue  # the type that Result.plot returns
             assert root in sys.stdlib_module_names | STANDARD | {"embassay"}, f"{path} imports {name}"
-            assert root != "polars" or not at_once, path
+            assert root not in ("polars", "pydantic") or not at_once, path
 
 
 def test_word_overlap_brings_its_libraries_when_they_are_used():

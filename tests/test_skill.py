@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.core.result import Answer, Difference, Row, Standing, Verdict
+from embassay.core.result import ANSWER_KINDS, Answer, Difference, Row, Standing, Verdict
 from embassay.corpora.builtin.handbook import write_files
 from embassay.reports.findings import templates
 
@@ -57,8 +57,8 @@ def test_the_fields_that_it_names_exist(record):
 
 def test_the_standings_and_questions_that_it_names_exist():
     assert re.findall(r"`([a-z ]+)`", SKILL.split("*standing*: ")[1].split("Never turn")[0]) == list(get_args(Standing))
-    questions = {one.question for one in vars(templates).values() if getattr(one, "question", "")}
-    assert {"Use", "Or", "Not", "Data"} <= questions
+    kinds = {one.kind for one in vars(templates).values() if getattr(one, "kind", "")}
+    assert {ANSWER_KINDS[kind] for kind in kinds} >= {"Use", "Or", "Not", "Data"}
     for question in ("Use", "Or", "Not", "Index", "Copies", "Data", "Cut-off", "Notices a not?"):
         assert f"*{question}*" in SKILL
 

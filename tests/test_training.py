@@ -1,14 +1,12 @@
 """``embassay train``: each command offers what its trainer takes, and says what went wrong in one line."""
 
-from importlib import import_module
-
 import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
-from embassay.training.trained import Trained
+from embassay.training.stage import Trained
 
 
 @pytest.mark.parametrize(
@@ -27,7 +25,7 @@ def test_what_is_asked_for_reaches_the_trainer(kind, options, monkeypatch, tmp_p
         calls.append((text, out, given, overwrite))
         return Trained(out, f"{kind}:{out}", ("A note.",))
 
-    monkeypatch.setattr(import_module(f"embassay.training.{kind}"), "train", train)
+    monkeypatch.setattr("embassay.training.train.train", train)
     arguments = ["--text", tmp_path / "t.txt", "-o", tmp_path / "m", "--seed", "7", "--dim", "9", "--overwrite"]
     assert exit_code_of(["train", kind, *map(str, arguments)]) == 0
     assert calls == [(tmp_path / "t.txt", tmp_path / "m", options, True)]
@@ -73,6 +71,6 @@ def test_too_little_memory_is_said(monkeypatch, tmp_path, capsys):
     def train(*given, **more):
         raise MemoryError
 
-    monkeypatch.setattr("embassay.training.words.train", train)
+    monkeypatch.setattr("embassay.training.train.train", train)
     assert exit_code_of(["train", "words", "--text", str(tmp_path), "-o", str(tmp_path / "m")]) == 2
     assert capsys.readouterr().err.startswith("embassay: not enough memory")

@@ -1,10 +1,9 @@
 """The evaluator: its names and directions, and a real training run of a tiny random model that is watched."""
 
-import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli.integrations.evaluator import evaluator, live_model
+from embassay.cli.integrations.evaluator import evaluator
 from embassay.run.resolve import load_corpus
 
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
@@ -38,8 +37,6 @@ class Bag:
         return self._rows("document", texts, given)
 
     def _rows(self, role, texts, given):
-        assert given["batch_size"] == 32
-        assert given["show_progress_bar"] is False
         self.asked.add(role)
         return ea.encoder("hashing,dim=64").encode(texts, role=role)
 
@@ -72,19 +69,6 @@ def test_its_figures_are_those_of_an_assay():
     assert watching.primary_metric in found
     assert model.asked == {"query", "document"}
     assert model.model_card_data.told == [(found, 1, 20)]
-
-
-@pytest.mark.parametrize(("role", "prompt"), [("query", "query : "), ("document", "passage : "), ("text", "sts : ")])
-def test_a_live_model_gets_the_prompts_that_it_would_be_assayed_with(role, prompt):
-    class Prompted(Bag):
-        prompts = {"query": "query : ", "document": "", "passage": "passage : ", "sts": "sts : "}  # noqa: RUF012
-        default_prompt_name = "sts"
-
-        def _rows(self, role, texts, given):
-            return super()._rows(role, [given["prompt"] + text for text in texts], given)
-
-    rows = live_model(Prompted()).encode(["a sensor"], role)
-    assert np.array_equal(rows, ea.encoder("hashing,dim=64").encode([f"{prompt}a sensor"]))
 
 
 @pytest.mark.slow
@@ -124,7 +108,7 @@ def test_it_watches_a_real_training(tmp_path, tiny_model):
     seen = [entry for entry in trainer.state.log_history if f"eval_{watching.primary_metric}" in entry]
     assert len(seen) == 2
     assert trainer.state.best_metric == max(entry[f"eval_{watching.primary_metric}"] for entry in seen)
-    own = ea.assay([live_model(model)], corpus, ["retrieval"], baselines=False, cache=None)
+    own = ea.assay([model], corpus, ["retrieval"], baselines=False, cache=None)
     row = next(r for r in own.rows if (r.metric, r.subset, r.condition) == ("Success@5", "all", ""))
     assert watching(model)[watching.primary_metric] == row.value
 

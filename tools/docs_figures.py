@@ -31,7 +31,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import metadata
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from docstring_parser import parse
 
@@ -347,18 +347,18 @@ def generating_made() -> str:
 
 def reproduced_papers() -> str:
     """The exhibits of the papers of which some figure can be compared; EMBASSAY_MODELS names the weights."""
-    from embassay.cli.papers.bench import Bench
-    from embassay.cli.papers.exhibit import DIFFERS, REPRODUCED
-    from embassay.cli.papers.tables import reproduced, summary, written
-    from embassay.core.errors import say
+    from embassay.cli.papers import NOT_AVAILABLE, Bench, figures
+    from embassay.cli.reproduce import Paper, summary, written
+    from embassay.diagnostics.published import published
 
     models = os.environ.get("EMBASSAY_MODELS")
-    bench = Bench(data(""), Path(models) if models else None)
     with tempfile.TemporaryDirectory() as folder:
-        shown = list(reproduced(bench, "", Path(folder), lambda paper, exhibit: say(f"{paper}, {exhibit.name}")))
-    compared = [one for one in shown if one.count(REPRODUCED) or one.count(DIFFERS)]
+        bench = Bench(data(""), Path(models) if models else None, Path(folder))
+        of_papers = {paper: published(paper)["exhibits"] for paper in get_args(Paper)}
+        exhibits = [list(figures(paper, each, bench)) for paper, listed in of_papers.items() for each in listed]
+    compared = [lines for lines in exhibits if any(line["standing"] != NOT_AVAILABLE for line in lines)]
     # The last line counts the figures of all exhibits.
-    return written(compared, "markdown").replace(summary(compared), summary(shown))
+    return written(compared, "markdown").replace(summary(compared), summary(exhibits))
 
 
 def metrics() -> str:
@@ -501,16 +501,17 @@ def shown_by(command: str) -> str:
 # --- comparing and writing -----------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?!\w)")
-HASH = re.compile(r"\|(scores|pool):[0-9a-f]{16}")
+OF_MACHINE = re.compile(r"\|(scores|pool):[0-9a-f]{16}|[\d.]+ ms\b")
 
 
 def agrees(printed: str, computed: str) -> bool:
     """Tell whether two texts are equal but for one unit of the last digit of each number.
 
-    Spaces, which align columns, and hashes of scores and pools, which depend on the last bits of vectors, do not count.
+    Spaces, which align columns, times, and hashes of scores and pools, which depend on the last bits of vectors, do not
+    count.
     """
-    printed = HASH.sub("", printed)
-    computed = HASH.sub("", computed)
+    printed = OF_MACHINE.sub("", printed)
+    computed = OF_MACHINE.sub("", computed)
     if _without_numbers(printed) != _without_numbers(computed):
         return False
     # The texts between the numbers are equal, so there are equally many.

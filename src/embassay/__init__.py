@@ -21,7 +21,7 @@ _HOME = {
     "compare": "embassay.comparison.compare:compare",
     "plan": "embassay.comparison.plan:plan",
     "adapt": "embassay.api:adapt",
-    "AdaptOptions": "embassay.training.adaptation.options:AdaptOptions",
+    "AdaptOptions": "embassay.training.options:AdaptOptions",
     "build": "embassay.api:build",
     "encode_corpus": "embassay.api:encode_corpus",
     "check": "embassay.comparison.gate:check",
@@ -135,7 +135,7 @@ if TYPE_CHECKING:
     from embassay.run.resolve import load_candidate as encoder
     from embassay.run.resolve import load_corpus as load
     from embassay.testsets.rating import rate
-    from embassay.training.adaptation.options import AdaptOptions
+    from embassay.training.options import AdaptOptions
 
 
 def __getattr__(name: str) -> Any:

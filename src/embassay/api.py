@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
-    from embassay.training.adaptation.options import AdaptOptions
-    from embassay.training.adaptation.pipeline import Adapted
-    from embassay.training.trained import Trained
+    from embassay.training.adapt import Adapted
+    from embassay.training.options import AdaptOptions
+    from embassay.training.stage import Trained
 
 
 def _renderer() -> Renderer:
@@ -105,6 +104,12 @@ def assay(
     EncoderError
         If everything fails. If only some encoders or diagnostics fail, a warning and ``result.failed`` name each of
         them, and the result has the others.
+
+    Examples
+    --------
+    >>> result = ea.assay(["bow", "tfidf"], ["handbook"], ["retrieval"], baselines=False)
+    >>> result.rank("retrieval")["encoder"].to_list()
+    ['tfidf', 'bow']
     """
     started = time.perf_counter()
     # Issued at the end, so that each warning points to the line of the caller.
@@ -191,6 +196,13 @@ def encode_corpus(
         Ray is not installed.
     EncoderError
         If the encoder fails, or a worker is killed again and again. Finished parts are kept.
+
+    Examples
+    --------
+    >>> import polars
+    >>> polars.DataFrame({"id": ["a", "b"], "text": ["It rained.", "We left."]}).write_parquet("texts.parquet")
+    >>> ea.encode_corpus("hashing,dim=8", "texts.parquet", "vectors").rows
+    2
     """
     from embassay.run.encode_options import EncodeOptions
     from embassay.run.encode_texts import encode_texts
@@ -234,11 +246,17 @@ def report(
     ------
     OutputError
         If the file cannot be written.
+
+    Examples
+    --------
+    >>> result = ea.assay("bow", "handbook", "retrieval", baselines=False)
+    >>> ea.report(result, "report.html").name
+    'report.html'
     """
     from embassay.reports.page import render
 
     path = output_path(path)
-    write(path, render(result, layouts(result), None, badges, notes).encode("utf-8", "replace"))
+    write(path, render(result, layouts(result), badges, notes).encode("utf-8", "replace"))
     return path
 
 
@@ -257,6 +275,15 @@ def read(path: str | Path, corpora: Sequence[str | Corpus[Any]] = ()) -> Result:
     ------
     SourceError
         If it is not the result of a run.
+
+    Examples
+    --------
+    >>> import subprocess, sys
+    >>> run = [sys.executable, "-m", "embassay", "run", "-e", "bow", "-c", "handbook", "-o", "finished"]
+    >>> subprocess.run(run, capture_output=True).returncode
+    0
+    >>> ea.read("finished").rank("retrieval")["encoder"].to_list()
+    ['bow']
     """
     path = source_path(path)
     if not path.is_dir():
@@ -297,6 +324,15 @@ def assay_vectors(
     ------
     InputError
         If an input is invalid, or a matrix does not fit the corpus.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> corpus = ea.load("opposites")
+    >>> matrix = np.random.default_rng(0).normal(size=(len(list(corpus.texts())), 8))
+    >>> result = ea.assay_vectors(corpus, {"mine": matrix}, ["negated_antonyms"], baselines=False)
+    >>> [encoder.name for encoder in result.encoders]
+    ['mine']
     """
     from embassay.models.objects.given_vectors import MatrixEncoder
     from embassay.run.resolve import load_corpus
@@ -349,9 +385,8 @@ def adapt(
     EncoderError
         If a training fails; finished work is kept, and the same call continues.
     """
-    from embassay.training.adaptation.options import AdaptOptions
-    from embassay.training.adaptation.pipeline import Adaptation
-    from embassay.training.adaptation.request import AdaptRequest
+    from embassay.training.adapt import Adaptation, AdaptRequest
+    from embassay.training.options import AdaptOptions
 
     request = AdaptRequest(
         base,
@@ -402,6 +437,7 @@ def train(
     """
     from embassay.testsets.base import silent
     from embassay.training.options import KINDS
+    from embassay.training.train import train as carry_out
 
     if kind not in KINDS:
         raise UnknownNameError("kind of training", kind, KINDS)
@@ -409,12 +445,8 @@ def train(
     for name in options:
         if name not in known:
             raise UnknownNameError(f"option of the training of {kind}", name, known)
-    trainer = import_module(f"embassay.training.{kind}")
     chosen = KINDS[kind](**options)
-    trained: Trained = trainer.train(
-        source_path(text), output_path(out), chosen, overwrite=overwrite, advance=advance or silent
-    )
-    return trained
+    return carry_out(source_path(text), output_path(out), chosen, overwrite=overwrite, advance=advance or silent)
 
 
 def build(
@@ -432,7 +464,7 @@ def build(
     advance: Advance | None = None,
     **options: Any,
 ) -> Built:
-    """Build a test set from your own sentences or documents, as ``embassay build`` does.
+    r"""Build a test set from your own sentences or documents, as ``embassay build`` does.
 
     Parameters
     ----------
@@ -471,6 +503,16 @@ def build(
     EncoderError
         If a generator or a filter fails; the answers of a generator are kept next to ``out``, and the same call
         continues.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Path("pages").mkdir()
+    >>> text = "Open the flap at the bottom left, turn the filter to the left and rinse it under warm water."
+    >>> size = Path("pages/washer.md").write_text(f"# Washer\n\n## Cleaning the filter\n\n{text}\n")
+    >>> built = ea.build("retrieval", "pages", "questions", method="headings")
+    >>> len(built.samples)
+    1
     """
     from embassay.core.types import Runtime
     from embassay.models.neural.locations import find

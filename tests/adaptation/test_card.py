@@ -1,30 +1,32 @@
 """The card of a variant and the table of all variants, from a result worked by hand."""
 
 from dataclasses import replace
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from embassay.core.result import CorpusRecord, EncoderRecord, Result, Row
-from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
-from embassay.training.adaptation.card import VariantsOrigin, card_of, hub_name
-from embassay.training.adaptation.figures import INTERVALS, of_variants
-from embassay.training.adaptation.options import AdaptOptions
-from embassay.training.adaptation.variants import Stage
-from embassay.training.settings import FINETUNE
+from embassay.training.card import card_of
+from embassay.training.verdict import INTERVALS, figures
 
 NAMES = ("base", "finetuned")
-STAGE = Stage("finetuned", "finetune", "base", FINETUNE, AdaptOptions())
-ORIGIN = VariantsOrigin("./mine", "b" * 16, "75 to learn from", {"torch": "2"}, [("mine", "5df59cba8925e8fd", "CC0")])
-SAID = (
-    "finetuned on your questions: better, +2.0 points",
-    "finetuned: training never beat its starting model on the dev questions",
-    "finetuned, in short: better on your questions",
-    "pretrained+finetuned on your questions: worse",
-    "pretrained+finetuned against finetuned on your questions: worse",
-    "Each line compares single training runs",
-)
-FACTS = {"finetuned": {"rows": 75, "data": "d" * 16, "evaluations": [[0, 0.633], [5, 0.6], [10, 0.567]]}}
+LEARNT = (SimpleNamespace(name="mine", fingerprint="5df59cba8925e8fd", licence="CC0"),)
+SAID = ("finetuned on your questions: better, +2.0 points", "Each line compares single training runs")
+TRAININGS = {
+    "finetuned": {
+        "settings": {"loss": "mnr", "rate": 2e-05},
+        "rows": 7500,
+        "evaluations": [[0, 0.633], [5, 0.6], [10, 0.567]],
+        "files": ["model.safetensors"],
+        "notes": ["A note."],
+        "made_with": {"torch": "2"},
+        "format": 1,
+    }
+}
+
+
+def card(result):
+    return card_of("Base: ./mine.", TRAININGS, LEARNT, result, ["mine"], SAID)
 
 
 def row(encoder, metric, subset, *figure):
@@ -52,65 +54,34 @@ def result():
     return Result(0, 1000, encoders, (corpus,), tuple(rows))
 
 
+def cells(line):
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
 def test_the_card_names_what_was_learnt_from_apart_from_what_it_was_tested_on(result):
-    card = card_of([STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
-    learnt, tested = card.split("## Training data\n\n")[1].split("## Test data\n\n")
-    assert "| mine | 5df59cba8925e8fd | CC0 |" in learnt
-    assert "| mine | test questions of the domain | 41 | 7b01d0fd98d91ab5 | CC0 |" in tested
-    assert f"| data | {'d' * 16} |" in card
-    assert "| Success@5 of the dev questions | 0.633 (step 0), 0.600 (step 5), 0.567 (step 10) |" in card
-    said = card.split("## Verdict\n\n")[1].split("\n\nSignature")[0]
-    assert said.splitlines() == [f"- {line}" for line in (*SAID[:3], SAID[-1])]
-
-
-def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
-    own = card_of([STAGE], FACTS, ORIGIN, result, ["mine"], SAID)
-    assert "base_model" not in own
-    there = card_of([STAGE], FACTS, replace(ORIGIN, hub="a/b"), result, ["mine"], SAID)
-    assert there.startswith(
-        '---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\nbase_model: "a'
-    )
-
-
-@pytest.mark.parametrize(
-    ("target", "folder", "name"),
-    [
-        ("all-MiniLM-L6-v2", "/site-packages/gt/model", "sentence-transformers/all-MiniLM-L6-v2"),
-        ("all-MiniLM-L6-v2", "/hub/models--sentence-transformers--all-MiniLM-L6-v2/snapshots/c9",
-         "sentence-transformers/all-MiniLM-L6-v2"),
-        ("bert-base-uncased", "/hub/models--bert-base-uncased/snapshots/c9", "bert-base-uncased"),
-        ("intfloat/e5-small", "/hub/models--intfloat--e5-small/snapshots/c9", "intfloat/e5-small"),
-    ],
-)  # fmt: skip
-def test_the_name_on_the_hub_is_the_one_that_was_found(target, folder, name):
-    assert hub_name(target, ModelFiles(Path(folder), "c9")) == name
-    assert hub_name(target, ModelFiles(Path(target), LOCAL_FOLDER)) is None
+    text = card(result)
+    data = list(map(cells, text.split("## Data\n\n")[1].splitlines()))
+    assert ["mine", "learnt, before the split", "5df59cba8925e8fd", "CC0"] in data
+    assert ["mine", "test questions of the domain, 41 items", "7b01d0fd98d91ab5", "CC0"] in data
+    facts = dict(cells(line) for line in text.split("### finetuned\n\n")[1].split("\n\n")[0].splitlines())
+    assert (facts["loss"], facts["rows"], facts["rate"], facts["torch"]) == ("mnr", "7,500", "2e-05", "2")
+    assert facts["Success@5 of the dev questions"] == "0.633 (step 0), 0.600 (step 5), 0.567 (step 10)"
+    assert "files" not in facts
+    assert "\n- A note.\n" in text
+    assert text.split("## Verdict\n\n")[1].split("\n\n")[0].splitlines() == [f"- {line}" for line in SAID]
 
 
 def test_all_variants_stand_in_one_table_of_six_figures(result):
-    head, rule, base, tuned, blank, note = of_variants(result, ["mine"])
-    assert [cell.strip() for cell in head.split("|")[1:3]] == ["mine", "Success@5"]
-    assert [cell.strip() for cell in tuned.strip("| ").split("|")] == [
-        "finetuned",
-        "91.2% [88.0, 94.0]",
-        "91.0% [85.0, 96.0]",
-        "95.0% [90.0, 97.0]",
-        "1.0% [0.0, 2.0]",
-        "0.432",
-        "0.250",
-    ]
+    head, rule, base, tuned, blank, note = figures(result, ["mine"], NAMES).splitlines()
+    assert cells(head)[:2] == ["mine", "Success@5"]
+    expected = ["91.2% [88.0, 94.0]", "91.0% [85.0, 96.0]", "95.0% [90.0, 97.0]", "1.0% [0.0, 2.0]", "0.432", "0.250"]
+    assert cells(tuned) == ["finetuned", *expected]
     assert len({len(line) for line in (head, rule, base, tuned)}) == 1
     assert blank == ""
     assert note == INTERVALS
 
 
-def test_figures_of_few_units_are_marked(result):
-    few = replace(result, rows=tuple(replace(r, units=22) for r in result.rows))
-    assert of_variants(few, ["mine"])[0].startswith("| mine (few units: 22) | ")
-    assert "\nmine (few units: 22)\n" in card_of([STAGE], FACTS, ORIGIN, few, ["mine"], SAID)
-
-
 def test_a_figure_that_there_is_none_of_is_a_dash(result):
     left = tuple(r for r in result.rows if (r.metric, r.encoder) != ("tau", "base"))
-    _, _, base, *_ = of_variants(replace(result, rows=left), ["mine"])
-    assert base.split("|")[6].strip() == "–"
+    _, _, base, *_ = figures(replace(result, rows=left), ["mine"], NAMES).splitlines()
+    assert cells(base)[5] == "–"

@@ -17,8 +17,7 @@ from embassay.diagnostics.metrics.metric import headline_metric, meaning_of, ran
 from embassay.reports.findings.templates import CAVEAT
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
-from embassay.training.adaptation.gain import changes
-from embassay.training.adaptation.wording import PHRASES, sentence, verdict
+from embassay.training.verdict import PHRASES, changes, sentence, verdict
 
 SHARES = {"retrieval": ("Success@5", "all", ""), "negated_antonyms": ("accuracy", "all", "")}
 MEANS = {"minimal_pairs": ("contrast", "synonym-negation_main", "")}
@@ -83,7 +82,7 @@ class Planted:
 
 
 def said(planted, own=("mine",), **more):
-    return verdict(planted.result, planted.columns, own, **more)
+    return verdict(planted.result, planted.columns, own, more.get("evaluations", {})).lines
 
 
 def contrasts(shift, spread=0.02, items=116):
@@ -221,7 +220,7 @@ def test_a_change_is_told_from_the_variant_s_side_whoever_stands_first():
     assert (c.a, c.b) == ("base", "finetuned")
     turned = replace(c, a=c.b, b=c.a, difference=-c.difference, low=-c.high, high=-c.low)
     other = replace(planted.result, comparisons=(turned,))
-    assert verdict(other, planted.columns, ["mine"]) == said(planted)
+    assert verdict(other, planted.columns, ["mine"], {}).lines == said(planted)
 
 
 def test_the_domain_comes_first_then_the_rest_and_both_are_summed_up():
@@ -280,7 +279,7 @@ def test_the_shift_is_said_where_it_is_there():
     after = replace(before, encoder="finetuned", value=0.81)
     others = (replace(after, condition=""), replace(after, subset="queries", value=None, reason="no vector"))
     result = replace(planted.result, rows=(*planted.result.rows, before, after, *others))
-    first, shift, *rest = verdict(result, planted.columns, ["mine"])
+    first, shift, *rest = verdict(result, planted.columns, ["mine"], {}).lines
     assert shift == (
         "finetuned: your documents lie 0.81 mean pair distances from the nearest general ones (mine vs handbook), "
         "0.70 before"
@@ -295,7 +294,7 @@ def test_metrics_that_are_no_headline_are_left_out():
     others += [replace(c, a="finetuned", b="other") for c in planted.comparisons]
     result = replace(planted.result, comparisons=tuple(others))
     assert changes(result, planted.columns) == []
-    assert verdict(result, planted.columns, ["mine"]) == (CAVEAT.sentence(seed=0),)
+    assert verdict(result, planted.columns, ["mine"], {}).lines == (CAVEAT.sentence(seed=0),)
 
 
 def test_the_figures_are_those_of_a_plain_paired_mean():

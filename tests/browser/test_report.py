@@ -10,6 +10,7 @@ import pytest
 from embassay.api import assay, report
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
+from embassay.corpora.builtin.handbook import write_files
 from embassay.models.lexical.hashing import HashingEncoder
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -37,6 +38,16 @@ def page_file(tmp_path_factory):
     corpora = [source, "built_in=opposites", "edits", "vignettes", "paraphrases", str(pairs)]
     result = assay(["hashing", "bow"], corpora, profile="research", cache=None, limit=60, resamples=100)
     return report(result, tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def decision_file(tmp_path_factory):
+    """A page about one's own documents and questions."""
+    place = tmp_path_factory.mktemp("own")
+    questions = write_files(place)
+    corpus = f"mine={place}/docs,questions={questions}"
+    result = assay(["hashing", "small=hashing,dim=8", "bow"], corpus, "retrieval", cache=None, resamples=100)
+    return report(result, place / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +128,45 @@ def test_it_draws_every_chart_without_errors_or_requests(page_of, page_file, win
     assert all(labels)
 
 
+@pytest.mark.parametrize(("window", "screens"), [("desk", 1), ("phone", 2)])
+def test_decision_and_chart_are_seen_first(page_of, decision_file, window, screens):
+    page = page_of(decision_file, window)
+    wait_until(page, "document.querySelector('figure[data-chart]').dataset.drawn === 'yes'")
+    ends = [page.locator(part).first.bounding_box() for part in ("dl.answers", "figure[data-chart]")]
+    assert [end["y"] + end["height"] <= 900 * screens for end in ends] == [True, True]
+    assert page.locator("dl.answers dt").first.inner_text() == "Use"
+    assert page.locator("#scorecard").count() == 0
+    terms = page.locator("#glossary dt").all_text_contents()
+    assert "95% interval" in terms
+    assert "Antonym" not in terms
+
+
+PARTS_OF_PAGE = {
+    "table": "section.lazy > .block .scroll:has(table)",
+    "chart": "figure[data-drawn=yes] .chart",
+    "items": ".examples",
+    "text": "dl.answers",
+}
+
+
+@pytest.mark.parametrize("kind", PARTS_OF_PAGE)
+@pytest.mark.parametrize("window", WINDOWS)
+def test_each_kind_of_part_can_be_read(page_of, decision_file, tmp_path, window, kind):
+    """Its picture has ink on it, and it is no wider than the window."""
+    image = pytest.importorskip("PIL.Image")
+    page = page_of(decision_file, window)
+    unfold(page)
+    part = page.locator(PARTS_OF_PAGE[kind]).filter(visible=True).first
+    part.scroll_into_view_if_needed()
+    part.screenshot(path=tmp_path / "part.png")
+    with image.open(tmp_path / "part.png") as picture:
+        counts = sorted((count for count, _ in picture.convert("RGB").getcolors(maxcolors=1 << 24)), reverse=True)
+        assert picture.width <= WINDOWS[window]["viewport"]["width"]
+    assert len(counts) > 10
+    assert 0.01 < 1 - counts[0] / sum(counts) < 0.7
+    assert page.troubles == []
+
+
 def test_charts_wait_until_they_are_seen(page_of, page_file):
     page = page_of(page_file)
     page.wait_for_timeout(500)
@@ -153,9 +203,9 @@ def test_a_link_opens_what_it_leads_to(page_of, page_file):
     table.wait_for()
     top = table.evaluate("table => table.getBoundingClientRect().top")
     assert 0 <= top < 900
-    # The same for a link on the page itself.
-    page.locator("nav").get_by_text("bow", exact=True).click()
-    assert page.locator("#model-bow").evaluate("fold => fold.open")
+    # The same where the address changes on the page itself.
+    page.evaluate("location.hash = '#what-encoders'")
+    wait_until(page, "document.getElementById('what-encoders').open")
 
 
 def test_no_table_is_cut_on_a_phone(page_of, page_file):

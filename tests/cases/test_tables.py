@@ -5,14 +5,7 @@ import re
 
 import polars as pl
 
-from cases.case import PART_FOUR, Case, each, lines
-
-WAITING = {
-    PART_FOUR: """beir-float-scores beir-trec-qrels csv-nan-cells csv-sep-line csv-space-after-comma json-array-bare
-        json-array-docs nfd-file-nfc-id pairs-csv-decimal-comma pairs-parquet-label-bool pairs-parquet-label-float
-        pairs-parquet-named pairs-parquet-nan-loader pairs-parquet-null pairs-parquet-stsb pairs-parquet-stsb-loader
-        pairs-qqp squad-no-version-top-list tsv-quoted-silent""",
-}
+from cases.case import Case, each, lines
 
 DOCS = {
     "docs/boots.md": "# Boots\n\nRubber boots keep feet dry in the rain.\n",
@@ -293,6 +286,6 @@ SQUAD = {
 }
 
 
-@each(BEIR | QUESTIONS | PARQUET | PAIRS | SQUAD, WAITING)
+@each(BEIR | QUESTIONS | PARQUET | PAIRS | SQUAD)
 def test_table(case, capsys):
     case.check(capsys)

@@ -82,8 +82,8 @@ def words(tmp_path_factory):
 def paragraphs(tmp_path_factory):
     """A folder of paragraph vectors, trained on a few sentences."""
     pytest.importorskip("gensim", reason="the words extra is not installed")
+    from embassay.training.gensim_training import train
     from embassay.training.options import ParagraphsOptions
-    from embassay.training.paragraphs import train
 
     place = tmp_path_factory.mktemp("paragraphs")
     (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")

@@ -239,7 +239,7 @@ def test_only_passages_of_kept_queries_lose_a_sentence():
     whole = {passage.id: passage for passage in cut_all(sources, "paragraph")}
     made = made_queries(sources, "cloze", count=20)
     # Only some passages are tried, so that there may be fewer queries than were asked for.
-    assert 15 <= len(made.queries) <= 20
+    assert 10 <= len(made.queries) <= 20
     changed = {passage.id for passage in made.groups.passages if passage.body != whole[passage.id].body}
     assert changed <= {passage.id for query in made.queries for passage in query.right}
     assert {query.right[0].id for query in made.queries} <= changed

@@ -50,7 +50,7 @@ def test_a_target_of_an_empty_set_is_left_out(file, field):
 
 def test_a_tuple_without_targets_is_an_error(file):
     none = dict.fromkeys(["overlap", "A_minus_B", "B_minus_A", "union"])
-    assert fails(file(OTHER, {**ROW, **none})) == ", line 2: every target is null"
+    assert fails(file(OTHER, {**ROW, **none})).startswith(", line 2")
 
 
 def test_tuples_that_share_a_text_are_one_unit(file):

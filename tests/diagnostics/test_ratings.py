@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from embassay.api import assay, report
 from embassay.core.result import MIN_UNITS
-from embassay.core.samples.checks import LIKERT
-from embassay.core.samples.composition import Composition
+from embassay.core.samples.composition import LIKERT, Composition
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.diagnostics.composition.ratings import SCALE, rating_matrix, rating_rows, rating_series
 

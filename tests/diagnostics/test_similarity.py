@@ -258,7 +258,7 @@ def test_pairs_with_two_labels_have_the_area_under_the_curve_with_its_interval(l
     assert {one.encoder for one in of_label} >= {"t", "tfidf"}
     assert "random" not in {one.encoder for one in of_label}
     (own,) = [one for one in of_label if one.encoder == "t"]
-    says = f"the cosine of a pair labelled {levels[1]} is above that of a pair labelled {levels[0]} in {row.value:.1%}"
-    assert says in own.sentence
+    low, top = levels
+    assert f"a pair labelled {top} has a higher cosine than a pair labelled {low} in {row.value:.1%}" in own.sentence
     assert f"[{100 * row.low:.1f}, {100 * row.high:.1f}] of the cases (AUC, 60 pairs)" in own.sentence
     assert not [one for one in result.statements if "human scores" in one.title]

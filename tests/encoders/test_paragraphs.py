@@ -12,9 +12,9 @@ from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.core.randomness import generator
 from embassay.models.static import paragraphs
 from embassay.run.resolve import load_encoder
-from embassay.training import paragraphs as trainer
+from embassay.training import gensim_training as trainer
 from embassay.training.options import ParagraphsOptions
-from embassay.training.text_folder import TextFolder
+from embassay.training.stage import Stage
 
 WORDS = ["boat", "baker", "judge", "nurse", "pilot", "gate", "song", "book", "wall", "old", "loud", "long", "small"]
 SENTENCES = [f"The {' '.join(generator(n, 'toy').choice(WORDS, 12))}." for n in range(60)]
@@ -29,14 +29,14 @@ def trained(request, tmp_path_factory):
     text = place / "text.txt"
     text.write_text("\n".join(SENTENCES), encoding="utf-8")
     last = {}
-    keep = TextFolder.keep
+    keep = Stage.keep
 
     def remember(self, epochs, arrays):
         last.update({name: array.copy() for name, array in arrays.items()})
         keep(self, epochs, arrays)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TextFolder, "keep", remember)
+        patch.setattr(Stage, "keep", remember)
         options = ParagraphsOptions(model=request.param, dim=DIM, window=1, epochs=150)
         trainer.train(text, place / "model", options, advance=lambda done, total: None)
     return place / "model", last

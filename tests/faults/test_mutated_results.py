@@ -68,7 +68,6 @@ def record():
         "key": "k", "settings": settings, "state": "failed in part",
         "failures": [{"encoder": "worse", "reason": "no room"}],
         "notes": ["one", "two"], "encoders": encoders, "seconds": 1.5, "embassay": "0.1.0",
-        "cost": {"texts": 4, "encoders": {"hashing": {"wall": [0.5], "cpu": [0.4], "device": "", "model": "f"}}},
     }  # fmt: skip
 
 

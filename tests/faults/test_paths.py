@@ -37,9 +37,10 @@ SPECIAL = ("fifo", "socket", "/dev/null", "/dev/zero", "/dev/tty")
 
 @pytest.fixture
 def path_of(tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+
     def path(name):
-        loop = tmp_path / "loop"
-        loop.symlink_to(loop)
         return {**UNUSABLE, **NOT_THERE}[name].replace("LOOP", str(loop))
 
     return path
@@ -101,19 +102,19 @@ def config_of(path, docs):
     return config
 
 
-@pytest.mark.parametrize("name", [*UNUSABLE, *NOT_THERE])
 @pytest.mark.parametrize("what", READ)
-def test_what_is_read_from_an_unusable_path(what, name, path_of, docs):
+def test_what_is_read_from_an_unusable_path(what, path_of, docs):
     (docs.parent / "v.jsonl").write_text('{"id": "a", "vector": [1.0, 2.0]}\n')
-    path = path_of(name)
-    assert 0 < len(message_of(lambda: READ[what](path, docs))) < LONGEST
+    for name in (*UNUSABLE, *NOT_THERE):
+        path = path_of(name)
+        assert 0 < len(message_of(lambda path=path: READ[what](path, docs))) < LONGEST, name
 
 
-@pytest.mark.parametrize("name", UNUSABLE)
 @pytest.mark.parametrize("what", WRITTEN)
-def test_what_is_written_to_an_unusable_path(what, name, path_of, docs):
-    path = path_of(name)
-    assert 0 < len(message_of(lambda: WRITTEN[what](path, docs))) < LONGEST
+def test_what_is_written_to_an_unusable_path(what, path_of, docs):
+    for name in UNUSABLE:
+        path = path_of(name)
+        assert 0 < len(message_of(lambda path=path: WRITTEN[what](path, docs))) < LONGEST, name
 
 
 @pytest.mark.parametrize("name", OF_PROGRAMS)
@@ -142,7 +143,6 @@ def test_a_tilde_stands_for_the_home_folder_everywhere(monkeypatch, tmp_path):
     assert default_folder() == tmp_path / "cache"
 
 
-@pytest.mark.parametrize("name", OF_PROGRAMS)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -162,15 +162,15 @@ def test_a_tilde_stands_for_the_home_folder_everywhere(monkeypatch, tmp_path):
         ["train", "words", "--text", "sentences.txt", "--out", "{}"],
     ],
 )
-def test_the_command_line_says_it_in_one_line(arguments, name, path_of, tmp_path, monkeypatch, capsys):
+def test_the_command_line_says_it_in_one_line(arguments, path_of, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sentences.txt").write_text("It rained all day.\nThe water was hot.\n")
-    path = path_of(name)
-    code = exit_code_of([argument.format(path) for argument in arguments])
-    written = capsys.readouterr().err.strip().splitlines()
-    assert code == 2
-    assert len(written) == 1
-    assert written[0].startswith("embassay: ")
+    for name in OF_PROGRAMS:
+        code = exit_code_of([argument.format(path_of(name)) for argument in arguments])
+        written = capsys.readouterr().err.strip().splitlines()
+        assert code == 2, name
+        assert len(written) == 1, name
+        assert written[0].startswith("embassay: "), name
 
 
 @pytest.fixture(params=SPECIAL)

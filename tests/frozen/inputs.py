@@ -19,8 +19,6 @@ from embassay.core.types import content_hash
 from embassay.run.resolve import builtin_names, load_corpus
 
 LOOK = "look -c "
-WAITING = {name for names in test_tables.WAITING.values() for name in names.split()}
-"""Cases that are misread; what comes of them is to move."""
 CASES = {
     name: case
     for module in (
@@ -32,7 +30,6 @@ CASES = {
         test_tables.SQUAD,
     )
     for name, case in module.items()
-    if name not in WAITING
 }
 QUESTIONS = "question,document\nWhat rained?,a\nWho ran?,b\n"
 FOLDERS: dict[str, tuple[str, Mapping[str, str]]] = {

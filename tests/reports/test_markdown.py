@@ -69,7 +69,9 @@ def render(result, longest=LONGEST, notes=()):
 def test_a_report_has_decision_scorecard_findings_and_tables(result):
     text = render(result, notes=["a note of @somebody"])
     assert text.startswith(MARKER)
-    for heading in ("# Embassay report", "## Scorecard", "## Findings", "<details><summary>Negated antonyms on "):
+    # A column alone is in the table.
+    assert "## Scorecard" not in text
+    for heading in ("# Embassay report", "## Findings", "<details><summary>Negated antonyms on "):
         assert heading in text
     assert "Which differences are shown: accuracy</summary>" in text
     tokens = MARKDOWN.parse(text)
@@ -105,7 +107,13 @@ def test_many_encoders_fit_into_a_comment(result):
     rows = [replace(row, encoder=f"encoder {n}") for n in range(300)]
     encoders = [replace(result.encoders[0], name=f"encoder {n}") for n in range(300)]
     findings = [replace(result.statements[0], sentence="x " * 300, title=str(n)) for n in range(300)]
-    many = replace(result, rows=(*result.rows, *rows), encoders=tuple(encoders), findings=tuple(findings))
+    many = replace(
+        result,
+        verdicts=result.verdicts * 2,
+        rows=(*result.rows, *rows),
+        encoders=tuple(encoders),
+        findings=tuple(findings),
+    )
     text = render(many)
     assert len(text) <= LONGEST
     assert "## Scorecard" in text and "## Findings" in text

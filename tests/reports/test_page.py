@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from embassay.api import assay, report
-from embassay.core.formatting import interval, names, number, p_value, span
+from embassay.core.formatting import interval, names, number, p_value
 from embassay.core.layout import (
     Column,
     ComparisonTable,
@@ -26,9 +26,7 @@ from embassay.core.layout import (
     IntervalChart,
     Layout,
     Matrix,
-    PointsChart,
     SeriesTable,
-    SizeTable,
     SubsetTable,
     ThresholdCurves,
 )
@@ -51,7 +49,6 @@ from embassay.core.types import Corpus
 from embassay.reports import charts
 from embassay.reports.findings.decision import Decision
 from embassay.reports.findings.limits import findings_of
-from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.findings.support import verdict, whole_run
 from embassay.reports.layouts import layouts
 from embassay.reports.page import render
@@ -62,7 +59,6 @@ from embassay.reports.tables import (
     encoder_table,
     matrix_table,
     series_table,
-    size_table,
     subset_table,
 )
 from tables import Labelled
@@ -175,7 +171,6 @@ def test_intervals_p_values_and_lists():
     assert interval(None, 0.5) == ""
     assert [p_value(p) for p in (1e-4, 0.0123, 0.5, None)] == ["<0.001", "0.012", "0.50", "–"]
     assert [names(t) for t in ((), ("a",), ("a", "b"), ("a", "b", "c"))] == ["", "a", "a and b", "a, b and c"]
-    assert [span("3.1 points", "5 points"), span("0.2 points", "0.2 points")] == ["3.1 to 5 points", "0.2 points"]
 
 
 def result_of(found, *, builtin=False, values=None, **corpus):
@@ -196,18 +191,11 @@ def found(**changes):
     return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
 
 
-def timed(seconds, device="cpu", model=None):
-    """Times of one encoder by label, the same in each of three rounds."""
-    return {
-        name: MeasuredTimes(name, 64, (one,) * 3, (one,) * 3, device, model or name) for name, one in seconds.items()
-    }
-
-
-def lines_of(verdict_, seconds=None, headline=ACCURACY, own=(), **options):
+def lines_of(verdict_, headline=ACCURACY, own=(), **options):
     result = result_of(verdict_, **options)
     decided = Decision(result, verdict_, headline).findings() if verdict_.metric else ()
     findings = (*decided, *own)
-    return list(verdict(replace(result, findings=findings), verdict_, timed(seconds or {}), {}))
+    return list(verdict(replace(result, findings=findings), verdict_))
 
 
 ONE = Finding("low", "One finding.", "One", diagnostic="d", corpus="c")
@@ -232,12 +220,8 @@ def test_a_verdict_names_the_one_to_use_what_instead_and_what_not():
     ]
 
 
-def test_a_verdict_is_silent_on_unknown_speeds():
-    assert "the time of" not in " ".join(lines_of(found(), {"a": 10.0}))
-
-
 def test_below_chance_none_is_to_be_used():
-    lines = lines_of(found(chance=0.9), {"a": 1.0, "b": 2.0})
+    lines = lines_of(found(chance=0.9))
     assert lines[1] == "Use: None of them: the highest value is a. 80.0% [75.0, 85.0] accuracy, below chance (90.0%)."
     # A value below chance whose interval is not.
     assert "below" not in lines_of(found(chance=0.82))[1]
@@ -380,22 +364,6 @@ HISTOGRAM = Series(
         "panels": [{"encoder": e, "line": line, "shares": [0.25, 0.75]} for e in "abz" for line in ("A", "B")],
     },
 )
-POINTS = Series(
-    "d",
-    "c",
-    "points",
-    "table",
-    {
-        "columns": ("group", "name", "metric", "subset", "value", "figure"),
-        "formats": ("text", "text", "text", "text", "percent", "text"),
-        "rows": [
-            ["one", "p", "accuracy", "all", 0.4, "published"],
-            ["one", "mine", "accuracy", "all", 0.5, "measured here"],
-            ["", "other", "accuracy", "all", 0.6, "measured here"],
-        ],
-    },
-)
-
 MATRIX = Series(
     "d",
     "c",
@@ -506,15 +474,6 @@ def test_count_bars_have_one_bar_for_each_line_of_the_table(by):
     assert_valid(spec)
     assert [tuple(value.values()) for value in data_of(spec)] == [("a", 3, 240), ("a", 4, 31), ("b", 3, 5)]
     assert ("xOffset" in spec["encoding"]) is bool(by)
-
-
-def test_points_are_drawn_by_group_and_own_ones_in_colour():
-    scope = scope_of(small(HEADLINES, [POINTS]))
-    spec = charts.points_chart(scope, PointsChart("Points", "points"))
-    assert_valid(spec)
-    assert [point["name"] for point in spec["data"]["values"]] == ["p"]
-    of_layers = [[point["name"] for point in layer["data"]["values"]] for layer in spec["layer"] if "data" in layer]
-    assert of_layers == [["other"], ["mine"]]
 
 
 def test_curves_in_one_picture_have_encoders_by_colour_and_kinds_by_dashes():
@@ -666,8 +625,6 @@ PARTS = (
     Histograms("Histograms", "nothing"),
     Matrix("Matrix", "nothing"),
     CountBars("Counts", "nothing", "size", "groups"),
-    SizeTable("Sizes", (Column("x", "nothing"),)),
-    PointsChart("Points", "nothing"),
     Examples("Examples", "a", (("a", "label"),), (ExampleColumn("values", ("v",)),)),
 )
 
@@ -703,34 +660,6 @@ def test_an_encoder_table_with_measures_has_a_line_for_each():
     ]
     assert [row[0].remark for row in table.rows] == ["", "", "baseline", "baseline", "", ""]
     assert set(table.signatures) == {r.signature for r in rows}
-
-
-def sized(rows, series=(), **parameters):
-    """The small result with these numbers of parameters."""
-    result = small(HEADLINES + rows, series)
-    known = tuple(replace(e, parameters=parameters.get(e.name)) for e in result.encoders)
-    return scope_of(replace(result, encoders=known))
-
-
-BY_SIZE = (Column("typo", "similarity", "typo"), Column("synonym", "similarity", "synonym"))
-
-
-def test_encoders_of_known_size_stand_in_its_order():
-    rows = [row_of(e, "similarity", s, v) for e, v in LEVEL.items() for s in ("typo", "synonym")]
-    scope = sized(rows, a=4_800_000_000, z=22_713_216)
-    table = size_table(scope, SizeTable("By size", BY_SIZE))
-    assert table.head == ("encoder", "parameters", "typo", "synonym")
-    assert [[cell.text for cell in row[:3]] for row in table.rows] == [
-        ["z", "22,713,216", "0.500"],
-        ["a", "4,800,000,000", "0.200"],
-    ]
-
-
-@pytest.mark.parametrize("parameters", [{}, {"a": 10}])
-def test_fewer_than_two_encoders_of_known_size_are_not_shown_by_it(parameters):
-    rows = [row_of(e, "similarity", "typo", v) for e, v in LEVEL.items()]
-    scope = sized(rows, **parameters)
-    assert size_table(scope, SizeTable("By size", BY_SIZE)) is None
 
 
 def test_a_measure_that_an_encoder_lacks_is_a_dash():

@@ -30,7 +30,7 @@ def nine_columns():
 
 def shown(console):
     columns = tuple(Column(name, name, format="percent") for name in METRICS)
-    show(nine_columns(), {"d": Layout("Title", "?", EncoderTable("t", columns), (), "source")}, {}, {}, console)
+    show(nine_columns(), {"d": Layout("Title", "?", EncoderTable("t", columns), (), "source")}, console)
     return console.file.getvalue().splitlines()
 
 

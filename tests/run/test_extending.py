@@ -29,7 +29,7 @@ def corpus(tmp_path, user_module):
 
 
 def run(out, encoders, corpora, *more, diagnostics=("retrieval,k=1", "isotropy")):
-    arguments = ["run", "--quiet", "--no-cost", "-o", str(out), "--resamples", "100"]
+    arguments = ["run", "--quiet", "-o", str(out), "--resamples", "100"]
     for flag, values in (("-e", encoders), ("-c", corpora), ("-d", diagnostics)):
         for value in values:
             arguments += [flag, value]

@@ -167,7 +167,7 @@ def test_labels_of_one_encoder_are_said_to_be():
 def test_on_a_built_in_corpus_no_finding_names_an_encoder():
     ranking = verdict_with()
     assert decided(ranking, builtin=True) == []
-    said = list(verdict(result_of(ranking, builtin=True), ranking, {}, {}))[1:]
+    said = list(verdict(result_of(ranking, builtin=True), ranking))[1:]
     assert said == ["Built-in corpora are for trying things out: no best model is named."]
 
 

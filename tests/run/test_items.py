@@ -1,4 +1,4 @@
-"""Single items of a run: frames, mistakes and vectors, from memory and from the run's folder."""
+"""Single items of a run: frames, mistakes and Parquet files, from memory and from the run's folder."""
 
 import numpy as np
 import polars
@@ -12,6 +12,14 @@ from embassay.core.errors import SourceError, SpecError, UnknownNameError
 @pytest.fixture(scope="module")
 def result(built_in_run):
     return ea.read(built_in_run)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("items") / "run"
+    code = exit_code_of(["run", "-e", "bow", "-e", "hashing", "--resamples", "50", "--no-cache", "-o", str(folder)])
+    assert code == 0
+    return folder
 
 
 @pytest.mark.parametrize(("diagnostic", "metric"), [("negated_antonyms", "accuracy"), ("retrieval", "Success@5")])
@@ -87,7 +95,7 @@ def test_a_corpus_that_has_changed_or_gone_is_named(tmp_path):
     assert exit_code_of(["run", "-e", "bow", "-c", spec, "--resamples", "50", "--no-cache", "-o", str(folder)]) == 0
     assert len(ea.read(folder).scores("localization").filter(encoder="bow")) == 60
     source.write_text("".join(lines[:30]))
-    with pytest.raises(SourceError, match="'mine' is not that of this run, or has changed since"):
+    with pytest.raises(SourceError, match="'mine' is not the corpus of this run, or has changed since"):
         ea.read(folder).scores("localization")
     source.unlink()
     with pytest.raises(SourceError, match="cannot be read again; give them as corpora="):

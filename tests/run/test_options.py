@@ -28,8 +28,6 @@ FLAGS = [
     (["--examples", "all"], "examples", "all"),
     (["--no-texts"], "texts", False),
     (["--no-trust"], "robustness", False),
-    (["--cost"], "cost", True),
-    (["--no-cost"], "cost", False),
     (["--follow-links"], "follow_links", True),
     (["--no-cache"], "cache", None),
     (["--overwrite"], "overwrite", True),

@@ -89,9 +89,8 @@ def test_pairs_without_a_label_are_not_taken_to_mean_the_same(tmp_path):
     with pytest.raises(SourceError) as error:
         groups.read(path)
     assert str(error.value) == (
-        f"{path}, line 1: no column that says whether two sentences mean the same; found pair_ID, sentence_A, "
-        "sentence_B, relatedness_score, entailment_judgment; add one, or name it with --label, or write --label none "
-        "if the sentences of every pair mean the same"
+        f"{path}: pairs without a label; name one with --label, or write --label none if the sentences of every pair "
+        "mean the same"
     )
     with pytest.raises(SourceError, match="field 'entailment_judgment': must be 1, true or yes"):
         groups.read(path, label="entailment_judgment")
@@ -196,7 +195,7 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
             "group,sentence,confirm\n1,It rained.,perhaps\n",
             "line 2, field 'confirm': must be 1, true or yes, or 0, false or no",
         ),
-        ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty cell"),
+        ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty text"),
         ("text,id\nIt rained.,1\n", "line 1: sentences without groups; use --encoder to propose groups"),
         ("", "is empty"),
     ],

@@ -190,9 +190,9 @@ def test_a_protected_term_is_not_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("part,word,synonym\nverb,go,leave\n", "line 1, field 'antonym': no such column"),
-        ("part,word,synonym,antonym\nnoun,dog,hound,cat\n", "line 2, field 'part': must be adjective or verb"),
-        ("part,word,synonym,antonym\nverb,go,,come\n", "line 2, field 'synonym': an empty cell"),
+        ("part,word,synonym\nverb,go,leave\n", "line 1, field 'antonym': missing"),
+        ("part,word,synonym,antonym\nnoun,dog,hound,cat\n", "line 2, field 'part': must be"),
+        ("part,word,synonym,antonym\nverb,go,,come\n", "line 2, field 'synonym': an empty text"),
     ],
 )
 def test_a_list_that_is_none(tmp_path, content, message):

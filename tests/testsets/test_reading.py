@@ -60,13 +60,13 @@ def test_a_unit_is_read_where_there_is_one(tmp_path):
         ("a.txt", "", "", "has no sentence"),
         ("a.txt", " \n\n", "", "has no sentence"),
         ("a.csv", "", "", "is empty"),
-        ("a.csv", "text,id\n", "", "has no sentence"),
+        ("a.csv", "text,id\n", "", "the table has no rows"),
         ("a.csv", "text,id\n ,1\n", "", "has no sentence"),
         (
             "a.csv",
             "words,id\nIt rained.,1\n",
             "",
-            "line 1: no column of sentences; found words, id; add one, or name it",
+            "field 'sentence': missing; found words, id; add it, or name another",
         ),
         ("a.csv", "text,id\nIt rained.,1\n", "txt", "line 1, field 'txt': missing; found text, id"),
         ("a.csv", "text,id\nIt rained, then snowed.,1\n", "", "line 2: 3 columns; the header has 2"),
@@ -77,7 +77,7 @@ def test_a_unit_is_read_where_there_is_one(tmp_path):
         ("a.jsonl", '{"text": "It rained."\n', "", "line 1: not JSON"),
         ("a.txt", b"It rained.\nCaf\xe9.\n", "", "line 2: not UTF-8"),
         ("a.txt", "It rained.\n".encode("utf-16"), "", "UTF-16 text, not UTF-8; convert it with: iconv -f UTF-16"),
-        ("a.txt", b"It rained.\nIt\0snowed.\n", "", "line 2: contains the character NUL"),
+        ("a.txt", b"It rained.\nIt\0snowed.\n", "", "a binary file, not a text file"),
         ("a.txt", b"It rained.\n" + b"word " * 2_000_000 + b"\n", "", "line 2: a line of more than 1,000,000 bytes"),
         ("a.parquet", b"PAR1 and no more", "", "not a Parquet file"),
     ],
@@ -126,12 +126,16 @@ def test_pairs_with_and_without_labels(tmp_path):
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("q,r\na,b\n", {}, "no column of first sentences; found q, r; add one, or name it with --first"),
-        ("q,r\na,b\n", {"first": "q"}, "no column of second sentences"),
+        ("q,r\na,b\n", {}, "field 'first': missing; found q, r; add it, or name another column with --first"),
+        ("q,r\na,b\n", {"first": "q"}, "field 'second': missing"),
         ("q,r\na,b\n", {"first": "q", "second": "q"}, "is used both as the first and as the second"),
         ("first,second\na,\n", {}, "line 2, field 'second': an empty text"),
         ("first,second\n,b\n", {}, "line 2, field 'first': an empty text"),
-        ("first,second,label\na,b,2\n", {}, "line 2, field 'label': must be 1, true or yes, or 0, false or no, is '2'"),
+        (
+            "first,second,label\na,b,2\n",
+            {},
+            "line 2, field 'label': must be 1, true or yes, or 0, false or no; it is '2'",
+        ),
     ],
 )
 def test_pairs_that_are_none(tmp_path, content, columns, message):

@@ -15,7 +15,7 @@ import embassay as ea
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.queries.duplicates import near_duplicates
-from embassay.corpora.queries.leaks import ANSWER, REPEATS, leak, overlap, shared_runs
+from embassay.corpora.queries.leaks import ANSWER, REPEATS, leak, shared_runs
 from embassay.corpora.queries.passages import Passage, cut_all, tokens
 from embassay.corpora.queries.sampling import evenly
 from embassay.run.resolve import load_corpus
@@ -24,7 +24,7 @@ from embassay.testsets.generator.base import Reply
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.kinds import retrieval
 from embassay.testsets.questions import quote_of
-from embassay.testsets.splits import drawn_units
+from embassay.testsets.splits import drawn_units, overlap
 
 pytestmark = pytest.mark.usefixtures("single_paragraphs")
 PARTS = (

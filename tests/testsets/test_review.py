@@ -92,8 +92,8 @@ def test_edits_are_struck_corrected_and_added(tmp_path):
     ("built", "change", "message"),
     [
         (CHOICES, {"confirm": "maybe"}, "line 2, field 'confirm': must be 1, true or yes, or 0, false or no"),
-        (CHOICES, {"antonym": " "}, "line 2, field 'antonym': an empty cell"),
-        (PAIRS, {"original": ""}, "line 2, field 'original': an empty cell"),
+        (CHOICES, {"antonym": " "}, "line 2, field 'antonym': must not be empty"),
+        (PAIRS, {"original": ""}, "line 2, field 'original': must not be empty"),
         (PAIRS, {"typo": "", "synonym": ""}, "line 2, field 'confirm': has no edit"),
         (PAIRS, {"id": "2"}, "field 'id': '2' appears twice"),
     ],
@@ -107,7 +107,7 @@ def test_mistakes_are_named_with_their_place(tmp_path, built, change, message):
 
 def test_another_file_is_no_review(tmp_path):
     (tmp_path / "o.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(SourceError, match="field 'pair': no such column; found a, b; is it a review"):
+    with pytest.raises(SourceError, match="field 'pair': missing; found a, b"):
         reviewed(CHOICES, tmp_path / "o.csv")
 
 

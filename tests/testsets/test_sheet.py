@@ -99,7 +99,7 @@ def test_no_cell_is_a_formula(tmp_path):
         (lambda rows: rows[1].update(rating="good"), "line 3, field 'rating'"),
         (lambda rows: rows.append(rows[0]), "line 5, field 'item': "),
         (lambda rows: rows[2].update(corpus="other@1"), "line 4, field 'corpus': is 'other@1'"),
-        (lambda rows: [row.pop("edit") for row in rows], "line 1, field 'edit': no such column"),
+        (lambda rows: [row.pop("edit") for row in rows], "line 1, field 'edit': missing"),
     ],
 )
 def test_a_damaged_sheet_is_refused_with_its_place(tmp_path, change, message):

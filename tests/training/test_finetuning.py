@@ -1,18 +1,18 @@
 """Fine-tuning of a tiny random BERT: what it learns, which weights it keeps, how it goes on."""
 
 import json
-from dataclasses import replace
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from embassay.core.errors import EncoderError, InputError, SpecError, UnknownNameError
+from embassay.core.errors import InputError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus
 from embassay.training import finetuning
 from embassay.training.finetuning import finetune, success
-from embassay.training.losses import check_loss
-from embassay.training.triplets import Triplet
+from embassay.training.negatives import Mined, Triplet
+from embassay.training.options import FinetuneOptions
 
 pytestmark = pytest.mark.slow
 
@@ -37,30 +37,21 @@ def domain(tiny):
 def fine(tiny, base, domain):
     """Fine-tune the base on the domain."""
 
-    def train(folder, advance=lambda done, total: None, loss="mnr", dev=None, triplets=None, **changes):
+    def train(folder, advance=lambda done, total: None, dev=None, triplets=None, **changes):
         corpus, own, held_out = domain
-        settings = tiny.settings(**{"epochs": 1, "checkpoints": 3, **changes})
-        return finetune(
-            base,
-            own if triplets is None else triplets,
-            held_out if dev is None else dev,
-            corpus,
-            folder,
-            loss=loss,
-            settings=settings,
-            advance=advance,
-        )
+        stage = tiny.finetuning(folder, **{"epochs": 1, "checkpoints": 3, **changes})
+        mined = Mined(tuple(own if triplets is None else triplets), Counter())
+        return finetune(stage, base, mined, held_out if dev is None else dev, corpus, advance=advance)
 
     return train
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", ["mnr", "triplet"])
-def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, tmp_path, loss):
+def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, tmp_path):
     from embassay.training.base_model import find_base
 
     corpus, triplets, _ = domain
-    trained = fine(tmp_path / "out", loss=loss, epochs=6, checkpoints=1, rate=3e-3, dev=corpus.samples[:30])
+    trained = fine(tmp_path / "out", epochs=6, checkpoints=1, rate=3e-3, dev=corpus.samples[:30])
     facts = record(tmp_path / "out")
     (_, before), *later = facts["evaluations"]
     assert before == pytest.approx(success(find_base(base), corpus.samples[:30], corpus))
@@ -72,69 +63,31 @@ def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, 
     assert not (tmp_path / "out" / "README.md").exists()
 
 
-def test_no_better_than_before_is_said(fine, tmp_path, monkeypatch):
-    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.5)
-    notes = fine(tmp_path / "out").notes
-    assert "no step was better on the held-out questions than the starting model" in notes
-
-
-def test_without_held_out_questions_the_last_weights_are_kept_and_it_is_said(fine, tmp_path):
-    unanswered = (Question("n", "what is it", ()),)
-    trained = fine(tmp_path / "out", dev=unanswered)
-    assert trained.notes == ("no held-out questions: the last weights are kept, and training does not stop early",)
+def test_without_held_out_questions_the_last_weights_are_kept(fine, tmp_path):
+    trained = fine(tmp_path / "out", dev=())
+    assert trained.notes == ()
     assert record(tmp_path / "out")["evaluations"] == []
-
-
-def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
-    """The gradients of two batches of four are those of one of eight, and of the library's own loss (no dropout)."""
-    import torch
-    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-
-    from embassay.training.base_model import find_base, load
-    from embassay.training.losses import ranking_loss
-    from embassay.training.stage import features
-
-    encoder = find_base(tiny.make_base(tmp_path, dropout=0.0))
-    texts = tiny.sentences(24)
-    found = []
-    for changes in ({"batch": 8}, {"batch": 4, "accumulate": 2}, None):
-        model = load(encoder, tiny.settings())
-        if changes is None:
-            loss = MultipleNegativesRankingLoss(model)
-        else:
-            loss = ranking_loss(model, tiny.settings(**changes), "cosine")
-        given = [features(model, {"x": (texts[n : n + 8], "")}) for n in (0, 8, 16)]
-        value = loss([{name[2:]: v for name, v in batch.items()} for batch in given], None)
-        value.backward()
-        found.append((float(value.detach()), {n: p.grad for n, p in model.named_parameters() if p.grad is not None}))
-    (one, first), *others = found
-    for other, second in others:
-        assert one == pytest.approx(other, rel=1e-5)
-        assert first.keys() == second.keys()
-        assert all(torch.allclose(first[name], second[name], atol=1e-5) for name in first)
 
 
 def test_products_of_unit_vectors_are_scaled_as_the_cosines_that_they_are(tiny, base):
     from sentence_transformers import SentenceTransformer
 
     from embassay.training.base_model import find_base, load
-    from embassay.training.losses import ranking_loss
+    from embassay.training.finetuning import ranking_loss
 
-    model = load(find_base(base), tiny.settings())
+    model = load(find_base(base), "cpu")
     long = SentenceTransformer(modules=list(model)[:-1], device="cpu")
-    for accumulate in (1, 2):
-        settings = tiny.settings(accumulate=accumulate)
-        scales = [ranking_loss(m, settings, s).scale for m in (model, long) for s in ("cosine", "dot")]
-        assert scales == [20, 20, 20, 1]
+    scales = [ranking_loss(m, s).scale for m in (model, long) for s in ("cosine", "dot")]
+    assert scales == [20, 20, 20, 1]
 
 
 def test_prompts_stand_before_questions_only(tiny, base):
     from embassay.training.base_model import find_base, load
 
     encoder = find_base(base)
-    model = load(encoder, tiny.settings())
+    model = load(encoder, "cpu")
     triplets = [Triplet("what leaks", "the pump leaks", ("the tank leaks", "it")), Triplet("it", "the", ("of",))]
-    job = finetuning._job("mnr", encoder, model, triplets, tiny.settings(), None, ())
+    job = finetuning._job(FinetuneOptions(), encoder, model, triplets)
     batch = job.collate((0, 1), np.random.default_rng(0))
     decoded = {n: model.tokenizer.batch_decode(v, skip_special_tokens=True) for n, v in batch.items() if "ids" in n}
     decoded = {name: texts for name, texts in decoded.items() if name.endswith("_input_ids")}
@@ -172,16 +125,8 @@ def test_success_by_hand():
 
 
 def test_what_cannot_be_learnt_from_is_refused_before_any_training(fine, tmp_path):
-    with pytest.raises(InputError, match="there are none"):
-        fine(tmp_path / "out", triplets=[])
-    with pytest.raises(InputError, match="no question has one; use the loss mnr"):
-        fine(tmp_path / "out", loss="triplet", triplets=[Triplet("q", "r", ())])
     with pytest.raises(InputError, match="two questions, or one with a wrong document"):
         fine(tmp_path / "out", triplets=[Triplet("q", "r", ())])
-    with pytest.raises(UnknownNameError, match="unknown loss"):
-        fine(tmp_path / "out", loss="mnrl")
-    with pytest.raises(SpecError, match="loss 'GISTEmbedLoss' cannot be used: it needs guide"):
-        fine(tmp_path / "out", loss="GISTEmbedLoss")
     assert not (tmp_path / "out").exists()
 
 
@@ -201,35 +146,3 @@ def test_what_is_right_for_one_question_is_no_candidate_of_another():
     for seed in range(20):
         for batch in draw(rows, 5, 1, seed):
             assert not [pair for pair in apart if pair <= set(batch)]
-
-
-@pytest.mark.slow
-def test_losses_of_the_library_are_used_by_name(fine, tmp_path):
-    fine(tmp_path / "out", loss="CachedMultipleNegativesRankingLoss", max_steps=2)
-    assert record(tmp_path / "out")["asked"]["settings"]["loss"] == "CachedMultipleNegativesRankingLoss"
-    assert len(record(tmp_path / "out")["losses"]) == 2
-    with pytest.raises(EncoderError, match="the loss cannot be computed: MegaBatchMarginLoss expects exactly 2 input"):
-        fine(tmp_path / "pairs", loss="MegaBatchMarginLoss", max_steps=2)
-
-
-def test_a_loss_of_the_library_needs_nothing_but_the_model():
-    # It takes *args and **kwargs, which may be empty.
-    check_loss("MultipleNegativesSymmetricRankingLoss")
-    with pytest.raises(SpecError, match="loss 'SoftmaxLoss' cannot be used: it needs embedding_dimension, num_labels;"):
-        check_loss("SoftmaxLoss")
-
-
-def test_small_batches_are_said(fine, domain, tmp_path):
-    triplets = [replace(t, rights=tuple(o.right for o in domain[1])) for t in domain[1][:12]]
-    notes = fine(tmp_path / "out", triplets=triplets, dev=(), max_steps=1).notes
-    assert any(
-        note.startswith("batches have 1.0 instead of 8 questions on average: questions that share") for note in notes
-    )
-
-
-@pytest.mark.slow
-def test_pairs_are_left_out_of_the_triplet_loss_and_counted(fine, domain, tmp_path):
-    triplets = [*domain[1][:8], Triplet("what is it", "it", ())]
-    notes = fine(tmp_path / "out", loss="triplet", triplets=triplets, dev=()).notes
-    assert "left out: 1 question without a wrong document; the triplet loss needs one" in notes
-    assert record(tmp_path / "out")["rows"] == 16

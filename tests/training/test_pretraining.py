@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.core.errors import InputError, ModelNotFoundError, OutputError, SpecError, UnknownNameError
-from embassay.core.types import Runtime
+from embassay.core.errors import InputError, ModelNotFoundError, OutputError, SpecError
+from embassay.core.types import Runtime, content_hash
 from embassay.models.neural import st
-from embassay.training.pretraining import DELETED, pretrain, with_words_deleted
-from embassay.training.settings import OBJECTIVES
-from embassay.training.stage import spec_of
+from embassay.training.options import FinetuneOptions, SentenceRecipe
+from embassay.training.pretraining import pretrain
+from embassay.training.stage import Stage
 
 pytestmark = pytest.mark.slow
 
@@ -32,31 +32,27 @@ def same(tiny, a, b):
 def pre(tiny, base):
     """Pre-train the base on forty sentences of its domain for six steps."""
 
-    def train(folder, advance=lambda done, total: None, objective="mlm", sentences=None, **changes):
-        settings = tiny.settings(**{"max_steps": 6, "checkpoints": 5, **changes})
+    def train(folder, advance=lambda done, total: None, sentences=None, **changes):
         texts = tiny.sentences() if sentences is None else sentences
-        return pretrain(base, texts, folder, objective=objective, settings=settings, advance=advance)
+        changes = {"epochs": 1.2, "checkpoints": 5, **changes}
+        return pretrain(tiny.stage(folder, data=content_hash(texts), **changes), base, texts, advance=advance)
 
     return train
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_the_loss_falls_and_the_model_keeps_all_but_its_weights(pre, tiny, base, tmp_path, objective):
+def test_the_loss_falls_and_the_model_keeps_all_but_its_weights(pre, tiny, base, tmp_path):
     told = []
     trained = pre(
         tmp_path / "out",
         lambda *now: told.append(now),
-        objective=objective,
-        max_steps=None,
         epochs=6,
         checkpoints=1,
-        sentences=[*tiny.sentences(), "", tiny.sentences()[0]],
     )
     facts = record(tmp_path / "out")
     losses = [loss for _, loss in facts["losses"]]
     assert np.mean(losses[-5:]) < 0.95 * np.mean(losses[:5])
-    assert told[-1] == (240, 240) == (facts["rows_seen"], facts["rows"] * 6)
-    assert (facts["steps"], facts["stage"], facts["asked"]["settings"]["objective"]) == (30, "pretraining", objective)
+    assert told[-1] == (240, facts["rows"] * 6)
+    assert (facts["steps"], facts["kind"]) == (30, "pretraining")
     assert not (tmp_path / "out.training").exists()
     files = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
     assert files == {p.relative_to(base).as_posix() for p in Path(base).rglob("*") if p.is_file()} | {"training.json"}
@@ -90,7 +86,7 @@ def sigint():
     signal.signal(signal.SIGINT, inherited)
 
 
-def test_ctrl_c_keeps_the_last_checkpoint_and_names_it(pre, tiny, tmp_path, sigint):
+def test_ctrl_c_keeps_the_last_checkpoint(pre, tiny, tmp_path, sigint):
     steps = []
 
     def press(done, total):
@@ -99,7 +95,7 @@ def test_ctrl_c_keeps_the_last_checkpoint_and_names_it(pre, tiny, tmp_path, sigi
             os.kill(os.getpid(), signal.SIGINT)
 
     sigint(signal.default_int_handler)
-    with pytest.raises(KeyboardInterrupt, match="stopped; the checkpoint after step 4 of 6 is kept"):
+    with pytest.raises(KeyboardInterrupt):
         pre(tmp_path / "out", press, checkpoints=2)
     seen = []
     pre(tmp_path / "out", lambda done, total: seen.append(done), checkpoints=2)
@@ -136,7 +132,7 @@ def test_a_checkpoint_of_other_data_is_refused(pre, tiny, stopped, tmp_path):
 def test_a_foreign_folder_is_left_alone(pre, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("dear")
-    with pytest.raises(OutputError, match="is not empty and was not written by embassay adapt"):
+    with pytest.raises(OutputError, match="is not empty and was not written by"):
         pre(tmp_path / "out")
     assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
 
@@ -146,7 +142,7 @@ def test_a_foreign_folder_is_left_alone(pre, tmp_path):
     [(".adapted/x", "./.adapted/x"), ("~x", "./~x"), ("a/x", "./a/x"), ("../x", "../x"), ("/a/x", "/a/x")],
 )
 def test_a_folder_is_written_as_the_spec_that_loads_it(folder, spec):
-    assert spec_of(Path(folder)) == spec
+    assert Stage(Path(folder), "pretraining", SentenceRecipe(), {}).spec == spec
 
 
 def test_a_loss_that_is_no_number_ends_the_training(pre, tmp_path):
@@ -162,12 +158,11 @@ def test_the_masked_loss_is_that_of_the_whole_model(tiny, base):
     import torch
 
     from embassay.training.base_model import find_base, load
-    from embassay.training.losses import masked_loss
+    from embassay.training.pretraining import masked_loss
 
     encoder = find_base(base)
-    model = load(encoder, tiny.settings())
-    loss, notes = masked_loss(encoder, model)
-    assert notes == ("mlm: the base has no head for masked words; a new one is trained with it and then discarded",)
+    model = load(encoder, "cpu")
+    loss = masked_loss(encoder, model)
     assert loss.whole.get_output_embeddings().weight is model.transformers_model.get_input_embeddings().weight
     loss.eval()
     inputs = model.tokenizer(tiny.sentences(6), padding=True, return_tensors="pt")
@@ -180,30 +175,21 @@ def test_the_masked_loss_is_that_of_the_whole_model(tiny, base):
     assert float(loss([{**inputs, "labels": torch.full_like(labels, -100)}], None).detach()) == 0
 
 
-def test_words_are_deleted_at_the_rate_of_the_paper_and_one_stays():
-    text = " ".join(f"w{n}" for n in range(5000))
-    left = with_words_deleted(text, np.random.default_rng(0)).split()
-    assert len(left) / 5000 == pytest.approx(1 - DELETED, abs=0.03)
-    assert left == sorted(left, key=lambda word: int(word[1:]))
-    random = np.random.default_rng(1)
-    assert {with_words_deleted("one", random) for _ in range(20)} == {"one"}
-
-
 @pytest.mark.parametrize(
     ("spec", "why"),
     [
-        ("bow", "it has no trainable weights"),
-        ("random", "it has no trainable weights"),
-        ("api:some-model", "the weights of a service are not available"),
-        ("hf:some-model", "without the scheme hf:"),
-        ("words:folder", "embassay train words"),
-        ("onnx:model", "an exported model cannot be trained"),
-        ("all-MiniLM-L6-v2,dim=64", "option 'dim' cannot be used in training; all dimensions"),
+        ("bow", "is not a sentence-transformers model; name one"),
+        ("random", "is not a sentence-transformers model"),
+        ("api:some-model", "is not a sentence-transformers model"),
+        ("hf:some-model", "is not a sentence-transformers model"),
+        ("words:folder", "is not a sentence-transformers model"),
+        ("onnx:model", "is not a sentence-transformers model"),
+        ("all-MiniLM-L6-v2,dim=64", "option 'dim' cannot be used in training; the base takes query_prompt"),
     ],
 )
-def test_what_cannot_be_trained_is_refused_before_any_work(base, tmp_path, spec, why):
+def test_what_cannot_be_trained_is_refused_before_any_work(tiny, base, tmp_path, spec, why):
     with pytest.raises(SpecError, match=why):
-        pretrain(spec, ["a"], tmp_path / "out", advance=lambda done, total: None)
+        pretrain(tiny.stage(tmp_path / "out"), spec, ["a", "b"], advance=lambda done, total: None)
     assert not list(tmp_path.iterdir())
 
 
@@ -217,9 +203,10 @@ def changed(base, folder, **files):
     return str(folder)
 
 
-def test_models_that_cannot_be_trained_are_refused(base, tmp_path):
+def test_models_that_cannot_be_trained_are_refused(tiny, base, tmp_path):
     def go(folder, **options):
-        return pretrain(str(folder), ["a b", "c"], tmp_path / "out", advance=lambda done, total: None, **options)
+        stage = tiny.stage(tmp_path / "out", **options)
+        return pretrain(stage, str(folder), ["a b", "c"], advance=lambda done, total: None)
 
     def module(kind):
         return lambda found: [{**found[0], "type": kind}, *found[1:]]
@@ -235,19 +222,12 @@ def test_models_that_cannot_be_trained_are_refused(base, tmp_path):
     (bare / "model.safetensors").unlink()
     with pytest.raises(ModelNotFoundError, match="not a model"):
         go(bare)
-    dry = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    with pytest.raises(SpecError, match="simcse needs dropout"):
-        go(changed(base, tmp_path / "dry", config_json=lambda found: {**found, **dry}), objective="simcse")
     assert not (tmp_path / "out").exists()
 
 
-def test_sentences_and_objectives_that_are_none_are_refused(pre, tmp_path):
-    with pytest.raises(InputError, match="needs sentences, but there are none"):
-        pre(tmp_path / "out", sentences=["", "  "])
-    with pytest.raises(InputError, match="at least two different sentences"):
-        pre(tmp_path / "out", sentences=["one", "one"], objective="simcse")
-    with pytest.raises(UnknownNameError, match="unknown objective 'mln'; did you mean 'mlm'"):
-        pre(tmp_path / "out", objective="mln")
+def test_no_sentences_are_refused(pre, tmp_path):
+    with pytest.raises(InputError, match="needs sentences of the documents, but there are none"):
+        pre(tmp_path / "out", sentences=[])
 
 
 @pytest.mark.parametrize(
@@ -257,20 +237,18 @@ def test_sentences_and_objectives_that_are_none_are_refused(pre, tmp_path):
         ("epochs", float("nan")),
         ("batch", 0),
         ("batch", 2.5),
-        ("accumulate", 0),
         ("rate", -1),
         ("rate", float("inf")),
         ("warmup", 1.0),
         ("seed", -1),
         ("device", "cuda:1"),
-        ("patience", 0),
-        ("max_steps", 0),
+        ("negatives", 0),
         ("checkpoints", 0),
     ],
 )
-def test_settings_out_of_range_are_named(tiny, name, value):
+def test_options_out_of_range_are_named(name, value):
     with pytest.raises(SpecError, match=f"option '{name}'"):
-        tiny.settings(**{name: value})
+        FinetuneOptions(**{name: value})
 
 
 def test_nothing_is_written_to_the_terminal_or_beside_the_folder(pre, tmp_path, capfd, monkeypatch):

@@ -2,14 +2,15 @@
 
 import json
 import shutil
+from collections import Counter
 
 import pytest
 
-from embassay.core.errors import EncoderError, OutputError
+from embassay.core.errors import EncoderError
 from embassay.training import checkpoints, finetuning, trainer
 from embassay.training.finetuning import finetune
+from embassay.training.negatives import Mined, Triplet
 from embassay.training.pretraining import pretrain
-from embassay.training.triplets import Triplet
 
 # Each test trains a model several times.
 pytestmark = pytest.mark.slow
@@ -32,14 +33,15 @@ def domain(tiny):
 
 @pytest.fixture(scope="module")
 def learn(tiny, base, domain):
-    """Train by an objective or a loss: dropout, an evaluator, early stopping and the best weights are in it."""
+    """Pre-train, or fine-tune with a loss: dropout, an evaluator and the best weights are in it."""
 
     def train(folder, how="mnr", advance=lambda done, total: None, **changes):
         corpus, triplets, dev = domain
-        settings = tiny.settings(**{"epochs": 6, "checkpoints": 2, "batch": 8, "patience": 4, **changes})
-        if how in ("mnr", "triplet"):
-            return finetune(base, triplets, dev, corpus, folder, loss=how, settings=settings, advance=advance)
-        return pretrain(base, tiny.sentences(), folder, objective=how, settings=settings, advance=advance)
+        changes = {"epochs": 6, **changes}
+        if how == "mnr":
+            stage = tiny.finetuning(folder, **changes)
+            return finetune(stage, base, Mined(tuple(triplets), Counter()), dev, corpus, advance=advance)
+        return pretrain(tiny.stage(folder, **changes), base, tiny.sentences(), advance=advance)
 
     return train
 
@@ -60,59 +62,20 @@ def stopped_at_11(learn, stopped, tmp_path_factory):
     return folder.with_name("killed.training")
 
 
-@pytest.mark.parametrize(("how", "accumulate"), [("mnr", 1), ("simcse", 2)])
-def test_a_training_that_was_killed_comes_to_the_same_bytes(learn, stopped, tmp_path, how, accumulate):
-    options = {"accumulate": accumulate, "batch": 8 // accumulate}
-    learn(tmp_path / "whole", how, **options)
+@pytest.mark.parametrize("how", ["mnr", "mlm"])
+def test_a_training_that_was_killed_comes_to_the_same_bytes(learn, stopped, tmp_path, how):
+    learn(tmp_path / "whole", how)
     facts = json.loads((tmp_path / "whole" / "training.json").read_text())
     assert facts["steps"] >= 13
     advance = stopped(13)
     with pytest.raises(advance.error):
-        learn(tmp_path / "killed", how, advance, **options)
+        learn(tmp_path / "killed", how, advance)
     assert not (tmp_path / "killed").exists()
     steps = []
-    trained = learn(tmp_path / "killed", how, lambda *now: steps.append(now), **options)
+    trained = learn(tmp_path / "killed", how, lambda *now: steps.append(now))
     assert len(steps) <= facts["steps"] - 10
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
     assert list(trained.notes) == facts["notes"]
-
-
-def truncated(path):
-    path.write_bytes(path.read_bytes()[:-10])
-
-
-def zeroed(path):
-    path.write_bytes(bytes(path.stat().st_size))
-
-
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("complete.json", lambda path: path.unlink()),
-        ("weights.safetensors", truncated),
-        ("weights.safetensors", zeroed),
-        ("trainer_state.json", zeroed),
-        ("optimizer.pt", lambda path: path.unlink()),
-        ("rng_state.pth", truncated),
-        ("trainer_state.json", truncated),
-    ],
-)
-def test_a_checkpoint_that_is_not_whole_is_skipped(stopped_at_11, tmp_path, name, damage):
-    """As a kill or a power cut leaves it: without its last file, or with one that is missing, cut off or of zeros."""
-    work = tmp_path / "killed.training"
-    shutil.copytree(stopped_at_11, work)
-    before = checkpoints.newest(work)
-    damage(work / f"checkpoint-{before.step}" / name)
-    after = checkpoints.newest(work)
-    assert after is None or after.step < before.step
-
-
-def test_the_training_goes_on_from_the_checkpoint_before(learn, undisturbed, stopped_at_11, tmp_path):
-    work = tmp_path / "killed.training"
-    shutil.copytree(stopped_at_11, work)
-    truncated(work / f"checkpoint-{checkpoints.newest(work).step}" / "optimizer.pt")
-    learn(tmp_path / "killed")
-    assert contents(tmp_path / "killed") == undisturbed
 
 
 def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(learn, undisturbed, tmp_path, monkeypatch):
@@ -122,9 +85,9 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(learn, undis
         if len(sealed) == 3:
             raise SystemExit
         sealed.append(history.step)
-        checkpoints.seal(work, history)
+        checkpoints.put_in_place(work, history)
 
-    monkeypatch.setattr(trainer, "seal", killed)
+    monkeypatch.setattr(trainer, "put_in_place", killed)
     with pytest.raises(SystemExit):
         learn(tmp_path / "killed")
     monkeypatch.undo()
@@ -134,34 +97,33 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(learn, undis
 
 
 def test_a_training_that_was_over_when_it_was_killed_takes_no_step_more(learn, tmp_path, monkeypatch):
-    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.5)
-    learn(tmp_path / "whole", patience=2)
+    monkeypatch.setattr(finetuning, "success", lambda *given: 0.5)
+    learn(tmp_path / "whole")
     shutil_rmtree = shutil.rmtree
-    monkeypatch.setattr("embassay.training.stage.write_model", lambda *given: (_ for _ in ()).throw(SystemExit))
+    monkeypatch.setattr("embassay.training.trainer.write_model", lambda *given: (_ for _ in ()).throw(SystemExit))
     with pytest.raises(SystemExit):
-        learn(tmp_path / "killed", patience=2)
+        learn(tmp_path / "killed")
     monkeypatch.undo()
-    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.9)
+    monkeypatch.setattr(finetuning, "success", lambda *given: 0.9)
     assert shutil.rmtree is shutil_rmtree
-    learn(tmp_path / "killed", advance=lambda *now: pytest.fail("a step was taken"), patience=2)
+    learn(tmp_path / "killed", advance=lambda *now: pytest.fail("a step was taken"))
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
-def test_the_best_weights_are_kept_and_patience_ends_it(learn, stopped, tiny, tmp_path, monkeypatch):
-    scores = [0.1, 0.3, 0.5, 0.4, 0.5, 0.2, 0.9]
+def test_the_first_best_weights_are_kept(learn, stopped, tiny, tmp_path, monkeypatch):
+    scores = [0.9, 0.1, 0.3, 0.5, 0.4, 0.5, *[0.2] * 7]
     given = iter(scores)
-    monkeypatch.setattr(finetuning, "evaluation", lambda *_: lambda: next(given))
-    trained = learn(tmp_path / "early", patience=2)
+    monkeypatch.setattr(finetuning, "success", lambda *_: next(given))
+    learn(tmp_path / "early")
     facts = json.loads((tmp_path / "early" / "training.json").read_text())
-    assert [score for _, score in facts["evaluations"]] == scores[:5]
+    assert [score for _, score in facts["evaluations"]] == scores[:12]
     best = facts["best"][0]
-    assert (facts["best"], facts["steps"]) == ([best, 0.5], facts["evaluations"][-1][0])
-    assert facts["steps"] < facts["planned"]
-    assert trained.notes[-1].startswith(f"stopped early after {facts['steps']} of {facts['planned']} steps")
+    # The weights before training do not count.
+    assert facts["best"] == facts["evaluations"][3] == [best, 0.5]
     given = iter(scores)
     advance = stopped(best + 1)
     with pytest.raises(advance.error):
-        learn(tmp_path / "part", advance=advance, patience=2)
+        learn(tmp_path / "part", advance=advance)
     from safetensors.torch import load_file
 
     kept = load_file(tmp_path / "part.training" / f"checkpoint-{best}" / checkpoints.WEIGHTS)
@@ -169,15 +131,6 @@ def test_the_best_weights_are_kept_and_patience_ends_it(learn, stopped, tiny, tm
     compared = [n for n in written if f"model.0.model.{n.rpartition('/')[2]}" in kept]
     assert len(compared) > 30
     assert all((written[n] == kept[f"model.0.model.{n.rpartition('/')[2]}"]).all() for n in compared)
-
-
-def test_the_last_weights_are_never_taken_for_the_best(learn, tmp_path, monkeypatch):
-    scores = iter([0.1, 0.5, 0.4])
-    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: next(scores))
-    monkeypatch.setattr(trainer, "checkpoint_of", lambda work, step: work / "gone")
-    with pytest.raises(OutputError, match=r"gone: the best weights cannot be read .*; run the same command to train"):
-        learn(tmp_path / "out", max_steps=4)
-    assert not (tmp_path / "out").exists()
 
 
 def test_too_little_memory_is_one_message(learn, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """The folder of a training: what it refuses, what it takes up again, what it leaves."""
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +9,11 @@ import pytest
 
 from embassay.core.errors import OutputError, SourceError
 from embassay.core.store.canonical import write_with
+from embassay.training.options import UraeOptions
+from embassay.training.stage import Stage, Trained, save_arrays
 from embassay.training.text import read_sentences
-from embassay.training.text_folder import TextFolder, save_arrays
-from embassay.training.trained import Trained
 
-SETTINGS = {"dim": 3, "rate": 0.1}
-VERSIONS = {"numpy": "1"}
+RECIPE = UraeOptions(dim=3, rate=0.1)
 
 
 @pytest.fixture
@@ -25,10 +25,11 @@ def text(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path, text):
-    """Name the folder with other settings, another kind or other versions."""
+    """Name the folder with another recipe, another kind or other libraries."""
 
-    def name(settings=SETTINGS, kind="words", versions=VERSIONS, sentences=text):
-        return TextFolder(tmp_path / "model", kind, settings, sentences, versions)
+    def name(kind="words", overwrite=False, libraries=("numpy",), sentences=text, **changes):
+        recipe = replace(RECIPE, **changes)
+        return Stage(tmp_path / "model", kind, recipe, {"text": sentences.sha256}, libraries, overwrite)
 
     return name
 
@@ -39,7 +40,7 @@ def finish(folder):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.path.iterdir())
+    return sorted(path.name for path in folder.folder.iterdir())
 
 
 def test_sentences_are_lines_without_blank_ones(tmp_path):
@@ -67,7 +68,7 @@ def test_what_is_no_text_is_refused_with_its_line(content, message, tmp_path):
         read_sentences(path)
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
-    with pytest.raises(SourceError, match="is a folder; --text takes a file"):
+    with pytest.raises(SourceError, match="cannot be read: Is a directory"):
         read_sentences(tmp_path)
 
 
@@ -76,12 +77,12 @@ def test_a_checkpoint_is_taken_up_by_the_same_training_only(folder):
     first.open()
     assert first.resume() == (0, {})
     first.keep(2, {"a": np.ones(2)})
-    again = folder()
-    assert again.open(overwrite=True) is False
+    again = folder(overwrite=True)
+    assert again.open() is False
     done, arrays = again.resume()
     assert done == 2
     assert arrays["a"].tolist() == [1, 1]
-    other = folder(versions={"numpy": "2"})
+    other = folder(libraries=("numpy", "scipy"))
     other.open()
     assert other.resume() == (0, {})
 
@@ -99,18 +100,18 @@ def test_a_finished_model_is_recognised(folder):
     finish(folder())
     assert names(folder()) == ["vectors.npy", "words.json"]
     assert not folder().work.exists()
-    record = json.loads((folder().path / "words.json").read_bytes())
-    assert record["settings"] == SETTINGS
+    record = json.loads((folder().folder / "words.json").read_bytes())
+    assert record["settings"] == asdict(RECIPE)
     assert record["files"] == ["vectors.npy"]
     assert record["words"] == 1
     assert folder().open() is True
-    assert folder(versions={"numpy": "2"}).open() is True
+    assert folder(libraries=("numpy", "scipy")).open() is True
 
 
 def test_another_model_is_refused_and_named(folder, tmp_path):
     finish(folder())
     with pytest.raises(OutputError, match=r"other settings \(different: rate\).*--overwrite"):
-        folder({"dim": 3, "rate": 0.2}).open()
+        folder(rate=0.2).open()
     with pytest.raises(OutputError, match=r"\(different: kind\)"):
         folder(kind="urae").open()
     other = tmp_path / "other.txt"
@@ -123,13 +124,13 @@ def test_another_model_is_refused_and_named(folder, tmp_path):
 def test_an_unfinished_training_of_other_settings_is_refused_too(folder):
     folder().open()
     with pytest.raises(OutputError, match=r"model\.training: contains a training .* \(different: dim\)"):
-        folder({"dim": 4, "rate": 0.1}).open()
+        folder(dim=4).open()
 
 
 def test_overwriting_replaces_the_old_model_when_the_new_one_is_complete(folder):
     finish(folder())
-    other = folder(kind="urae")
-    assert other.open(overwrite=True) is False
+    other = folder(kind="urae", overwrite=True)
+    assert other.open() is False
     assert names(other) == ["vectors.npy", "words.json"]
     other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
     assert names(other) == ["fold.npy", "urae.json"]
@@ -139,8 +140,8 @@ def test_a_link_to_a_model_stays_and_its_model_is_replaced(folder, tmp_path):
     finish(folder())
     (tmp_path / "model").rename(tmp_path / "target")
     (tmp_path / "model").symlink_to("target")
-    other = folder(kind="urae")
-    other.open(overwrite=True)
+    other = folder(kind="urae", overwrite=True)
+    other.open()
     other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
     assert names(other) == ["fold.npy", "urae.json"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "target", "text.txt"]
@@ -149,8 +150,8 @@ def test_a_link_to_a_model_stays_and_its_model_is_replaced(folder, tmp_path):
 
 def test_a_kill_while_the_old_model_is_removed_leaves_no_folder_that_is_refused(folder, monkeypatch):
     finish(folder())
-    other = folder(kind="urae")
-    other.open(overwrite=True)
+    other = folder(kind="urae", overwrite=True)
+    other.open()
     other.keep(1, {"fold": np.ones(1)})
 
     def killed(removed, ignore_errors=False):
@@ -160,9 +161,9 @@ def test_a_kill_while_the_old_model_is_removed_leaves_no_folder_that_is_refused(
             raise SystemExit
 
     with monkeypatch.context() as patch, pytest.raises(SystemExit):
-        patch.setattr("embassay.training.model_folder.shutil.rmtree", killed)
+        patch.setattr("embassay.training.stage.shutil.rmtree", killed)
         other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
-    other.open(overwrite=True)
+    other.open()
     assert other.resume()[0] == 1
     other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
     assert names(other) == ["fold.npy", "urae.json"]
@@ -174,7 +175,7 @@ def test_a_folder_that_cannot_be_replaced_is_refused_before_the_training(out, te
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     with pytest.raises(OutputError, match=r": is (the current folder|not empty).*; choose another folder with -o"):
-        TextFolder(Path(out), "words", SETTINGS, text, VERSIONS).open()
+        Stage(Path(out), "words", RECIPE, {"text": text.sha256}).open()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "text.txt"]
 
 
@@ -187,15 +188,15 @@ def test_a_mounted_volume_is_refused_before_the_training(folder, monkeypatch):
 
 @pytest.mark.parametrize(
     ("change", "different"),
-    [({"asked": 3}, "dim, kind, rate, text"), ({"settings": ["dim"]}, "dim, rate, settings")],
+    [({"text": 3}, "text"), ({"settings": {"dim": 3}}, "decay, .*, trees")],
 )
 def test_a_damaged_record_is_another_model(change, different, folder):
     finish(folder())
-    record = folder().path / "words.json"
+    record = folder().folder / "words.json"
     record.write_text(json.dumps({**json.loads(record.read_bytes()), **change}))
     with pytest.raises(OutputError, match=rf"other settings \(different: {different}\).*--overwrite"):
         folder().open()
-    assert folder().open(overwrite=True) is False
+    assert folder(overwrite=True).open() is False
 
 
 @pytest.mark.parametrize("place", ["model", "model.training"])
@@ -203,8 +204,8 @@ def test_a_folder_of_other_things_is_never_touched(folder, tmp_path, place):
     (tmp_path / place).mkdir()
     (tmp_path / place / "thesis.txt").write_text("dear to somebody")
     for overwrite in (False, True):
-        with pytest.raises(OutputError, match=f"{place}: is not empty and was not written by embassay train"):
-            folder().open(overwrite)
+        with pytest.raises(OutputError, match=f"{place}: is not empty and was not written by"):
+            folder(overwrite=overwrite).open()
     assert [path.name for path in (tmp_path / place).iterdir()] == ["thesis.txt"]
 
 
@@ -213,12 +214,12 @@ def test_a_users_own_file_beside_a_model_is_never_removed(folder, tmp_path):
     (tmp_path / "model" / "thesis.txt").write_text("dear to somebody")
     assert folder().open() is True
     with pytest.raises(OutputError, match=r"model: contains files that are not of the model \(thesis\.txt\); move"):
-        folder(kind="urae").open(overwrite=True)
+        folder(kind="urae", overwrite=True).open()
     assert names(folder()) == ["thesis.txt", "vectors.npy", "words.json"]
 
 
 def test_a_file_in_the_folders_place_is_refused(folder):
-    folder().path.write_text("a file")
+    folder().folder.write_text("a file")
     with pytest.raises(OutputError, match="cannot be used as a folder: Not a directory"):
         folder().open()
 

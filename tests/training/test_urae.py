@@ -5,11 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from embassay.core.errors import InputError, OutputError, SourceError, SpecError
+from embassay.core.errors import InputError, OutputError, SourceError
 from embassay.models.static.trees import balanced, right
 from embassay.run.resolve import load_encoder
-from embassay.training import unfolding_text
-from embassay.training.options import UraeOptions, WordsOptions
+from embassay.training.options import UraeOptions
 from embassay.training.unfolding import new_matrices, parts
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
@@ -90,14 +89,8 @@ def test_what_it_leaves(text, tmp_path):
     assert np.linalg.norm(vectors[0] - vectors[1]) > 0.01
 
 
-@pytest.mark.parametrize("given", [False, True])
-def test_a_stopped_training_gives_the_same_bytes(text, tmp_path, given):
-    options = {"epochs": 4, "advance": silent}
-    if given:
-        (tmp_path / "vectors.txt").write_text("\n".join(VECTORS), encoding="utf-8")
-        options["words"] = str(tmp_path / "vectors.txt")
-    else:
-        options["dim"] = 6
+def test_a_stopped_training_gives_the_same_bytes(text, tmp_path):
+    options = {"epochs": 4, "advance": silent, "dim": 6}
     whole = train(text, tmp_path / "whole", **options)
     for sentences in (0, 25, 60):
         with pytest.raises(StoppedError):
@@ -125,43 +118,10 @@ def test_the_number_of_threads_makes_no_difference_and_comes_back(text, tmp_path
     assert files(tmp_path / "1") == files(tmp_path / "2")
 
 
-def test_given_words_stay_as_they_are_but_for_one_number(text, tmp_path):
-    (tmp_path / "vectors.txt").write_text("\n".join(VECTORS), encoding="utf-8")
-    trained = train(text, tmp_path / "model", words=str(tmp_path / "vectors.txt"), epochs=2)
-    found = record(trained.folder)
-    # "cat" is had with a capital only; "The" stands there in small letters too.
-    assert found["vocabulary"] == ["the", "cat", "sleeps", "."]
-    given = np.array([[0.4, -0.2, 0.1], [0.2, 0.6, -0.3], [-0.5, 0.1, 0.2], [0.0, 0.3, 0.3]])
-    words = np.load(trained.folder / "words.npy")
-    assert np.allclose(words[1:], given * 0.1 / given.std(), atol=1e-6)
-    assert not np.allclose(words[0], words[1:].mean(axis=0), atol=1e-3)  # that of unknown words is learnt
-    assert "words of the text have no vector" in trained.notes[0]
-    assert found["settings"]["dim"] == 3
-
-
-def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
-    pytest.importorskip("gensim", reason="the words extra is not installed")
-    from embassay.training import words
-
-    words.train(text, tmp_path / "words", WordsOptions(dim=4, epochs=1), advance=silent)
-    trained = train(text, tmp_path / "model", words=str(tmp_path / "words"), epochs=1)
-    assert record(trained.folder)["settings"]["dim"] == 4
-    known = load_encoder(f"words:{tmp_path / 'words'}").encode(["baker", "garden"])
-    found = load_encoder(trained.spec).encode(["baker", "garden"])
-    ratio = found / known
-    assert np.allclose(ratio, ratio[0, 0], rtol=1e-4)
-
-
-def test_large_given_coordinates_come_within_reach(tmp_path):
-    (tmp_path / "vectors.txt").write_text("\n".join(f"w{n} 0.1 -0.1" for n in range(400)) + "\nbig 50 0.1\n")
-    matrix = unfolding_text.given_words(str(tmp_path / "vectors.txt"), None).matrix
-    assert np.abs(matrix).max() == pytest.approx(0.9)
-
-
-def learner_of(words, given=None, decay=0.0, rate=0.05):
+def learner_of(words, decay=0.0, rate=0.05):
     """A learner with fresh matrices, and what they were."""
     matrices = new_matrices(words.shape[1], np.random.default_rng(0))
-    learner = Learner.of({**matrices, "words": words}, given, normalize=False, decay=decay, rate=rate)
+    learner = Learner({**matrices, "words": words}, UraeOptions(decay=decay, rate=rate))
     return matrices, learner
 
 
@@ -217,14 +177,6 @@ def test_the_penalty_is_in_the_gradient():
         assert np.array_equal(decayed[f"{name}_sum"], plain[f"{name}_sum"])
 
 
-def test_given_words_get_no_gradient():
-    given = np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32)
-    _, learner = learner_of(np.array([[0.2, 0.1]], dtype=np.float32), given.copy())
-    learner.step([np.array([0, 2, 1])], [right(("a", "b", "c"))])
-    assert np.array_equal(learner.given.numpy(), given)
-    assert learner.state()["words_sum"].all()
-
-
 def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(Learner, "step", lambda self, rows, trees: seen.append([len(own) for own in rows]) or 0.0)
@@ -237,7 +189,7 @@ def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
 
 def test_known_words_are_now_and_then_unknown():
     counts = np.array([0, 1, 1000])
-    material = unfolding_text.TreeSentences({}, (np.array([1, 2] * 5000),), (), counts, ())
+    material = urae.TreeSentences([], [np.array([1, 2] * 5000)], [], counts, [])
     masked = material.masked(0, np.random.default_rng(0)).reshape(-1, 2)
     assert (masked[:, 0] == 0).mean() == pytest.approx(0.2, abs=0.02)  # 0.25/(0.25 + 1)
     assert (masked[:, 1] == 0).mean() < 0.003
@@ -265,32 +217,18 @@ def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"dim": 0}, "option 'dim': must be 1 or more, is 0"),
+        ({"dim": 0}, "option 'dim': must be greater than or equal to 1, is 0"),
         ({"epochs": 0}, "option 'epochs'"),
-        ({"rate": 0.0}, "option 'rate': must be more than 0"),
+        ({"rate": 0.0}, "option 'rate': must be greater than 0"),
         ({"rate": float("nan")}, "option 'rate'"),
-        ({"decay": -1.0}, "option 'decay': must be 0 or more, is -1.0"),
-        ({"seed": -1}, "option 'seed': must be 0 or more"),
+        ({"decay": -1.0}, "option 'decay': must be greater than or equal to 0, is -1.0"),
+        ({"seed": -1}, "option 'seed': must be greater than or equal to 0"),
         ({"trees": "oak"}, "unknown source of trees 'oak'"),
-        ({"words": "nowhere.txt"}, r"nowhere\.txt: no such file"),
     ],
 )
 def test_options_that_cannot_be(text, tmp_path, options, problem):
     with pytest.raises(InputError, match=problem):
         train(text, tmp_path / "model", **options)
-    assert not (tmp_path / "model").exists()
-
-
-def test_words_of_another_dimension_and_words_that_are_all_zero(text, tmp_path):
-    vectors = tmp_path / "vectors.txt"
-    vectors.write_text("\n".join(VECTORS), encoding="utf-8")
-    with pytest.raises(
-        SpecError, match=r"option 'dim': is 200, but the vectors in .* have 3 dimensions; leave out --dim"
-    ):
-        train(text, tmp_path / "model", dim=200, words=str(vectors))
-    vectors.write_text("the 0 0\ncat 0 0\n", encoding="utf-8")
-    with pytest.raises(SourceError, match="all its numbers are 0"):
-        train(text, tmp_path / "model", words=str(vectors))
     assert not (tmp_path / "model").exists()
 
 

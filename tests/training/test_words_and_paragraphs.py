@@ -16,11 +16,10 @@ from embassay.core.errors import InputError, MissingExtraError, SourceError, Spe
 from embassay.core.randomness import generator
 from embassay.models.static.word_files import read
 from embassay.run.resolve import load_encoder
-from embassay.training import paragraphs, words
+from embassay.training.gensim_training import train
 from embassay.training.options import ParagraphsOptions, WordsOptions
+from embassay.training.stage import THERE, Stage
 from embassay.training.text import largest_min_count
-from embassay.training.text_folder import TextFolder
-from embassay.training.trained import THERE
 
 TOPICS = ["sea boat fish sail wave net tide", "oven flour yeast dough baker crust salt", "court judge law jury trial"]
 
@@ -30,11 +29,11 @@ def ignore(done, total):
 
 
 def train_words(text, out, advance=ignore, **options):
-    return words.train(text, out, WordsOptions(**options), advance=advance)
+    return train(text, out, WordsOptions(**options), advance=advance)
 
 
 def train_paragraphs(text, out, advance=ignore, **options):
-    return paragraphs.train(text, out, ParagraphsOptions(**options), advance=advance)
+    return train(text, out, ParagraphsOptions(**options), advance=advance)
 
 
 TRAINERS = {
@@ -65,14 +64,14 @@ def content(folder):
 def test_a_stopped_training_goes_on_and_gives_the_same_bytes(name, text, tmp_path, monkeypatch):
     trainer, options = TRAINERS[name]
     trainer(text, tmp_path / "whole", **options)
-    keep = TextFolder.keep
+    keep = Stage.keep
 
     def stop(self, epochs, arrays):
         keep(self, epochs, arrays)
         if epochs in (1, 3):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(TextFolder, "keep", stop)
+    monkeypatch.setattr(Stage, "keep", stop)
     begun = []
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
@@ -145,11 +144,11 @@ def test_it_says_what_it_decided_and_when_there_was_nothing_to_do(tmp_path):
     assert (record["words"], record["tokens"], record["settings"]["min_count"]) == (7, 10, 1)
 
 
-def test_very_long_lines_are_said(tmp_path):
+def test_a_very_long_line_is_refused(tmp_path):
     text = tmp_path / "text.txt"
-    text.write_text("a b " * 6000)
-    found = train_words(text, tmp_path / "model", dim=2, epochs=1)
-    assert found.notes == ("1 lines have 10,000 words or more; only the first 10,000 words are used",)
+    text.write_text("a b\n" + "a b " * 6000)
+    with pytest.raises(SourceError, match="line 2: has more than 10,000 words; write one sentence per line"):
+        train_words(text, tmp_path / "model", dim=2, epochs=1)
 
 
 def test_options_that_make_no_sense_are_refused(text, tmp_path):

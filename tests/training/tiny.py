@@ -5,7 +5,9 @@ from pathlib import Path
 
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.training.settings import TrainingSettings
+from embassay.training.base_model import LIBRARIES
+from embassay.training.options import FinetuneOptions, SentenceRecipe
+from embassay.training.stage import Stage
 
 NOUNS = "pump valve tank lamp filter pipe motor belt crane hatch anchor winch rudder ladder boiler gauge".split()
 VERBS = "opens closes stops starts leaks turns rises falls".split()
@@ -13,9 +15,16 @@ RARE = "slowly loudly daily nightly twice rarely often never".split()
 WORDS = ["what", "which", "the", "does", "it", "when", "and", "in", "of", *NOUNS, *VERBS, *RARE]
 
 
-def settings(**changes):
-    given = {"epochs": 2, "batch": 8, "accumulate": 1, "rate": 1e-3, "warmup": 0.1, "seed": 0, "device": "cpu"}
-    return TrainingSettings(**{**given, **changes})
+def stage(folder, recipe=SentenceRecipe, data="", **changes):
+    """A training of a sentence encoder with quick settings."""
+    given = {"epochs": 2, "batch": 8, "rate": 1e-3, "device": "cpu"}
+    kind = "pretraining" if recipe is SentenceRecipe else "finetuning"
+    return Stage(Path(folder), kind, recipe(**{**given, **changes}), {"data": data}, LIBRARIES)
+
+
+def finetuning(folder, **changes):
+    """A fine-tuning with quick settings."""
+    return stage(folder, FinetuneOptions, **changes)
 
 
 def sentences(count=40, seed=1):

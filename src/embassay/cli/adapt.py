@@ -10,7 +10,7 @@ from typing import Annotated
 from embassay.cli.parameters import FINE, Corpora, Flag, Flat, Out, Several
 from embassay.core.errors import say
 from embassay.core.store.paths import output_path
-from embassay.training.adaptation.options import AdaptOptions
+from embassay.training.options import AdaptOptions
 
 DEFAULTS = AdaptOptions()
 
@@ -50,9 +50,7 @@ def adapt(
         Print only the verdict and its figures.
     """
     from embassay.run.progress import Bar
-    from embassay.training.adaptation.figures import of_variants
-    from embassay.training.adaptation.pipeline import Adaptation
-    from embassay.training.adaptation.request import AdaptRequest
+    from embassay.training.adapt import Adaptation, AdaptRequest
 
     request = AdaptRequest(
         base,
@@ -72,19 +70,14 @@ def adapt(
         for line in adaptation.summary():
             print(line)  # noqa: T201
         return FINE
-    try:
-        adapted = adaptation.carry_out()
-    except KeyboardInterrupt as interruption:
-        # Its text says how much is finished; the general message follows in cli/app.py.
-        if str(interruption):
-            say(str(interruption))
-        raise
+    adapted = adaptation.carry_out()
     # The verdict goes to standard output, as the tables of a run; where things lie goes to standard error.
-    figures = of_variants(adapted.result, adaptation.domain)
-    for line in (*adapted.verdict, "", *figures):
+    for line in (*adapted.verdict, "", adapted.figures):
         print(line)  # noqa: T201
     # Without texts no corpus of the held-out questions was written, and the command has the models only.
-    parts = [f"-c {shlex.quote(source)}" for source in (*adapted.held_out, *adaptation.general_sources)]
+    named = zip(general, adaptation.general, strict=False)
+    questions = [source for source, loaded in named if loaded.shape == "retrieval"]
+    parts = [f"-c {shlex.quote(source)}" for source in (*adapted.held_out, *questions)]
     parts += [f"-e {shlex.quote(f'{label}={spec}')}" for label, spec in adapted.models.items()]
     parts.append(f"-d retrieval,transforms=all,paper=true --seed {options.seed} --resamples {options.resamples} -o RUN")
     request.say("the same models on the held-out questions, with transforms; add any other encoder with -e:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import warnings
@@ -113,7 +114,7 @@ def show(
     failures
         Print the items that the best candidate is wrong about instead, with what it chose or found and who is right.
     encoder
-        Print those of the encoder with this label.
+        Print the failures of the encoder with this label.
     against
         Print those on which it is worse than the encoder with this label, such as those that a reranker breaks.
     """
@@ -169,7 +170,7 @@ def cache_(
 
 @app.command
 def doctor() -> int:
-    """Print what is installed and at hand: versions, extras, models, cache, devices; to paste into a bug report."""
+    """Print what is installed: versions, extras, models, cache, devices; to paste into a bug report."""
     from embassay.cli import doctor as doctor_module
 
     doctor_module.show()
@@ -254,7 +255,8 @@ def exit_code_of(arguments: list[str] | None) -> int:
         # --help and --version return no code.
         return FINE
     except CycloptsError as error:
-        problem = str(error)
+        # Of a number out of its range only the limit, without the words of pydantic for programmers.
+        problem = re.sub(r"(?s)\d+ validation error.*? Input should (.*?) \[type=.*", r"It must \1", str(error))
         if isinstance(error, UnusedCliTokensError):
             problem = f"no option and no argument: {' '.join(error.unused_tokens or ())}"
         command = " ".join(("embassay", *(error.command_chain or ())))

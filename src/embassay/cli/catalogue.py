@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
@@ -24,6 +25,8 @@ KINDS = {
     "builders": BUILDERS,
     "formats": FORMATS,
 }
+PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
+"""Encoders that a paper compares and that no search tool uses; they are listed below the others."""
 SETS = "sets"
 PROFILES_LISTED = "profiles"
 METRICS = "metrics"
@@ -56,7 +59,7 @@ def show(what: str | None) -> None:
         elif title == PROFILES_LISTED:
             console.print(_profiles())
         else:
-            console.print(_table(KINDS[title]))
+            console.print(_plugins(KINDS[title]))
 
 
 def cite() -> None:
@@ -78,39 +81,43 @@ def cite() -> None:
     sys.stdout.write("\n\n".join(entries) + "\n")
 
 
-def _table(folder: Folder) -> Table:
-    """Return a table of the plug-ins of one kind."""
+def _table(lines: Iterable[tuple[str, str]]) -> Table:
+    """Return a table of names and what is said of them."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-    for name in folder.names():
-        try:
-            lines = _described(folder, name)
-        except PluginError as error:
-            # A list is where a user looks for the reason, so the plug-in stays in it.
-            lines = [str(error)]
-        table.add_row(Text(name), Text("\n".join(lines)))
+    for name, text in lines:
+        table.add_row(Text(name), Text(text))
     return table
 
 
-def _described(folder: Folder, name: str) -> list[str]:
+def _plugins(folder: Folder) -> Table:
+    """Return a table of plug-ins of one kind, those that a search tool uses first."""
+    lines = []
+    for name in sorted(folder.names(), key=PAPERS_ONLY.__contains__):
+        try:
+            lines.append((name, _described(folder, name)))
+        except PluginError as error:
+            # A list is where a user looks for the reason, so the plug-in stays in it.
+            lines.append((name, str(error)))
+    return _table(lines)
+
+
+def _described(folder: Folder, name: str) -> str:
     """Return a plug-in's summary, its options, and the command that installs a missing extra."""
-    summary, extra, usable = folder.describe(name)
-    lines = [summary]
+    text, extra, usable = folder.describe(name)
     if options := folder.options(name):
-        lines.append(f"options: {', '.join(options)}")
+        text += f"\noptions: {', '.join(options)}"
     if not usable:
-        lines.append(f"pip install 'embassay[{extra}]'")
-    return lines
+        text += f"\npip install 'embassay[{extra}]'"
+    return text
 
 
 def _profiles() -> Table:
     """Return a table of the profiles with their diagnostics."""
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    lines = []
     for name, profile in PROFILES.items():
-        diagnostics = "; ".join(profile.diagnostics)
-        if profile.with_others:
-            diagnostics += "; and those of other packages"
-        table.add_row(Text(name), Text(f"{profile.purpose}\n{diagnostics}"))
-    return table
+        others = "; and those of other packages" if profile.with_others else ""
+        lines.append((name, f"{profile.purpose}\n{'; '.join(profile.diagnostics)}{others}"))
+    return _table(lines)
 
 
 def _print_metrics(console: Console) -> None:
@@ -132,20 +139,17 @@ def _print_metrics(console: Console) -> None:
 
 def _sets(whole: bool) -> Table:
     """Return a table of the named sets of encoders; with ``whole``, list their encoders too."""
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    lines = []
     for name, encoder_set in sets().items():
-        lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
+        text = f"{encoder_set.title}: {len(encoder_set.members)} encoders"
         if whole:
-            lines += map(_member_line, encoder_set.members)
-        table.add_row(Text(f"@{name}"), Text("\n".join(lines)))
-    return table
+            text = "\n".join([text, *map(_member_line, encoder_set.members)])
+        lines.append((f"@{name}", text))
+    return _table(lines)
 
 
 def _member_line(member: Member) -> str:
     """Return the line of an encoder of a set: its name and spec, its size and a note."""
-    line = f"{member.called}: {member.spec or 'no spec'}"
     dimensions = f"{member.dim} dimensions" if member.dim else ""
-    details = [detail for detail in (member.parameters, dimensions, member.group, member.note) if detail]
-    if details:
-        line += f" ({'; '.join(details)})"
-    return line
+    details = "; ".join(detail for detail in (member.parameters, dimensions, member.group, member.note) if detail)
+    return f"{member.called}: {member.spec or 'no spec'}" + (f" ({details})" if details else "")

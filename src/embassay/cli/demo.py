@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, redirect_stdout
+from contextlib import chdir, nullcontext, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,40 +18,37 @@ def demo() -> int:
 
     It takes all-MiniLM-L6-v2 if its weights are on this disk, else hashed words.
     """
+    from embassay.api import read
     from embassay.corpora.builtin.handbook import write_files
 
     model, worse, equal = _models()
-    with TemporaryDirectory(prefix="embassay-demo-") as folder:
-        place = Path(folder)
-        questions = write_files(place)
-        lines = questions.read_text(encoding="utf-8").splitlines(keepends=True)
-        (place / "few.csv").write_text("".join(lines[: FEW + 1]), encoding="utf-8")
-        demonstration = _Demonstration(place)
+    with TemporaryDirectory(prefix="embassay-demo-") as folder, chdir(folder):
+        lines = write_files(Path()).read_text(encoding="utf-8").splitlines(keepends=True)
+        Path("few.csv").write_text("".join(lines[: FEW + 1]), encoding="utf-8")
 
         tell("1. Which encoder? 30 pages of a handbook, and 135 questions about them.")
-        demonstration.run("first", model, shows_answer=True)
+        _run("first", model, shows_answer=True)
         tell("\n2. What the model does today becomes the baseline.")
-        demonstration.bless("first")
+        _bless("first")
         tell(f"\n3. A change for the worse: the model becomes {worse}, to save space.")
-        demonstration.run("smaller", worse)
-        smaller = demonstration.check("smaller", "first")
+        _run("smaller", worse)
+        smaller = _check("smaller", "first")
         tell(f"\n4. A change that loses nothing: {equal}.")
-        demonstration.run("equal", equal)
-        same = demonstration.check("equal", "first")
+        _run("equal", equal)
+        same = _check("equal", "first")
         tell(f"\n5. The change of 3, judged by {FEW} questions.")
-        demonstration.run("few", model, "few.csv")
-        demonstration.bless("few")
-        demonstration.run("few-smaller", worse, "few.csv")
-        few = demonstration.check("few-smaller", "few")
+        _run("few", model, "few.csv")
+        _bless("few")
+        _run("few-smaller", worse, "few.csv")
+        few = _check("few-smaller", "few")
         tell("\nThe decision")
-        for question, sentence in demonstration.decision("first"):
-            tell(f"  {question:<7} {sentence}")
-        tell(f"  {worse}: {smaller} (with {FEW} questions: {few}). {equal}: {same}.")
-    tell(
-        "\nYour own documents, with a table of questions and the ids of the documents that answer them:\n"
-        f"  embassay run -e model={model} -c mine=./docs,questions=questions.csv -o first\n"
-        "  embassay bless first -o baseline"
-    )
+        for answer in read("first").answers:
+            if answer.kind in ("use", "rejected"):
+                tell(f"  {answer.question:<7} {answer.sentence}")
+    tell(f"  {worse}: {smaller} (with {FEW} questions: {few}). {equal}: {same}.")
+    tell("\nYour own documents, with a table of questions and the ids of the documents that answer them:")
+    tell(f"  embassay run -e model={model} -c mine=./docs,questions=questions.csv -o first")
+    tell("  embassay bless first -o baseline")
     return FINE
 
 
@@ -61,7 +58,7 @@ def tell(text: str) -> None:
 
 
 def _models() -> tuple[str, str, str]:
-    """Return the model that is at hand, and it with far too few dimensions and with about enough of them."""
+    """Return the available model, and it with far too few dimensions and with about enough of them."""
     from importlib.util import find_spec
 
     from embassay.core.types import Runtime
@@ -73,52 +70,37 @@ def _models() -> tuple[str, str, str]:
     return "hashing", "hashing,dim=24", "hashing,dim=512"
 
 
-class _Demonstration:
-    """Commands in a folder, each said as a user would type it before it is carried out."""
+def _run(out: str, model: str, questions: str = "questions.csv", *, shows_answer: bool = False) -> None:
+    """Say the command of a run on the handbook and carry it out; the first screen is printed if asked for."""
+    from embassay.run.command import carry_out
+    from embassay.run.request import RunRequest
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    encoder, corpus = f"model={model}", f"handbook=docs,questions={questions}"
+    tell(f"$ embassay run -e {encoder} -c {corpus} -o {out}")
+    request = RunRequest(
+        [encoder], [corpus], out=Path(out), cache=Path("cache").absolute(), quiet=True, robustness=False
+    )
+    with nullcontext() if shows_answer else redirect_stdout(StringIO()):
+        carry_out(request)
 
-    def run(self, out: str, model: str, questions: str = "questions.csv", *, shows_answer: bool = False) -> None:
-        """Run the model on the handbook; the first screen is printed if asked for."""
-        from embassay.run.command import carry_out
-        from embassay.run.request import RunRequest
 
-        tell(f"$ embassay run -e model={model} -c handbook=docs,questions={questions} -o {out}")
-        request = RunRequest(
-            out=self.place / out,
-            encoders=[f"model={model}"],
-            corpora=[f"handbook={self.place}/docs,questions={self.place}/{questions}"],
-            cache=self.place / "cache",
-            quiet=True,
-            robustness=False,
-        )
-        with nullcontext() if shows_answer else redirect_stdout(StringIO()):
-            carry_out(request)
+def _bless(run: str) -> None:
+    """Make a run the baseline."""
+    from embassay.comparison.baseline import bless, what_a_baseline_shows
 
-    def bless(self, run: str) -> None:
-        """Make a run the baseline."""
-        from embassay.comparison.baseline import bless, what_a_baseline_shows
+    tell(f"$ embassay bless {run} -o {run}-baseline")
+    folder, _ = bless(Path(run), Path(f"{run}-baseline"))
+    for sentence in what_a_baseline_shows(folder):
+        tell(sentence)
 
-        tell(f"$ embassay bless {run} -o {run}-baseline")
-        folder, _ = bless(self.place / run, self.place / f"{run}-baseline")
-        for sentence in what_a_baseline_shows(folder):
-            tell(sentence)
 
-    def decision(self, run: str) -> list[tuple[str, str]]:
-        """Return what a run says to use, and what not: the question and the answer."""
-        from embassay.api import read
+def _check(run: str, blessed: str) -> str:
+    """Check a run against the baseline of another; return the outcome."""
+    from embassay.comparison import gate, gate_files
 
-        answers = read(self.place / run).answers
-        return [(answer.question, answer.sentence) for answer in answers if answer.question in ("Use", "Not")]
-
-    def check(self, run: str, blessed: str) -> str:
-        """Check a run against the baseline of another; return the outcome."""
-        from embassay.comparison import gate, gate_files
-
-        tell(f"$ embassay check {run} --baseline {blessed}-baseline")
-        outcome = gate.check(self.place / run, self.place / f"{blessed}-baseline")
-        for line in gate_files.terminal_lines(outcome):
-            tell(line)
-        tell(f"exit code {outcome.exit_code}")
-        return outcome.outcome
+    tell(f"$ embassay check {run} --baseline {blessed}-baseline")
+    outcome = gate.check(Path(run), Path(f"{blessed}-baseline"))
+    for line in gate_files.terminal_lines(outcome):
+        tell(line)
+    tell(f"exit code {outcome.exit_code}")
+    return outcome.outcome

@@ -1,4 +1,4 @@
-"""``embassay doctor``: what is installed and at hand, on one screen, to paste into a bug report.
+"""``embassay doctor``: what is installed, on one screen, to paste into a bug report.
 
 It names no user and no key, and loads no model.
 """
@@ -106,7 +106,7 @@ def _models() -> str:
 
         folders = Path(constants.HF_HUB_CACHE).glob("models--*")
         at_hand += sorted(folder.name.removeprefix("models--").replace("--", "/") for folder in folders)
-    return ", ".join(at_hand) or "none at hand: a model is downloaded from the hub when it is first used"
+    return ", ".join(at_hand) or "none on this machine: a model is downloaded from the hub when it is first used"
 
 
 def _cache() -> str:

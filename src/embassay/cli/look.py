@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 from rich.console import Console
 
 from embassay.core.errors import EncoderError, begun
 from embassay.core.formatting import counted, visible
-from embassay.core.samples.base import Role, Text
+from embassay.core.samples.base import Text
 from embassay.core.samples.choice import Choice
 from embassay.core.types import AnyCorpus, Encoder, cache_key
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors
@@ -19,7 +20,7 @@ from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
-from embassay.search.retrievers.base import Questions
+from embassay.search.retrievers.base import Questions, Retriever
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
@@ -54,7 +55,8 @@ def show(request: RunRequest, *, default: bool = False) -> None:
         for entry in plan.entries:
             # Baselines, which set-ups may be built on, encode the same texts as the encoders.
             if default or not entry.baseline:
-                _show_encoder(entry, plan.corpora, cache, console)
+                for line in _show_encoder(entry, plan.corpora, cache):
+                    print_line(console, line, indent=4)
 
 
 def _corpora(request: RunRequest) -> tuple[AnyCorpus, ...]:
@@ -122,47 +124,41 @@ def _labels(corpus: AnyCorpus) -> list[str]:
     return [f"  right documents {len(questions_of):,}; questions that share one: {', '.join(shared)}"]
 
 
-def _show_encoder(
-    entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: VectorCache | None, console: Console
-) -> None:
-    """Print how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
-    card, retriever = entry.card, entry.retriever
-    if retriever:
-        asked = [Questions(corpus, corpus.samples) for corpus in corpora if entry.suits(corpus)]
-        number = sum(len(questions.samples) for questions in asked)
-        pairs = ""
-        if retriever.continues:
-            # A reranker reads each question with so many documents.
-            read = sum(len(one.samples) * min(retriever.depth, len(one.corpus.documents)) for one in asked)
-            pairs = f" ({read:,} pairs)"
-        parts = [f"{counted(number, 'question')} to answer{pairs}, unless the run has the lists"]
-        if retriever.spending is not None:
-            parts += retriever.spending.outlook(sum(map(retriever.tokens, asked)))
-        print_line(console, f"{entry.label}: {'; '.join(parts)}", indent=4)
+def _show_encoder(entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: VectorCache | None) -> Iterator[str]:
+    """Yield how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
+    if entry.retriever:
+        yield f"{entry.label}: {'; '.join(_questions(entry.retriever, filter(entry.suits, corpora)))}"
         return
-    encoder, texts = entry.encoder, distinct_texts(corpora)
+    card, texts = entry.card, distinct_texts(corpora)
     count = f"{counted(len(texts), 'distinct text')} to encode"
-    to_encode = _not_cached(encoder, texts, cache)
-    if to_encode is None:
-        to_encode = texts
-    else:
+    to_encode = _not_cached(entry.encoder, texts, cache)
+    if to_encode is not None:
         count += f", {len(texts) - len(to_encode):,} of them cached"
         # The vectors of a service are those of its last known fingerprint.
         if card.remote:
             count += " if the model has not changed"
-    parts = [count]
-    if card.remote:
-        # Only what is sent costs money.
-        parts += _estimate(encoder, to_encode)
-    else:
-        # All texts, as those with a cached vector may have been truncated too.
-        parts += _tokens(encoder, texts)
-    lines = [f"{entry.label}: {'; '.join(parts)}"]
+            # Only what is sent costs money; locally, texts with a cached vector may have been truncated too.
+            texts = to_encode
+    yield f"{entry.label}: {'; '.join([count, *_lengths(entry.encoder, texts)])}"
     for role, prompt in card.prompts.items():
-        lines.append(f"  prompt before each {role}: {prompt!r}")
-    lines += [f"  {warning}" for warning in card.warnings]
-    for line in lines:
-        print_line(console, line, indent=4)
+        yield f"  prompt before each {role}: {prompt!r}"
+    for warning in card.warnings:
+        yield f"  {warning}"
+
+
+def _questions(retriever: Retriever, corpora: Iterable[AnyCorpus]) -> list[str]:
+    """Return how many questions a retriever would answer, and what that costs."""
+    asked = [Questions(corpus, corpus.samples) for corpus in corpora]
+    pairs = ""
+    if retriever.continues:
+        # A reranker reads each question with so many documents.
+        read = sum(len(one.samples) * min(retriever.depth, len(one.corpus.documents)) for one in asked)
+        pairs = f" ({read:,} pairs)"
+    number = sum(len(questions.samples) for questions in asked)
+    parts = [f"{counted(number, 'question')} to answer{pairs}, unless the run has the lists"]
+    if retriever.spending is not None:
+        parts += retriever.spending.outlook(sum(map(retriever.tokens, asked)))
+    return parts
 
 
 def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
@@ -183,50 +179,31 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
     return cache.missing(cache_key(fingerprint, card.route), texts)
 
 
-def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
-    """Return the texts of each role, in their order."""
-    by_role: dict[Role, list[str]] = {}
-    for role, text in texts:
-        by_role.setdefault(role, []).append(text)
-    return by_role
+def _lengths(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:
+    """Return the tokens of texts and how many texts are truncated; for a service estimates, and what they cost.
 
-
-def _estimate(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:
-    """Estimate the tokens and the cost of an encoder that sends texts to a service, without sending it anything."""
-    limit = encoder.card.max_tokens
-    tokens = 0
-    too_long = 0
-    for role, texts_of_role in _by_role(texts).items():
-        lengths = encoder.estimate_tokens(texts_of_role, role)
-        tokens += int(lengths.sum())
-        if limit:
-            too_long += int((lengths > limit).sum())
-    parts: list[str] = encoder.outlook(tokens)
-    if limit:
-        parts.append(f"about {counted(too_long, 'text')} longer than its limit of {limit} tokens")
-    return parts
-
-
-def _tokens(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:
-    """Count the tokens that a local encoder reads and the texts that it truncates."""
+    A service is sent nothing.
+    """
+    is_remote, limit = encoder.card.remote, encoder.card.max_tokens
+    count = encoder.estimate_tokens if is_remote else encoder.count_tokens
     # (tokens, text) of each text
     lengths: list[tuple[int, str]] = []
-    try:
-        for role, texts_of_role in _by_role(texts).items():
-            counts = encoder.count_tokens(texts_of_role, role)
-            if counts is None:
-                return []
-            lengths += zip(map(int, counts), texts_of_role, strict=True)
-    except EncoderError as error:
-        # For example a tokenizer that cannot be loaded: the reason takes the place of the counts.
-        return [str(error)]
+    for role in dict.fromkeys(role for role, _ in texts):
+        texts_of_role = [text for other, text in texts if other == role]
+        try:
+            counts = count(texts_of_role, role)
+        except EncoderError as error:
+            # For example a tokenizer that cannot be loaded: the reason takes the place of the counts.
+            return [str(error)]
+        if counts is None:
+            return []
+        lengths += zip(map(int, counts), texts_of_role, strict=True)
     total = sum(tokens for tokens, _ in lengths)
-    limit = encoder.card.max_tokens
-    if not limit:
-        return [f"{total:,} tokens", "no length limit"]
-    truncated = [(tokens, text) for tokens, text in lengths if tokens > limit]
+    truncated = [(tokens, text) for tokens, text in lengths if limit and tokens > limit]
     longer = f"{counted(len(truncated), 'text')} longer than its limit of {limit} tokens"
+    if is_remote:
+        return encoder.outlook(total) + ([f"about {longer}"] if limit else [])
     if truncated:
         most, longest = max(truncated)
         longer += f", the longest with {most:,}: {longest[:BEGINNING]!r}…"
-    return [f"{total:,} tokens", longer]
+    return [f"{total:,} tokens", longer if limit else "no length limit"]

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from cyclopts import Parameter
+from cyclopts.types import ResolvedExistingDirectory
 
 from embassay.cli.parameters import FINE, Flag, Out
-from embassay.core.errors import InputError, say
+from embassay.core.errors import say
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from embassay.cli.papers import Line
     from embassay.reports.tables import Table
+
+Paper = Literal["composition", "localization", "heros", "retrieval", "semantoneg"]
+Form = Literal["text", "csv", "markdown"]
 
 
 def reproduce(
-    paper: str = "",
+    paper: Paper | None = None,
     /,
     *,
-    data: Path | None = None,
-    models: Path | None = None,
+    data: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_DATA")] = None,
+    models: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_MODELS")] = None,
     hub: Flag = False,
     out: Out = Path("embassay-reproduced"),
-    format_: Annotated[Literal["text", "csv", "json", "latex", "markdown"], Parameter(name="--format")] = "text",
+    format_: Annotated[Form, Parameter(name="--format")] = "text",
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
-    cache: Path | None = None,
 ) -> int:
-    """Print the tables and figures of the five papers, each figure beside the one that is measured here.
+    """Print the tables and figures of the five papers, each figure beside one measured here.
 
     A figure is "reproduced" within the tolerance that its note states, "differs" with the reason where it is known, or
     is "not available": data, weights or the number in the paper are missing, or what is measured is on other data.
@@ -38,69 +41,86 @@ def reproduce(
     Parameters
     ----------
     paper
-        composition, localization, heros, retrieval or semantoneg; all five by default.
+        All five by default.
     data
-        Folder with the data of the papers, as --list names them; $EMBASSAY_DATA by default.
+        Folder with the data of the papers, as --list names them.
     models
-        Folder with weights, each under the paper's name of its model; $EMBASSAY_MODELS by default.
+        Folder with weights, each under the paper's name of its model.
     hub
         Download models that are not on this disk from the hub.
     out
-        Folder of the results, a JSON file for each table or figure. Those that are finished are not computed again.
+        Folder of the scores. Those that are in it are not computed again.
     format_
         How the tables are printed.
     list_
         Print what each table needs and how long it takes, and compute nothing.
-    cache
-        Folder of the vector cache; the user's own by default.
     """
-    from embassay.cli.papers.bench import Bench
-    from embassay.cli.papers.tables import PAPERS, listed, needs, papers, reproduced, summary, table, written
+    from embassay.cli.papers import Bench, figures
     from embassay.core.store.paths import output_path
-    from embassay.reports.terminal import print_line, stdout
+    from embassay.diagnostics.published import published
+    from embassay.reports.terminal import print_line, print_table, stdout
 
-    chosen = papers(paper)
     console = stdout()
+    bench = Bench(data, models, output_path(out), hub)
+    exhibits = []
+    for name in [paper] if paper else get_args(Paper):
+        if list_:
+            print_line(console, f"{name}: {published(name)['title']}")
+        for exhibit in published(name)["exhibits"]:
+            title = f"{exhibit['exhibit']}: {exhibit['title']}"
+            if list_:
+                print_line(console, f"{title}. {exhibit['needs']}", 2)
+            else:
+                say(f"{name}, {title}")
+                exhibits.append(list(figures(name, exhibit, bench)))
     if list_:
-        for name in chosen:
-            print_line(console, f"{name}: {PAPERS[name].TITLE}")
-            for _, exhibit in listed(name):
-                print_line(console, f"{exhibit.name}: {exhibit.title}. {needs(exhibit)}", 2)
         return FINE
-    bench = Bench(
-        _folder(data, "EMBASSAY_DATA"),
-        _folder(models, "EMBASSAY_MODELS"),
-        hub=hub,
-        cache=output_path(cache) if cache else "default",
-    )
-    place = output_path(out)
-    shown = []
-    for one in reproduced(bench, paper, place, lambda name, exhibit: say(f"{name}, {exhibit.name}: {exhibit.title}")):
-        shown.append(one)
-        if format_ == "text":
-            _print(table(one), console)
-    if format_ == "text":
-        print_line(console, f"{summary(shown)}.")
-    else:
-        sys.stdout.write(written(shown, format_))
-    say(f"Results are in {place}.")
+    say(f"The scores are in {bench.out}.")
+    if format_ != "text":
+        sys.stdout.write(written(exhibits, format_))
+        return FINE
+    for content in map(table, exhibits):
+        print_line(console, content.title)
+        if content.rows:
+            print_table(content, console)
+        if content.note:
+            print_line(console, content.note, 2)
+    print_line(console, summary(exhibits))
     return FINE
 
 
-def _folder(given: Path | None, variable: str) -> Path | None:
-    """Return a folder that is given, or that the environment names; None for none."""
-    folder = given or (Path(os.environ[variable]) if os.environ.get(variable) else None)
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"{folder}: no such folder")
-    return folder
+def table(lines: Sequence[Line]) -> Table:
+    """Return the figures of an exhibit of which something is measured as a table; the others are counted below it."""
+    from embassay.reports.tables import Cell, Table
+
+    rows, reasons = [], []
+    for line in lines:
+        if line["measured"]:
+            texts = (line["row"], line["column"], line["published"] or "–", line["measured"])
+            rows.append((*map(Cell, texts), Cell(line["standing"], remark=line["note"])))
+        else:
+            reasons.append(line["note"])
+    note = f"{len(reasons)} of {len(lines)} not measured: {reasons[0]}." if reasons else ""
+    title = f"{lines[0]['paper']}, {lines[0]['exhibit']}: {lines[0]['title']}"
+    return Table(title, ("row", "column", "published", "here", "standing"), tuple(rows), note)
 
 
-def _print(content: Table, console: Console) -> None:
-    """Print an exhibit: its title, what is measured, and how much is not."""
-    from embassay.reports.terminal import print_line, print_table
+def summary(exhibits: Sequence[Sequence[Line]]) -> str:
+    """Return how many figures are reproduced, differ and cannot be had."""
+    counts = Counter(line["standing"] for lines in exhibits for line in lines)
+    parts = [f"{counts[standing]} {standing}" for standing in ("reproduced", "differs", "not available")]
+    return f"{', '.join(parts)}."
 
-    print_line(console, content.title)
-    if content.rows:
-        print_table(content, console)
-    if content.note:
-        print_line(console, content.note, 2)
+
+def written(exhibits: Sequence[Sequence[Line]], form: Form) -> str:
+    """Return exhibits as CSV or Markdown."""
+    from polars import DataFrame
+
+    from embassay.run.outputs.markdown import escaped, table_lines
+
+    if form == "csv":
+        return DataFrame([line for lines in exhibits for line in lines]).write_csv()
+    parts = []
+    for content in map(table, exhibits):
+        parts += [f"### {escaped(content.title)}", table_lines(content), escaped(content.note)]
+    return "\n\n".join(part for part in [*parts, summary(exhibits)] if part) + "\n"

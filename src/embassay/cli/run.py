@@ -73,7 +73,7 @@ def run(
     corpus
         [NAME=]SOURCE[,option=value…], repeatable; the built-in corpora by default.
     diagnostic
-        DIAGNOSTIC[,option=value…], repeatable; by default those of the profile that fit the corpora.
+        DIAGNOSTIC[,option=value…], repeatable; by default the profile's that fit the corpora.
     out
         Run folder; embassay-run by default. A run in it is continued; encoders and corpora may be added.
     """

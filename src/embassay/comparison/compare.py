@@ -69,6 +69,13 @@ def compare(
         If a run cannot be read, or the runs have nothing in common.
     SpecError
         For fewer than two runs, or an unknown label in the mapping.
+
+    Examples
+    --------
+    >>> before = ea.assay("m=bow", "handbook", "retrieval", baselines=False)
+    >>> after = ea.assay("m=hashing,dim=8", "handbook", "retrieval", baselines=False)
+    >>> len(ea.compare([before, after]).differences) > 0
+    True
     """
     if isinstance(runs, (str, Path, Result)) or len(runs) < 2:
         raise SpecError("compare takes a list of two runs or more")
@@ -103,11 +110,11 @@ def _names(runs: Sequence[str | Path | Result]) -> list[str]:
     Raises
     ------
     SpecError
-        If a run is given twice.
+        If two runs are the same.
     """
     places = [run if isinstance(run, Result) else Path(run).expanduser().resolve() for run in runs]
     if any(place == other for number, place in enumerate(places) for other in places[:number]):
-        raise SpecError("a run is given twice")
+        raise SpecError("duplicate run")
     names = ["result" if isinstance(place, Result) else place.name for place in places]
     return [name if names.count(name) == 1 else f"{name} {number}" for number, name in enumerate(names, start=1)]
 

@@ -126,6 +126,13 @@ def check(
     ------
     InputError
         If the two cannot be compared, or an option names what they do not have; the message names both.
+
+    Examples
+    --------
+    >>> before = ea.assay("m=bow", "handbook", "retrieval", baselines=False)
+    >>> after = ea.assay("m=hashing,dim=8", "handbook", "retrieval", baselines=False)
+    >>> ea.check(after, before).outcome
+    'regression'
     """
     shown, shown_baseline = ("the result" if isinstance(each, Result) else str(each) for each in (run, baseline))
     try:

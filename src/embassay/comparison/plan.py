@@ -146,6 +146,12 @@ def plan(run: str | Path | Result, difference: float | None = None, *, power: fl
         For a difference or a power outside (0, 1).
     SourceError
         If the run cannot be read.
+
+    Examples
+    --------
+    >>> result = ea.assay("bow", "handbook", "retrieval")
+    >>> ea.plan(result, 0.05).table()["a"].to_list()
+    ['bow']
     """
     for name, value in (("difference", difference), ("power", power)):
         if value is not None and not 0 < value < 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from embassay.core.result import Answer, Finding, OfMetric, Row, Standing, Verdict
+from embassay.core.result import ANSWER_KINDS, Answer, Finding, OfMetric, Row, Standing, Verdict
 
 if TYPE_CHECKING:
     from embassay.core.types import Origin
@@ -83,8 +83,9 @@ class Template:
         What the sentence claims; by default the first that the procedure can support.
     title, severity, consequence, action
         Those of the finding that it makes; the title and the action may have fields, too.
-    question
-        What it answers, in a word or two with fields: then it makes an :class:`~embassay.core.result.Answer`.
+    kind, question
+        What it answers, and that in a word or two with fields, which most kinds have already. With one of the two it
+        makes an :class:`~embassay.core.result.Answer`.
     """
 
     text: str
@@ -95,6 +96,7 @@ class Template:
     severity: str = "low"
     consequence: str = ""
     action: str = ""
+    kind: str = ""
     question: str = ""
 
     @property
@@ -140,8 +142,10 @@ class Template:
             "format": style,
             **figure_of(about),
         }
-        if self.question:
-            return Answer(**made, question=self.question.format(**fields), standing=STANDINGS[self.claimed])
+        if self.kind or self.question:
+            kind = self.kind or "own"
+            question = self.question.format(**fields) or ANSWER_KINDS[kind]
+            return Answer(**made, kind=kind, question=question, standing=STANDINGS[self.claimed])
         return Finding(**made)
 
 

@@ -94,12 +94,23 @@ def say(*lines: str) -> None:
 
 QUOTED = 120
 """Characters of a wrong value that a message quotes."""
+LONGEST_LIST = 200
+"""Characters of a list of names in a message, at most."""
 MAX_SHOWN = 400
 """Characters of a text that are shown, unless a place has room for others."""
 
 
 class EmbassayError(Exception):
-    """The root of the tree."""
+    """The root of the tree.
+
+    Examples
+    --------
+    >>> try:
+    ...     ea.encoder("nosuch:model")
+    ... except ea.EmbassayError as error:
+    ...     print(type(error).__name__)
+    UnknownNameError
+    """
 
     def __str__(self) -> str:
         """Return the message, on one line."""
@@ -117,7 +128,16 @@ def _restored(kind: type[EmbassayError], arguments: tuple[Any, ...], attributes:
 
 
 class InputError(EmbassayError):
-    """An input cannot be used."""
+    """An input cannot be used.
+
+    Examples
+    --------
+    >>> try:
+    ...     ea.load("nosuch")
+    ... except ea.InputError as error:
+    ...     print(type(error).__name__)
+    SourceError
+    """
 
 
 class SourceError(InputError):
@@ -175,7 +195,13 @@ class OutputError(InputError):
 
 
 class EncoderError(EmbassayError):
-    """An encoder failed while encoding; its message names it."""
+    """An encoder failed while encoding; its message names it.
+
+    Examples
+    --------
+    >>> issubclass(ea.EncoderError, ea.EmbassayError)
+    True
+    """
 
 
 class EndpointError(EncoderError):
@@ -256,6 +282,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def begun(text: str, longest: int = MAX_SHOWN) -> str:
     """Return how a text begins, for display: at most so many characters."""
     return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names as a list for a message, on one line, truncated if it is long."""
+    text = " ".join(", ".join(map(str, names)).split())
+    return begun(text, LONGEST_LIST) or "nothing"
 
 
 def quoted(value: object) -> str:

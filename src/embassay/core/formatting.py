@@ -73,11 +73,6 @@ def rounded_down(threshold: float) -> float:
     return math.floor(scale * threshold) / scale
 
 
-def span(low: str, high: str) -> str:
-    """Write a range of figures: ``3 to 5 points``, or one of them where both are written alike."""
-    return low if low == high else f"{without_points(low)} to {high}"
-
-
 def interval(low: float | None, high: float | None, style: Format = "percent", signed: bool = False) -> str:
     """Write an interval without its unit: ``[1.4, 2.7]``, ``[>0, 2.7]`` without 0; nothing for none."""
     if low is None or high is None:

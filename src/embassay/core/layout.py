@@ -83,15 +83,6 @@ class CorpusTable:
 
 
 @dataclass(frozen=True)
-class SizeTable:
-    """Rows are the encoders whose number of parameters is known, the smallest first; left out for fewer than two."""
-
-    title: str
-    columns: tuple[Column, ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class SubsetTable:
     """Rows are subsets, columns are encoders.
 
@@ -231,15 +222,6 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class PointsChart:
-    """A table of published figures: groups side by side, the reader's own points drawn in."""
-
-    title: str
-    series: str
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class ExampleColumn:
     """What is shown of each encoder beside an item: a number, a name, or found passages.
 
@@ -290,7 +272,6 @@ class Examples:
 Part = (
     EncoderTable
     | CorpusTable
-    | SizeTable
     | SubsetTable
     | ComparisonTable
     | SeriesTable
@@ -301,7 +282,6 @@ Part = (
     | Histograms
     | CountBars
     | Matrix
-    | PointsChart
     | Examples
 )
 

@@ -63,6 +63,11 @@ class Estimate:
         None when there is no interval; ``reason`` then says why.
     items, units, undefined
         How many items and independent units it rests on, and how many items were left out.
+
+    Examples
+    --------
+    >>> ea.Estimate(0.8, 0.7, 0.9, 120, 60, 0).units
+    60
     """
 
     value: float | None
@@ -109,6 +114,13 @@ class Row(OfMetric):
     interval
         What ``low`` and ``high`` are: a 95 % ``confidence`` interval, the 95 % range over ``exams`` of 100 questions,
         or ``none``.
+
+    Examples
+    --------
+    >>> result = ea.assay("bow", "handbook", "retrieval", baselines=False)
+    >>> row = result.rows[0]
+    >>> row.metric, row.subset, row.items
+    ('Success@5', 'all', 120)
     """
 
     diagnostic: str
@@ -157,6 +169,13 @@ class Comparison(OfMetric):
         How p is computed; None where there is none.
     won, lost
         On how many items a has the higher and the lower value.
+
+    Examples
+    --------
+    >>> result = ea.assay(["bow", "hashing"], "opposites", "negated_antonyms", baselines=False)
+    >>> one = result.comparisons[0]
+    >>> one.a, one.b, one.metric, one.items
+    ('bow', 'hashing', 'accuracy', 280)
     """
 
     diagnostic: str
@@ -205,6 +224,11 @@ class Series:
           ``shares`` (of each bar, in [0, 1]);
         * ``matrix``: ``names``, ``numerator`` and ``denominator`` (square lists of whole numbers), ``diagonal`` (what
           the diagonal counts), ``note``, ``signatures``.
+
+    Examples
+    --------
+    >>> ea.Series("mine", "weather", "sizes", "table", {"columns": ["n"], "formats": ["count"], "rows": [[3]]}).kind
+    'table'
     """
 
     diagnostic: str
@@ -238,6 +262,12 @@ class Example:
     margin
         How much nearer what is right is than what is wrong, as the page of the diagnostic says: larger is better. None
         where it is undefined.
+
+    Examples
+    --------
+    >>> result = ea.assay("bow", "handbook", "retrieval", examples=3, baselines=False)
+    >>> sorted({example.kind for example in result.examples})
+    ['item', 'outcome']
     """
 
     diagnostic: str
@@ -370,6 +400,13 @@ class Verdict(OfMetric):
         What being first is called: ``Best``, or ``Highest`` where higher is not always better.
     margin
         The loss from which on a candidate counts as worse; None where the headline has none.
+
+    Examples
+    --------
+    >>> result = ea.assay(["bow", "hashing"], "opposites", "negated_antonyms", baselines=False)
+    >>> verdict = result.verdict("negated_antonyms")
+    >>> verdict.metric, verdict.candidates
+    ('accuracy', ('bow', 'hashing'))
     """
 
     diagnostic: str
@@ -465,6 +502,11 @@ class Finding:
         How the figure is written; see ``layout.Format``.
     link
         The section of the report that has the evidence: ``#retrieval-mine``.
+
+    Examples
+    --------
+    >>> ea.Finding("low", "bow truncates no text.", "Truncation", encoder="bow").severity
+    'low'
     """
 
     severity: str
@@ -494,6 +536,24 @@ class Finding:
 
 
 Standing = Literal["shown", "not shown", "cannot be said", "counted"]
+ANSWER_KINDS = {
+    "use": "Use",
+    "highest": "Highest",
+    "instead": "Or",
+    "rejected": "Not",
+    "headline": "",
+    "step": "",
+    "screened": "",
+    "own": "",
+    "misses": "Misses",
+    "data": "Data",
+    "about": "About",
+}
+"""By kind of answer, in the order of reading, the question that stands before it; empty where each has its own.
+
+``use``, ``highest``, ``instead`` and ``rejected`` decide; ``headline`` says whether an encoder is better than chance;
+``step`` and ``screened`` are about set-ups; ``own`` is what else the diagnostic says.
+"""
 
 
 @dataclass(frozen=True)
@@ -502,12 +562,22 @@ class Answer(Finding):
 
     Attributes
     ----------
+    kind
+        One of ``ANSWER_KINDS``: its place among the answers.
     question
         In a word or two, to stand before the sentence: ``Use``, ``Not``.
     standing
         Whether the procedure behind it shows it, does not show it, or cannot say; or whether it is only counted.
+
+    Examples
+    --------
+    >>> result = ea.assay("bow", "handbook", "retrieval", baselines=False)
+    >>> answer = result.answers[0]
+    >>> answer.kind, answer.question, answer.encoder
+    ('own', 'Cut-off', 'bow')
     """
 
+    kind: str = "own"
     question: str = ""
     standing: Standing = "counted"
 
@@ -795,6 +865,12 @@ class Result:
         What no answer says, the most important one first.
     items
         What :meth:`scores` is made from; no part of ``result.json``. None for a result without its run.
+
+    Examples
+    --------
+    >>> result = ea.assay(["bow", "tfidf"], "handbook", "retrieval", baselines=False)
+    >>> result.rank("retrieval")["encoder"].to_list()
+    ['tfidf', 'bow']
     """
 
     seed: int

@@ -97,6 +97,12 @@ class Corpus(Generic[S]):
         The file or folder that it was read from; empty for a corpus that was made in Python.
     document_noun
         What its documents are called in sentences: ``page``, ``paragraph``.
+
+    Examples
+    --------
+    >>> corpus = ea.Corpus("weather", "pairs", (ea.Pair("1", "It rained.", "There was rain.", 0.9),))
+    >>> list(corpus.texts())
+    [('text', 'It rained.'), ('text', 'There was rain.')]
     """
 
     name: str
@@ -339,6 +345,11 @@ class Card:
     full
         The encoder whose vectors it is computed from (``BaseEncoder.derive``); None if it
         encodes by itself.
+
+    Examples
+    --------
+    >>> ea.encoder("bow").card.spec, ea.encoder("random").card.is_chance
+    ('bow', True)
     """
 
     spec: str
@@ -368,6 +379,12 @@ class Encoder(Protocol):
     """Turns texts into vectors. Its fingerprint identifies its vectors.
 
     Optional abilities (own batches, token counts, releasing memory …) are in ``embassay.models.base``.
+
+    Examples
+    --------
+    >>> encoder = ea.encoder("hashing,dim=8")
+    >>> encoder.encode(["It rained."]).shape
+    (1, 8)
     """
 
     @property
@@ -435,6 +452,11 @@ class Runtime:
         Results of paid requests that are kept between runs: the probes of services.
     tell
         Takes a message while an encoder works, for example why it waits.
+
+    Examples
+    --------
+    >>> ea.encoder("hashing", ea.Runtime(device="cpu")).name
+    'hashing'
     """
 
     device: str = "auto"
@@ -484,6 +506,12 @@ class Origin:
         The labels of the encoders that it is derived from.
     step
         What it adds to them: ``fusion``, ``index``, ``int8`` …; empty for a model of its own.
+
+    Examples
+    --------
+    >>> origin = ea.Origin("isotropy", "", "handbook", "f1", "bow", "f2")
+    >>> origin.encoder
+    'bow'
     """
 
     diagnostic: str
@@ -517,6 +545,11 @@ class Draws:
     ------
     SpecError
         For a seed or a number of resamples that is no whole number, or too small.
+
+    Examples
+    --------
+    >>> ea.Draws(seed=1, resamples=200)
+    Draws(seed=1, resamples=200)
     """
 
     seed: int = 0
@@ -548,6 +581,15 @@ class ItemScores:
         (n,) or (n, k) float64 by name; NaN is undefined.
     scalars
         Finite numbers by name that belong to no single item.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> origin = ea.Origin("isotropy", "", "handbook", "f1", "bow", "f2")
+    >>> item, unit, right = np.array(["a", "b"]), np.array([0, 1]), np.array([1.0, 0.0])
+    >>> scores = ea.ItemScores(origin, "cosine", item, unit, labels={}, values={"right": right})
+    >>> scores.values["right"].mean()
+    np.float64(0.5)
     """
 
     origin: Origin
@@ -642,6 +684,12 @@ class Diagnostic(Protocol):
     What one may do beyond that (refuse a corpus, set two side by side …) is in ``embassay.diagnostics.base``. Its
     module also has ``METRICS``, what it measures (:class:`~embassay.diagnostics.metrics.metric.Metric`), and, for a
     page of its own, ``LAYOUT``, a :class:`~embassay.core.layout.Layout`, or ``layout(result)``, which returns one.
+
+    Examples
+    --------
+    >>> from embassay.core.plugins import DIAGNOSTICS
+    >>> DIAGNOSTICS.module("isotropy").create().shape
+    'any'
     """
 
     @property

@@ -110,6 +110,13 @@ class Vectors:
         trained on these only. None if the encoder does not train inside a fold.
     documents
         (p, d) the vectors of documents whose texts are not at hand, read on access; None for all other corpora.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = ea.Vectors(np.ones((1, 2), np.float32), {("text", "It rained."): 0})
+    >>> vectors.matrix[vectors.row["text", "It rained."]]
+    array([1., 1.], dtype=float32)
     """
 
     matrix: Any

@@ -40,7 +40,7 @@ def than_chance(
     consequence
         What it means in use where the interval lies below chance.
     """
-    better = Template(text, "the interval lies above chance", INTERVAL, title=above, question=question)
+    better = Template(text, "the interval lies above chance", INTERVAL, title=above, kind="headline", question=question)
     not_shown = replace(better, when="the interval contains chance", claim="not shown", title=both, severity="medium")
     worse = replace(
         better, when="the interval lies below chance", title=below, severity="high", consequence=consequence

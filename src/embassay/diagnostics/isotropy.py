@@ -72,7 +72,7 @@ TOO_FEW_TEXTS = replace(
     when="there are fewer",
 )
 TOO_FEW_TO_WHITEN = Template(
-    "{encoder}: whitening rests on {texts:,.0f} {subset} for {dimensions:,.0f} dimensions (rank {rank:,.0f}); with "
+    "{encoder}: whitening is based on {texts:,.0f} {subset} for {dimensions:,.0f} dimensions (rank {rank:,.0f}); with "
     "fewer than twice as many it overfits.",
     "there are fewer texts than twice the dimensions",
     LIMIT,

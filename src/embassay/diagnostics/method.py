@@ -28,6 +28,7 @@ UNDEFINED = Template(
     "every item is undefined",
     LIMIT,
     title="Undefined",
+    kind="headline",
     question="{question}",
     severity="medium",
 )

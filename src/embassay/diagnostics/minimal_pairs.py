@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.claims import COUNT, LIMIT, Template
-from embassay.core.layout import Column, Curves, Drawings, GroupedBars, SeriesTable, SizeTable
+from embassay.core.layout import Curves, Drawings, GroupedBars, SeriesTable
 from embassay.core.result import Estimate, Finding, Row, Series
 from embassay.core.samples.minimal_pairs import ALL_EDITS
 from embassay.core.samples.minimal_pairs import MinimalPairs as Sample
@@ -305,10 +305,10 @@ METRICS = (
         "similarity",
         "",
         compared="on request",
-        meaning="normalised similarity of the first edit minus that of the second",
+        meaning="normalised similarity of the first edit minus the second's",
     ),
     *_contrasts(
-        "cosine", "raw", compared="within one encoder", meaning="mean cosine of the first edit minus that of the second"
+        "cosine", "raw", compared="within one encoder", meaning="mean cosine of the first edit minus the second's"
     ),
     *(_nearer(first, second) for first, second in combinations(ALL_EDITS, 2)),
     Metric(
@@ -345,14 +345,8 @@ DRAWINGS = Drawings(
             note="Lexical overlap (table 1) is printed, similarities are drawn (figures 1 and 2). Groups are those of "
             "the paper, and of group=.",
         ),
-        SizeTable(
-            "Typos and synonyms by the size of the model",
-            (Column("typo", "similarity", "typo"), Column("synonym", "similarity", "synonym")),
-            note="The paper finds that of encoders fine-tuned from T5 the larger ones are less sensitive to typos, and "
-            "as sensitive to synonyms.",
-        ),
     ),
-    "A similarity of 0 is that of two random originals, whose mean cosine is the baseline.",
+    "A similarity of 0 is as near as two random originals, whose mean cosine is the baseline.",
 )
 
 

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.core.claims import TWO_INTERVALS
-from embassay.core.layout import Drawings, GroupedBars, PointsChart, SeriesTable
+from embassay.core.layout import Drawings, GroupedBars, SeriesTable
 from embassay.core.result import Finding, Series
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
@@ -211,15 +211,7 @@ DRAWINGS = Drawings(
         SeriesTable("Hardest words: entries that all encoders get wrong", "wrong_by_all"),
         SeriesTable("Hardest words: entries that all encoders of the best set get wrong", "wrong_by_best"),
     ),
-    (
-        PointsChart(
-            "Published accuracies by fine-tuning objective, and yours",
-            "published",
-            note="Grey: 114 models as published (the paper's figure 1 and tables 3-6); black tick: a group's mean. "
-            "Coloured: yours, measured here, in their group, or as lines if they have none (set group=).",
-        ),
-        SeriesTable("Published accuracies and yours, model by model", "published"),
-    ),
+    (SeriesTable("Published accuracies and yours, model by model", "published"),),
 )
 
 

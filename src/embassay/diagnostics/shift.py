@@ -58,6 +58,7 @@ DISTANCE = Template(
     "all three are defined; neither is better, and nothing is tested",
     COUNT,
     title="Distance of the domain's {subset}",
+    kind="headline",
     question="How far?",
 )
 

@@ -81,11 +81,12 @@ NOT_SHOWN = replace(
 )
 CHANCES |= {"above": RELATED, "both": NOT_SHOWN, "": NOT_SHOWN}
 SEPARATES = Template(
-    "{encoder}: the cosine of a pair labelled {high:g} is above that of a pair labelled {low:g} in {area} of the cases "
-    "(AUC, {pairs}).",
+    "{encoder}: a pair labelled {high:g} has a higher cosine than a pair labelled {low:g} in {area} of the cases (AUC, "
+    "{pairs}).",
     "the human scores are two labels",
     COUNT,
     title="How often cosines order two labels right",
+    kind="headline",
     question="Same or not?",
 )
 

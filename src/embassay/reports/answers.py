@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from embassay.core.formatting import names, number
 from embassay.core.layout import Format, Layout
 from embassay.core.result import Answer, Finding, Result, Verdict, anchor
-from embassay.reports.findings import templates
-from embassay.reports.findings.costs import Latency
-from embassay.reports.findings.speed import MeasuredTimes
-from embassay.reports.findings.support import costs_beside, rests_on, use_of
+from embassay.reports.findings.support import rests_on, use_of
 
-FIRST = tuple(template.question for template in (templates.USE, templates.HIGHEST_VALUE, templates.OR, templates.NOT))
-LAST = tuple(template.question for template in (templates.MISSES, templates.DATA, templates.ABOUT_OTHERS))
-"""Questions that stand before and after those of the diagnostic itself."""
-SEVERAL = templates.OR.question
-"""The question that has an answer for each encoder; those on steps have, too."""
+OF_EACH = ("instead", "step")
+"""Kinds of which each encoder has an answer of its own; of the others that of the encoder to use is read."""
 ALSO = 4
 """Further encoders that are named with a finding at most."""
 MOST_ACTIONS = 3
@@ -33,17 +27,14 @@ class AnswerSection:
     Attributes
     ----------
     title
-        With what it rests on: ``pip: 60 questions about 37 of 108 pages``.
+        With what it is based on: ``pip: 60 questions about 37 of 108 pages``.
     answers
         In the order in which they are read.
-    costs
-        What is said of time and price with the answers, one text each; empty where nothing is known.
     """
 
     verdict: Verdict
     title: str
     answers: tuple[Answer, ...]
-    costs: tuple[str, ...]
 
     @property
     def link(self) -> str:
@@ -52,74 +43,33 @@ class AnswerSection:
 
     def texts(self) -> Iterator[tuple[Answer, str]]:
         """Yield each answer with its text."""
-        for answer, costs in zip(self.answers, self.costs, strict=True):
-            parts = [answer.sentence, answer.consequence, costs]
-            # A question that ends with a question mark is first answered in a few words, which are the title.
-            title = own_title(answer)
-            if answer.question.endswith("?") and answer.standing != "counted" and title:
-                parts.insert(0, f"{title}.")
-            yield answer, " ".join(filter(None, parts))
+        for answer in self.answers:
+            # Whether an encoder is better than chance is said in a few words first, which are the title.
+            title = own_title(answer) if answer.kind == "headline" and answer.standing != "counted" else ""
+            yield answer, " ".join(filter(None, (title and f"{title}.", answer.sentence, answer.consequence)))
 
 
-def answer_sections(
-    result: Result,
-    layouts: Mapping[str, Layout],
-    times: Mapping[str, MeasuredTimes],
-    latency: Latency,
-) -> Iterator[AnswerSection]:
-    """Yield the sections.
-
-    Of several answers to one question that of the encoder to use is taken, or the first.
-
-    Parameters
-    ----------
-    times
-        For the same texts, by encoder, where they were measured.
-    latency
-        Of one question, by encoder and corpus.
-    """
-    with_title = {verdict.corpus for verdict in result.verdicts if _sections_of(result, verdict.corpus) > 1}
+def answer_sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[AnswerSection]:
+    """Yield the sections, each with the answers that are read, in the order of the result."""
+    corpora = [verdict.corpus for verdict in result.verdicts]
     for verdict in result.verdicts:
         answers = [
             one for one in result.answers if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus)
         ]
         use = use_of(answers)
-        steps = {one.step.capitalize() for one in verdict.differences if one.step}
-        chosen: dict[tuple[str, str], Answer] = {}
+        chosen: dict[tuple[str, str, str], Answer] = {}
         for answer in answers:
-            has_several = answer.question in steps or answer.question == SEVERAL
-            key = (answer.question, answer.encoder if has_several else "")
             # What limits another encoder than that to use need not be known to decide.
-            is_of_other = use not in ("", answer.encoder) and bool(answer.encoder) and not has_several
+            is_of_other = use not in ("", answer.encoder) and bool(answer.encoder) and answer.kind not in OF_EACH
             if is_of_other and answer.severity != "high":
                 continue
-            if key not in chosen or (answer.encoder == use and not has_several):
+            key = (answer.kind, answer.question, answer.encoder if answer.kind in OF_EACH else "")
+            if key not in chosen or (answer.encoder == use and answer.kind not in OF_EACH):
                 chosen[key] = answer
-        ordered = sorted(chosen.values(), key=lambda answer: _place_of(answer.question, steps))
-        costs = [costs_beside(result, verdict, answer, use, times, latency) for answer in ordered]
-        layout = layouts[verdict.diagnostic]
-        title = f"{layout.title} on {verdict.corpus}" if verdict.corpus in with_title else verdict.corpus
-        if not result.headline(verdict):
-            title = f"{layout.title} on {verdict.corpus}"
-        yield AnswerSection(verdict, f"{title}: {rests_on(result, verdict)}", tuple(ordered), tuple(costs))
-
-
-def _sections_of(result: Result, corpus: str) -> int:
-    """Return how many diagnostics a corpus has."""
-    return sum(verdict.corpus == corpus for verdict in result.verdicts)
-
-
-def _place_of(question: str, steps: Collection[str]) -> tuple[int, str]:
-    """Return the place of an answer among the others, by its question."""
-    if question in FIRST:
-        return FIRST.index(question), ""
-    if question in steps:
-        return len(FIRST), question
-    if question in (templates.INDEX, templates.COPIES):
-        return len(FIRST) + 1, question
-    if question in LAST:
-        return len(FIRST) + 3 + LAST.index(question), ""
-    return len(FIRST) + 2, ""
+        title = verdict.corpus
+        if corpora.count(title) > 1 or not result.headline(verdict):
+            title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}"
+        yield AnswerSection(verdict, f"{title}: {rests_on(result, verdict)}", tuple(chosen.values()))
 
 
 def grouped(findings: Sequence[Said]) -> list[list[Said]]:

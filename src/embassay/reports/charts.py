@@ -18,7 +18,6 @@ from embassay.core.layout import (
     GroupedBars,
     Histograms,
     IntervalChart,
-    PointsChart,
     ThresholdCurves,
 )
 from embassay.reports.tables import Scope
@@ -30,7 +29,7 @@ PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
 LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
 """The first colours of lines; with more lines, others follow: see ``distinct_colours``."""
 GOLDEN_RATIO = 0.618034
-LINE = 34
+LINE = 28
 """Height of the line of one encoder, in pixels."""
 MANY_LINES = 15
 """With more lines than this, the axis of values is above them."""
@@ -104,34 +103,6 @@ def _baseline(scope: Scope, values: Sequence[Point]) -> Iterator[Spec]:
         if point["encoder"] == name:
             line = _layer("rule", {"x": _field("value:Q")}, color=GREY, strokeDash=[2, 3])
             yield {"data": {"values": [{"value": point["value"]}]}, **line}
-
-
-def points_chart(scope: Scope, part: PointsChart) -> Spec | None:
-    """Draw the published points of each group as dots, and those measured here as ticks in their group or as lines."""
-    data = scope.series(part.series, "table")
-    points = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]] if data else []
-    published = [point for point in points if point["figure"] == "published"]
-    if not published:
-        return None
-    groups = _distinct(published, "group")
-    percent = _tooltip(name="", group="", value=".1%")
-    y = _field("group:N", title=None, sort=groups, axis={"labelLimit": 140})
-    x = _field("value:Q", title=published[0]["metric"], axis={"format": ".0%"}, scale={"domain": [0, 1]})
-    mean = {"x": {**x, "aggregate": "mean"}, "y": y}
-    legend = {"orient": "bottom", "columns": 2, "labelLimit": 250}
-    colour = _field("name:N", title="measured here", legend=legend)
-    measured = {"x": _field("value:Q"), "color": colour, "tooltip": percent}
-    own = [point for point in points if point["figure"] != "published"]
-    in_group = [point for point in own if point["group"] in groups]
-    others = [point for point in own if point["group"] not in groups]
-    layers = [
-        _layer("circle", {"x": x, "y": y, "tooltip": percent}, size=55, opacity=0.45, color=GREY),
-        _layer("tick", mean, color="#222", thickness=3, height=22),
-        {"data": {"values": others}, **_layer("rule", measured, strokeWidth=2)},
-    ]
-    if in_group:
-        layers.append({"data": {"values": in_group}, **_layer("point", {**measured, "y": y}, size=90, filled=True)})
-    return _finished({"layer": layers}, published, part.title, 44 * len(groups))
 
 
 def grouped_bars(scope: Scope, part: GroupedBars) -> Iterator[tuple[str, Spec]]:

@@ -1,4 +1,4 @@
-"""The terms of the page, each explained in two sentences at most: those of statistics here, others by their metrics."""
+"""The terms of the page, each explained in two sentences at most: statistics here, others by their metrics."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ TERMS = (
     _term(
         "Minimum detectable difference",
         "[Mm]inimum detectable difference",
-        "The smallest true difference that a corpus of this size shows in four of five tests. A smaller difference may "
-        "exist without being significant.",
+        "A true difference of this size would be detected 80% of the time. A smaller one may exist without being "
+        "significant.",
     ),
     _term(
         "p, p corrected",
@@ -95,7 +95,7 @@ TERMS = (
 
 
 def terms_of(diagnostics: Iterable[str]) -> tuple[Term, ...]:
-    """Return the terms of a page about these diagnostics: the general ones, and those of their metrics."""
+    """Return the terms of a page about these diagnostics: the general ones, and their metrics'."""
     terms = {term.name: term for term in TERMS}
     for diagnostic in diagnostics:
         for metric in known_metrics(diagnostic):
@@ -108,17 +108,7 @@ def terms_of(diagnostics: Iterable[str]) -> tuple[Term, ...]:
     return tuple(terms.values())
 
 
-class Glossary:
-    """Explains each term once: where a page uses it first."""
-
-    def __init__(self, terms: Iterable[Term] = TERMS) -> None:
-        """Start a page, on which none of these terms has been explained."""
-        self._terms = tuple(terms)
-        self._explained: set[str] = set()
-
-    def first_uses(self, texts: Iterable[str]) -> tuple[Term, ...]:
-        """Return the terms that these texts use and that were not returned before."""
-        joined = "\n".join(texts)
-        terms = [term for term in self._terms if term.name not in self._explained and term.pattern.search(joined)]
-        self._explained.update(term.name for term in terms)
-        return tuple(terms)
+def used_terms(diagnostics: Iterable[str], texts: Iterable[str]) -> list[Term]:
+    """Return the terms of a page about these diagnostics that its texts use."""
+    joined = "\n".join(texts)
+    return [term for term in terms_of(diagnostics) if term.pattern.search(joined)]

@@ -32,7 +32,7 @@ def html(result: Result) -> str:
         card=card,
         legend=legend(card),
         statement=statement,
-        answers=list(answer_sections(result, of_diagnostics, {}, {})),
+        answers=list(answer_sections(result, of_diagnostics)),
         counted=counted,
         most_encoders=MOST_ENCODERS,
         most_findings=MOST_FINDINGS,

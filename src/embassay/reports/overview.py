@@ -1,24 +1,20 @@
-"""The first screen of the page: which encoder, the scorecard, the findings, cost against quality, each encoder."""
+"""What stands above the sections of the page: findings, and what each encoder reaches over what it costs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
-from embassay.core.formatting import span
 from embassay.core.layout import Layout
-from embassay.core.result import Finding, Result, Verdict, record_of
+from embassay.core.result import Finding, Result, record_of
 from embassay.reports import charts
 from embassay.reports.answers import also, grouped, own_title
-from embassay.reports.findings.speed import MeasuredTimes
+from embassay.reports.costs import Milliseconds, milliseconds_of
 from embassay.reports.findings.support import tested
 from embassay.reports.tables import scope_of
 
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
-MAX_NAMED = 6
-"""Encoders that a cell names at most."""
 
 
 @dataclass(frozen=True)
@@ -33,34 +29,12 @@ class FindingGroup:
     link: str
 
 
-def model_anchor(name: str) -> str:
-    """Return the id of an encoder's part of the page."""
-    return "model-" + quote(name, safe="")
-
-
-def ranked(result: Result) -> list[Verdict]:
-    """Return the verdicts that rank encoders."""
-    return [verdict for verdict in result.verdicts if verdict.metric]
-
-
-def why_none_is_best(result: Result) -> str:
-    """Return why no best encoder is named, each reason once; an empty text where one is named."""
-    if any(verdict.best_set and len(verdict.candidates) > 1 for verdict in ranked(result)):
-        return ""
-    reasons = dict.fromkeys(verdict.reason or "there are fewer than two candidates" for verdict in ranked(result))
-    return "; ".join(reasons)
-
-
 def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple[FindingGroup, ...]:
     """Return findings, those that say the same of several encoders as one."""
     together = []
     for first, *others in grouped(findings):
-        link = first.link
-        if not link and first.encoder:
-            link = "#models"
-        together.append(
-            FindingGroup(first, own_title(first), tested(first), also(others), place_of(first, layouts), link)
-        )
+        place = place_of(first, layouts)
+        together.append(FindingGroup(first, own_title(first), tested(first), also(others), place, first.link))
     return tuple(together)
 
 
@@ -75,22 +49,27 @@ def place_of(finding: Finding, layouts: Mapping[str, Layout]) -> str:
 
 
 def axes(
-    result: Result, times: Mapping[str, MeasuredTimes], corpus: str
-) -> Iterator[tuple[str, charts.Spec, Mapping[str, float]]]:
+    result: Result, milliseconds: Milliseconds, corpus: str
+) -> Iterator[tuple[str, charts.Spec, dict[str, float]]]:
     """Yield the costs on a corpus that a chart can show, each with the name of its axis and how it is written."""
-    # Times on different devices do not compare models.
-    if len({one.device for one in times.values()}) == 1:
-        milliseconds = {name: one.milliseconds_per_text for name, one in times.items()}
-        yield "milliseconds per text", charts.PLAIN, milliseconds
-    sizes = {encoder.name: encoder.index_bytes(corpus) or 0 for encoder in result.encoders}
-    has_documents = record_of(result.corpora, corpus).documents
-    yield "size of the index" if has_documents else "size of a vector", charts.BYTES, sizes
-    prices = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
-    yield "price per million tokens", charts.PLAIN, prices
+    is_search = bool(record_of(result.corpora, corpus).documents)
+    costs: dict[str, tuple[charts.Spec, dict[str, float | None]]] = {
+        "milliseconds of a question" if is_search else "milliseconds of a text": (
+            charts.PLAIN,
+            {record.name: milliseconds_of(record, corpus, milliseconds) for record in result.encoders},
+        ),
+        "size of the index" if is_search else "size of a vector": (
+            charts.BYTES,
+            {record.name: record.index_bytes(corpus) for record in result.encoders},
+        ),
+        "price per million tokens": (charts.PLAIN, {record.name: record.price for record in result.encoders}),
+    }
+    for axis, (written, by_encoder) in costs.items():
+        yield axis, written, {name: cost for name, cost in by_encoder.items() if cost}
 
 
 def cost_charts(
-    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes]
+    result: Result, layouts: Mapping[str, Layout], milliseconds: Milliseconds
 ) -> Iterator[tuple[str, charts.Spec]]:
     """Yield what each encoder reaches over what it costs, for each cost that two encoders have and each question.
 
@@ -98,29 +77,19 @@ def cost_charts(
     ------
     The caption, and the chart.
     """
-    for verdict in ranked(result):
-        for axis, written, by_encoder in axes(result, times, verdict.corpus):
-            if len({cost for cost in by_encoder.values() if cost > 0}) < 2:
-                continue
+    for verdict in result.verdicts:
+        if not verdict.metric:
+            continue
+        for axis, written, by_encoder in axes(result, milliseconds, verdict.corpus):
             # Without the best the chart would recommend another.
-            if not all(by_encoder.get(name, 0) > 0 for name in verdict.best_set or verdict.candidates):
+            is_whole = by_encoder.keys() >= set(verdict.best_set or verdict.candidates)
+            if len(set(by_encoder.values())) < 2 or not is_whole:
                 continue
             scope = scope_of(result, verdict, layouts)
-            column = scope.headline
-            values = []
-            for value in charts.estimates(scope, column):
-                cost = by_encoder.get(value["encoder"], 0)
-                if cost > 0:
-                    values.append({**value, "cost": cost})
-            if len(values) > 1:
+            points = [one for one in charts.estimates(scope, scope.headline) if one["encoder"] in by_encoder]
+            if len(points) > 1:
                 title = layouts[verdict.diagnostic].title
-                caption = f"{title} on {verdict.corpus}, over {axis}"
-                yield caption, charts.cost_chart(f"{title}: {column.heading}", axis, written, values, column.format)
-
-
-def ranks(verdict: Verdict, encoder: str) -> str:
-    """Write the ranks that an encoder may have among the candidates; an empty text if it is not ranked."""
-    low, high = verdict.rank_low.get(encoder), verdict.rank_high.get(encoder)
-    if low is None or high is None:
-        return ""
-    return f"rank {span(str(low), str(high))} of {len(verdict.candidates)}"
+                values = [{**point, "cost": by_encoder[point["encoder"]]} for point in points]
+                heading = f"{title}: {scope.headline.heading}"
+                chart = charts.cost_chart(heading, axis, written, values, scope.headline.format)
+                yield f"{title} on {verdict.corpus}, over {axis}", chart

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from embassay._version import __version__
-from embassay.core.formatting import counted, readable, two_digits
+from embassay.core.formatting import counted, readable
 from embassay.core.layout import (
     ComparisonTable,
     CorpusTable,
@@ -27,37 +27,24 @@ from embassay.core.layout import (
     Layout,
     Matrix,
     Part,
-    PointsChart,
     SeriesTable,
-    SizeTable,
     SubsetTable,
     ThresholdCurves,
 )
 from embassay.core.result import Result, Verdict, anchor
 from embassay.reports import charts, examples, tables
-from embassay.reports.answers import actions, answer_sections
-from embassay.reports.findings.costs import Latency
-from embassay.reports.findings.speed import MeasuredTimes
-from embassay.reports.findings.support import findings_of, statement, support
-from embassay.reports.glossary import Glossary, Term, terms_of
-from embassay.reports.overview import (
-    FIRST_FINDINGS,
-    FindingGroup,
-    cost_charts,
-    entries,
-    model_anchor,
-    ranks,
-    why_none_is_best,
-)
-from embassay.reports.scorecard import BETTER, OPEN, WORSE, legend, scorecard
-from embassay.reports.settings import setting_tables
+from embassay.reports.answers import AnswerSection, actions, answer_sections
+from embassay.reports.costs import Milliseconds, cost_tables
+from embassay.reports.findings.support import asked, statement, support
+from embassay.reports.glossary import used_terms
+from embassay.reports.overview import FIRST_FINDINGS, cost_charts, entries
+from embassay.reports.scorecard import BETTER, NO_TIMES, OPEN, WORSE, legend, scorecard
 from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
     CorpusTable: tables.corpus_table,
-    SizeTable: tables.size_table,
     SubsetTable: tables.subset_table,
     ComparisonTable: tables.comparison_table,
     SeriesTable: tables.series_table,
@@ -65,7 +52,6 @@ TABLES: dict[type, Callable[..., Table | None]] = {
 }
 CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
     IntervalChart: charts.interval_chart,
-    PointsChart: charts.points_chart,
     CountBars: charts.count_bars,
 }
 SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
@@ -79,6 +65,8 @@ DIGITS = 4
 """Significant digits of a number in a chart."""
 MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
 """The class of a cell of the scorecard by its mark."""
+DECISIVE = ("use", "highest", "instead", "rejected")
+"""Kinds of answers that stand above the picture; the others stand below it."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +97,10 @@ class PageBlock:
 
 @dataclass(frozen=True)
 class Group:
-    """Folded blocks under one heading, and the terms that they are the first to use."""
+    """Folded blocks under one heading."""
 
     title: str
     blocks: tuple[PageBlock, ...]
-    terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True)
@@ -122,14 +109,16 @@ class PageSection:
 
     Attributes
     ----------
+    answers
+        What is read of it first.
+    others
+        The answers on other encoders.
     support
-        What the figures rest on.
+        What the figures are based on.
     shown
         The picture and the table that are not folded.
     picture
-        Where there is one section, its picture, which stands below the answers.
-    terms
-        The terms that the open part is the first to use.
+        Where there is one section, its picture, which stands below the decision.
     signatures
         What the figures depend on, each signature once.
     """
@@ -137,11 +126,11 @@ class PageSection:
     verdict: Verdict
     layout: Layout
     anchor: str
+    answers: AnswerSection
+    others: tuple[str, ...]
     support: str
-    findings: tuple[FindingGroup, ...]
     shown: tuple[PageBlock, ...]
     groups: tuple[Group, ...]
-    terms: tuple[Term, ...]
     signatures: tuple[str, ...]
     picture: PageBlock | None = None
 
@@ -159,22 +148,21 @@ class PageSection:
         return f"{self.layout.title} on {self.verdict.corpus}"
 
     @property
-    def blocks(self) -> Iterator[PageBlock]:
-        """All blocks, those that are shown first."""
-        if self.picture:
-            yield self.picture
-        yield from self.shown
-        for group in self.groups:
-            yield from group.blocks
+    def texts(self) -> Iterator[str]:
+        """All texts in which terms may occur."""
+        yield from (text for _, text in self.answers.texts())
+        yield from self.others
+        yield from (self.layout.question, self.marked)
+        for block in (*filter(None, [self.picture]), *self.shown, *(b for group in self.groups for b in group.blocks)):
+            yield from block.texts
 
 
 def render(
     result: Result,
     layouts: Mapping[str, Layout],
-    times: Mapping[str, MeasuredTimes] | None = None,
     badges: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
-    latency: Latency | None = None,
+    milliseconds: Milliseconds = NO_TIMES,
 ) -> str:
     """Return the HTML page of a result.
 
@@ -182,27 +170,20 @@ def render(
     ----------
     layouts
         The layout of each diagnostic in the result.
-    times
-        For the same texts, by encoder, where they were measured.
     badges
         By encoder, the results of the robustness checks, if they were made.
     notes
         Assumptions, and what was left out.
-    latency
+    milliseconds
         Of one question, by encoder and corpus.
     """
-    terms = terms_of(layouts)
-    glossary = Glossary(terms)
     findings = entries(result.findings, layouts)
-    answers = list(answer_sections(result, layouts, times or {}, latency or {}))
-    settings = list(setting_tables(result, layouts, latency or {}))
     card = scorecard(result, layouts)
-    first_texts = [text for section in answers for _, text in section.texts()]
-    for entry in findings[:FIRST_FINDINGS]:
-        first_texts += [entry.finding.sentence, entry.finding.consequence]
-    first_terms = glossary.first_uses(first_texts)
-    sections = list(_sections(result, layouts, glossary))
-    over_cost = _embedded_charts(cost_charts(result, layouts, times or {}))
+    sections = list(_sections(result, layouts))
+    # A column alone says what picture and table of its section say.
+    marks = legend(card) if len(card.questions) > 1 else ""
+    texts = [marks, *(text for section in sections for text in section.texts)]
+    texts += [text for finding in result.findings for text in (finding.sentence, finding.consequence)]
     badges = badges or {}
     all_notes = list(notes)
     for name, checks in badges.items():
@@ -210,18 +191,15 @@ def render(
     return filled(
         "page.html",
         result=result,
-        why_none_is_best=why_none_is_best(result),
-        settings=settings,
         card=card,
-        legend=legend(card),
+        legend=marks,
         marks=MARKS,
-        model_anchor=model_anchor,
         findings=findings,
         first_findings=FIRST_FINDINGS,
-        first_terms=first_terms,
-        answers=answers,
+        decisive=DECISIVE,
         actions=actions(result),
-        cost_charts=over_cost,
+        cost_tables=list(cost_tables(result, milliseconds)),
+        cost_charts=_embedded_charts(cost_charts(result, layouts, milliseconds)),
         sections=sections,
         version=__version__,
         style=resource("page.css") + resource("examples.css"),
@@ -230,26 +208,25 @@ def render(
         browser=resource("examples.js"),
         embedded=_compact,
         csp_hash=_csp_hash,
-        terms=terms,
+        terms=used_terms(layouts, texts),
         badges=badges,
-        times=times or {},
-        latency=latency or {},
         counted=counted,
-        two_digits=two_digits,
-        ranks=ranks,
-        statement=statement,
         encoders=sorted(result.encoders, key=lambda encoder: encoder.baseline),
         notes=all_notes,
     )
 
 
-def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary) -> Iterator[PageSection]:
-    for verdict in result.verdicts:
+def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[PageSection]:
+    for answers in answer_sections(result, layouts):
+        verdict = answers.verdict
         layout = layouts[verdict.diagnostic]
         scope = scope_of(result, verdict, layouts)
         name = anchor(verdict.diagnostic, verdict.corpus)
-        of_section = findings_of(result, verdict)
-        section_support = " ".join(support(result, verdict))
+        others = [
+            f"{asked(one)}{statement(one)}"
+            for one in result.answers
+            if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus) and one not in answers.answers
+        ]
 
         ids = Counter[str]()
         headline = list(_blocks(scope, (layout.headline,), name, ids))
@@ -257,18 +234,16 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
         paper = list(_blocks(scope, layout.paper, name, ids))
         # The first chart stands beside the headline table; everything else is folded.
         picture = [block for block in parts if block.charts][:1]
-        # Where there is one section, its picture stands below the answers.
+        # Where there is one section, its picture stands below the decision.
         is_alone = len(result.verdicts) == 1
         shown = [*(() if is_alone else picture), *headline]
-        texts = [section_support, layout.question, *(finding.sentence for finding in of_section)]
-        terms = glossary.first_uses([*texts, *_texts(shown)])
 
         items = [block for block in parts if block.browser]
         more = [block for block in parts if block not in picture and block not in items]
         groups = []
         for title, blocks in (("Single items", items), ("More", more), ("The paper's figures", paper)):
             if blocks:
-                groups.append(Group(title, tuple(blocks), glossary.first_uses(_texts(blocks))))
+                groups.append(Group(title, tuple(blocks)))
 
         tables = [block.table for block in (*shown, *more, *paper) if block.table]
         signatures = dict.fromkeys(chain.from_iterable(table.signatures for table in tables))
@@ -276,19 +251,14 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
             verdict,
             layout,
             name,
-            support=section_support,
-            findings=entries(of_section, layouts),
+            answers,
+            tuple(others),
+            support=" ".join(support(result, verdict)),
             shown=tuple(shown),
             picture=picture[0] if is_alone and picture else None,
             groups=tuple(groups),
-            terms=terms,
             signatures=tuple(signatures),
         )
-
-
-def _texts(blocks: Iterable[PageBlock]) -> Iterator[str]:
-    """Return all texts of some blocks, in which the glossary looks for terms."""
-    return chain.from_iterable(block.texts for block in blocks)
 
 
 def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[PageBlock]:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os.path import commonprefix
 
-from embassay.core.formatting import DASH, difference_format, interval, number, shortened, visible, without_points
+from embassay.core.formatting import (
+    DASH,
+    difference_format,
+    interval,
+    number,
+    shortened,
+    two_digits,
+    visible,
+    without_points,
+)
 from embassay.core.layout import Column, Layout
 from embassay.core.result import MIN_UNITS, Difference, Result, Row, Verdict, anchor
+from embassay.reports.costs import Milliseconds
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
@@ -27,6 +37,7 @@ DRAWN, LEAST_DRAWN = 24, 10
 """Columns that intervals are drawn in at most, and at least: with fewer they are left out."""
 GAP = 2
 """Spaces between columns."""
+NO_TIMES: Milliseconds = {}
 HEADING_LINES = 5
 """Lines above the values: title, corpus and figure, of which one may need a second line."""
 
@@ -75,20 +86,6 @@ class ScorecardColumn:
         return self.title, visible(self.verdict.corpus), self.column.heading
 
     @property
-    def short(self) -> dict[str, str]:
-        """By encoder the value with its mark."""
-        return {name: score.short for name, score in self.scores.items()}
-
-    @property
-    def cells(self) -> dict[str, str]:
-        """The same, with the interval of a candidate where it holds chance: there it decides."""
-        cells = self.short
-        for name in self.verdict.candidates:
-            if name in self.scores and self.scores[name].mark == OPEN:
-                cells[name] += f" {self.scores[name].interval}"
-        return cells
-
-    @property
     def values(self) -> dict[str, float]:
         """By encoder the value, where it is defined."""
         return {name: score.value for name, score in self.scores.items() if score.value is not None}
@@ -111,12 +108,15 @@ class Scorecard:
         They stand below the candidates. Random vectors are left out: the marks compare with chance.
     by_importance
         All of them, those that a choice depends on first. Where not all fit, the last ones have no line.
+    times
+        Where there is one question, by encoder how long a question takes, if two of these are known.
     """
 
     candidates: tuple[str, ...]
     baselines: tuple[str, ...]
     questions: tuple[ScorecardColumn, ...]
     by_importance: tuple[str, ...] = ()
+    times: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all_are_above_chance(self) -> bool:
@@ -130,30 +130,18 @@ class Scorecard:
         Parameters
         ----------
         width
-            Columns of the terminal. Intervals are left out where they would need more than it has.
+            Columns of the terminal.
         most
             Lines at most, as far as two encoders fit into them.
         """
         labels = self._labels(self._shown(MOST_ENCODERS))
         name_width = min(max(map(len, labels.values()), default=0), width // 2)
         room = width - name_width
-        widths = [_width(question, question.cells.values()) for question in self.questions]
-        compact_widths = [_width(question, question.short.values()) for question in self.questions]
-        blocks = column_blocks(widths, room)
-        compact_blocks = column_blocks(compact_widths, room)
-        # Intervals are written only where they cost no further block, and no column is wider than the terminal.
-        fit_in_terminal = GAP + max(widths, default=0) <= room
-        with_intervals = len(blocks) == len(compact_blocks) and fit_in_terminal
-        if not with_intervals:
-            blocks = compact_blocks
-
+        blocks = column_blocks([_width(question) for question in self.questions], room)
         lines_of_block = most // max(len(blocks), 1) - HEADING_LINES
         encoders = self._shown(max(2, min(MOST_ENCODERS, lines_of_block)))
         for block in blocks:
-            columns = []
-            for question in self.questions[block.start : block.stop]:
-                written_values = question.cells if with_intervals else question.short
-                columns.append(_column(question, [written_values.get(name, DASH) for name in encoders], room))
+            columns = [_column(question, encoders, room) for question in self.questions[block.start : block.stop]]
             first_column = [*[""] * HEADING_LINES, *(labels[name] for name in encoders)]
             for name, *parts in zip(first_column, *columns, strict=True):
                 # A name is never cut: a longer one has lines of its own above its values.
@@ -168,7 +156,7 @@ class Scorecard:
             yield f"and {left_out:,} more"
 
     def intervals(self, width: int) -> list[str]:
-        """Return a line for each encoder: its interval, drawn too, and its difference from the lexical baseline.
+        """Return a line for each encoder: its interval, also drawn, its time, its difference from the baseline.
 
         Nothing for several questions, without intervals, and where the terminal is too narrow.
         """
@@ -192,6 +180,8 @@ class Scorecard:
             (question.column.heading, [score.text if without_marks else score.short for score in scores]),
             ("95%", [score.interval for score in scores]),
         ]
+        if self.times:
+            columns.append(("a question", [self.times.get(name, DASH) for name in encoders]))
         if any(against):
             columns.append((f"against {visible(baseline)}", against))
         widths = [max(map(len, (heading, *cells))) for heading, cells in columns]
@@ -253,11 +243,11 @@ def _difference(question: ScorecardColumn, difference: Difference | None) -> str
     return f"{amount} {interval(difference.low, difference.high, style, signed=True)}".rstrip()
 
 
-def _width(question: ScorecardColumn, cells: Iterable[str]) -> int:
-    """Return the width of a column: its widest cell, or the longest word above it."""
+def _width(question: ScorecardColumn) -> int:
+    """Return the width of a column: its widest value, or the longest word above it."""
     words = " ".join(question.heading).split()
     longest_word = max(map(len, words), default=0)
-    widest_cell = max(map(len, cells), default=0)
+    widest_cell = max((len(score.short) for score in question.scores.values()), default=0)
     return max(widest_cell, min(longest_word, LONGEST_WORD), NARROWEST)
 
 
@@ -275,25 +265,28 @@ def column_blocks(widths: Sequence[int], room: int) -> list[range]:
     return blocks
 
 
-def _column(question: ScorecardColumn, cells: Sequence[str], room: int) -> list[str]:
-    """Return the lines of a column: its heading in exactly ``HEADING_LINES`` lines, empty ones first, and its cells."""
-    width = min(_width(question, cells), room - GAP)
+def _column(question: ScorecardColumn, encoders: Sequence[str], room: int) -> list[str]:
+    """Return the lines of a column: its heading in exactly ``HEADING_LINES`` lines, empty ones first, its values."""
+    width = min(_width(question), room - GAP)
     heading = list[str]()
     for part in question.heading:
         heading += textwrap.wrap(part, width)
     if len(heading) > HEADING_LINES:
         heading[HEADING_LINES - 1 :] = [" ".join(heading[HEADING_LINES - 1 :])]
     empty = [""] * (HEADING_LINES - len(heading))
+    cells = [question.score(name).short for name in encoders]
     return [shortened(line, width).rjust(width) for line in (*empty, *heading, *cells)]
 
 
-def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
+def scorecard(result: Result, layouts: Mapping[str, Layout], milliseconds: Milliseconds = NO_TIMES) -> Scorecard:
     """Return the scorecard of a result: a question for each verdict that ranks encoders.
 
     Parameters
     ----------
     layouts
         The layout of each diagnostic, which names its headline figure.
+    milliseconds
+        Of one question, by encoder and corpus, where it was timed.
     """
     verdicts = [verdict for verdict in result.verdicts if verdict.metric]
     questions = [question_of(result, verdict, layouts[verdict.diagnostic]) for verdict in verdicts]
@@ -312,7 +305,14 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     by_importance += (*ordered, *baselines)
     encoders = {*ordered, *baselines}
     distinct = dict.fromkeys(name for name in by_importance if name in encoders)
-    return Scorecard(tuple(ordered), tuple(baselines), tuple(questions), tuple(distinct))
+    times = {}
+    for record in result.encoders if len(verdicts) == 1 else ():
+        time = milliseconds.get((record.name, verdicts[0].corpus))
+        if time:
+            times[record.name] = f"{two_digits(time)} ms"
+    # A single time compares nothing.
+    shown = times if len(times) > 1 else {}
+    return Scorecard(tuple(ordered), tuple(baselines), tuple(questions), tuple(distinct), shown)
 
 
 def legend(card: Scorecard) -> str:

@@ -12,9 +12,7 @@ from embassay.core.formatting import counted, visible
 from embassay.core.layout import Layout
 from embassay.core.result import Finding, Result
 from embassay.reports.answers import AnswerSection, actions, answer_sections, group_statement, grouped
-from embassay.reports.findings import templates
-from embassay.reports.findings.costs import Latency
-from embassay.reports.findings.speed import MeasuredTimes
+from embassay.reports.costs import Milliseconds
 from embassay.reports.scorecard import legend, scorecard
 
 LINES, MORE_LINES, FOR_CANDIDATE = 25, 40, 5
@@ -30,12 +28,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def show_summary(
-    result: Result,
-    layouts: Mapping[str, Layout],
-    times: Mapping[str, MeasuredTimes],
-    latency: Latency,
-    console: Console,
-    run: str,
+    result: Result, layouts: Mapping[str, Layout], milliseconds: Milliseconds, console: Console, run: str
 ) -> None:
     """Print the first screen of a result.
 
@@ -43,15 +36,13 @@ def show_summary(
     ----------
     layouts
         The layout of each diagnostic.
-    times
-        For the same texts, by encoder, where they were measured.
-    latency
-        Of one question, by encoder; it is said of set-ups only.
+    milliseconds
+        Of one question, by encoder and corpus, where it was timed.
     run
         The run's folder, as the command that shows more needs it.
     """
     width = console.width
-    card = scorecard(result, layouts)
+    card = scorecard(result, layouts, milliseconds)
     table = []
     if card.questions:
         drawn = card.intervals(width)
@@ -59,25 +50,15 @@ def show_summary(
         if not (drawn and card.all_are_above_chance):
             table += textwrap.wrap(legend(card), width, break_on_hyphens=False)
 
-    # What has to be done before the figures are believed is said in any case, further moves where there is room.
-    urgent = {finding.action for finding in result.findings if finding.severity == "high"}
-    moves = {action: _labelled("Next", action, "", LABEL, width) for action in actions(result)}
-    below = [line for action in moves if action in urgent for line in moves[action]]
+    below = [line for action in actions(result) for line in _labelled("Next", action, "", LABEL, width)]
 
     # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
     most = MORE_LINES
     if len(result.verdicts) == 1:
         most = min(most, LINES + FOR_CANDIDATE * max(0, len(result.verdicts[0].candidates) - 2))
     used = len(table) + len(below) + 1
-    # What one text takes depends on the cache; the screen of a result without set-ups does not.
-    has_steps = any(encoder.step for encoder in result.encoders)
-    of_diagnostics = list(answer_sections(result, layouts, times, latency if has_steps else {}))
+    of_diagnostics = list(answer_sections(result, layouts))
     sections, also, more = _sections(result, of_diagnostics, run, width, most - used)
-    used += sum(_height(title, lines, width) for title, lines in (*sections, ("", also)))
-    for action in moves:
-        if action not in urgent and used + len(moves[action]) <= most:
-            below += moves[action]
-            used += len(moves[action])
     statements = f"{counted(more, 'statement')}, " if more else ""
     below += _labelled("More", f"{statements}tests and p-values:", f"embassay show {run}", LABEL, width)
 
@@ -126,9 +107,9 @@ def _sections(
         before = ""
         for answer, text in section.texts():
             command = ""
-            if answer.question == templates.MISSES.question:
+            if answer.kind == "misses":
                 command = f"embassay show {run} --failures"
-            elif answer.question == templates.USE.question and answer.encoder in steps:
+            elif answer.kind == "use" and answer.encoder in steps:
                 command = f"Its config: embassay report {run} --format config"
             # A question that has several answers is written once.
             question = "" if answer.question == before else answer.question

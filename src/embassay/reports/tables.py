@@ -20,7 +20,6 @@ from embassay.core.layout import (
     Layout,
     Matrix,
     SeriesTable,
-    SizeTable,
     SubsetTable,
 )
 from embassay.core.metric_key import MetricKey
@@ -156,16 +155,6 @@ class Scope:
         return encoder in self._baselines
 
     @cached_property
-    def sizes(self) -> dict[str, int]:
-        """The number of parameters of each encoder of this scope for which it is known, in ascending order."""
-        sizes = {}
-        smallest_first = sorted(self.result.encoders, key=lambda encoder: (encoder.parameters or 0, encoder.name))
-        for encoder in smallest_first:
-            if encoder.parameters and encoder.name in self.encoders:
-                sizes[encoder.name] = encoder.parameters
-        return sizes
-
-    @cached_property
     def _baselines(self) -> frozenset[str]:
         return frozenset(encoder.name for encoder in self.result.encoders if encoder.baseline)
 
@@ -190,7 +179,7 @@ Line = tuple[list[Cell], list[Row | None]]
 
 
 def figure_table(
-    part: EncoderTable | CorpusTable | SizeTable | SubsetTable,
+    part: EncoderTable | CorpusTable | SubsetTable,
     head: Iterable[str],
     columns: Sequence[Column],
     lines: Sequence[Line],
@@ -246,18 +235,6 @@ def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
     if not lines:
         return None
     return figure_table(part, ["subset", "items"], part.columns, lines)
-
-
-def size_table(scope: Scope, part: SizeTable) -> Table | None:
-    """Lay out one line for each encoder of known size, the smallest first; None for fewer than two of them."""
-    lines = list[Line]()
-    for encoder, size in scope.sizes.items():
-        rows = scope.rows_of(encoder, part.columns)
-        if any(rows):
-            lines.append(([_name_cell(scope, encoder), Cell(f"{size:,}")], rows))
-    if len(lines) < 2:
-        return None
-    return figure_table(part, ["encoder", "parameters"], part.columns, lines)
 
 
 def subset_table(scope: Scope, part: SubsetTable) -> Table | None:

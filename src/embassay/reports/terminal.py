@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,10 +14,8 @@ from rich.text import Text
 from embassay.core.errors import SpecError
 from embassay.core.formatting import counted, visible
 from embassay.core.layout import Layout
-from embassay.core.result import Result, Verdict
+from embassay.core.result import Result, Verdict, record_of
 from embassay.reports.findings import support as words
-from embassay.reports.findings.costs import Latency
-from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.scorecard import GAP, column_blocks
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 
@@ -32,8 +30,6 @@ WHOLE = 1000
 def show(
     result: Result,
     layouts: Mapping[str, Layout],
-    times: Mapping[str, MeasuredTimes],
-    latency: Latency,
     console: Console,
     *,
     diagnostic: str = "",
@@ -61,7 +57,7 @@ def show(
             for line in table.signatures:
                 console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        console.print(_bullets(words.verdict(result, verdict, times, latency)))
+        console.print(_bullets(words.verdict(result, verdict)))
         console.print()
     if not diagnostic:
         of_the_run = [*words.whole_run(result), *(f"failed: {failure.sentence}" for failure in result.failed)]
@@ -80,16 +76,17 @@ def show_failures(
     encoder: str = "",
     against: str = "",
 ) -> None:
-    """Print the items that one encoder is wrong about, the clearest failures first; above them, who is right instead.
+    """Print the items that one encoder is wrong about, the clearest failures first.
 
-    Each item has its texts, what was right and what was chosen or found instead, with their labels and similarities.
+    Each item has the rank of what is right, who is right about it, its texts, what was right, and what was chosen or
+    found instead, with their labels and similarities.
 
     Parameters
     ----------
     diagnostic
         Only this one; all of them if empty.
     encoder
-        Its label; the candidate with the highest value of each diagnostic if empty.
+        Its label; the one to use if empty, or the candidate with the highest value where none is recommended.
     against
         The label of another one: the items on which the first is worse than this one, instead.
 
@@ -107,36 +104,42 @@ def show_failures(
     if not verdicts:
         raise SpecError("no diagnostic of this run shows single items that are right or wrong")
     for verdict in verdicts:
-        shown = encoder or verdict.candidates[0]
+        shown = encoder or words.use_of(words.findings_of(result, verdict)) or verdict.candidates[0]
         wrong = result.failures(shown, verdict.diagnostic, against=against).to_dicts()
         items = [item for item in wrong if item["corpus"] == verdict.corpus]
-        title, *others = _right_instead(result, verdict, shown)
-        if against:
-            title, *others = [f"{shown} is worse than {against} on {counted(len(items), 'item')}"]
-        console.print(Text(visible(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {title}"), style="bold"))
-        for line in others:
-            print_line(console, visible(line), indent=2)
+        finders = _finders(result, verdict)
+        noun = "question" if record_of(result.corpora, verdict.corpus).documents else "item"
+        title = f"{shown} is {f'worse than {against} on' if against else 'wrong about'} {counted(len(items), noun)}"
+        counts = Counter(name for item in items for name in finders[item["item"]])
+        if counts:
+            others = [f"{name} {count:,}" for name, count in counts.most_common(MOST_OTHERS)]
+            title += f"; right about these: {', '.join(others)}"
+        by_none = sum(not finders[item["item"]] for item in items)
+        if by_none:
+            title += f"; no encoder is right about {by_none:,}"
+        heading = visible(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {title}")
+        console.print(Text(heading, style="bold"), soft_wrap=True)
         for item in items:
             console.print()
-            console.print(Text(visible(item["item"])), soft_wrap=True)
+            rank = item.get("value_rank")
+            right, none = ("found by", "no encoder finds it") if rank else ("right:", "no encoder is right")
+            others = finders[item["item"]]
+            who = f"{right} {', '.join(others)}" if others else none
+            where = f"rank {rank:,.0f}; " if rank else ""
+            console.print(Text(visible(f"{item['item']} ({where}{who})")), soft_wrap=True)
             for line in _item_lines(item, console.width):
                 console.print(Text(line), soft_wrap=True)
         console.print()
 
 
-def _right_instead(result: Result, verdict: Verdict, shown: str) -> Iterator[str]:
-    """Yield how many items an encoder is wrong about, and who is right about most of these; then of each candidate."""
+def _finders(result: Result, verdict: Verdict) -> dict[str, list[str]]:
+    """Return by item the encoders that are right about it; those whose vectors are random are left out."""
     by_chance = {record.name for record in result.encoders if record.is_chance}
-    scores = result.scores(verdict.diagnostic).filter(corpus=verdict.corpus)
-    by_outcome = scores.group_by("encoder", "correct", maintain_order=True)
-    items = {outcome: set(rows["item"]) for outcome, rows in by_outcome}
-    right = {name: hits for (name, correct), hits in items.items() if correct and name not in by_chance}
-    for name in dict.fromkeys((shown, *verdict.candidates)):
-        missed = items.get((name, False), set())
-        counts = {other: len(missed & hits) for other, hits in right.items()}
-        others = [f"{other} {count:,}" for other, count in Counter(counts).most_common(MOST_OTHERS) if count]
-        instead = f"; right about some of these: {', '.join(others)}" if others else ""
-        yield f"{name} is wrong about {counted(len(missed), 'item')}{instead}"
+    finders: dict[str, list[str]] = defaultdict(list)
+    for row in result.scores(verdict.diagnostic).filter(corpus=verdict.corpus, correct=True).to_dicts():
+        if row["encoder"] not in by_chance:
+            finders[row["item"]].append(row["encoder"])
+    return finders
 
 
 def _item_lines(item: Mapping[str, Any], width: int) -> Iterator[str]:

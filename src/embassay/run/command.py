@@ -16,17 +16,16 @@ from embassay.core.errors import EmbassayError, SpecError, UnknownNameError, rea
 from embassay.core.result import Result
 from embassay.reports.layouts import layouts
 from embassay.run.columns import columns_of
-from embassay.run.cost import measured_cost
 from embassay.run.engine.timeline import TimeLine
 from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
 from embassay.run.items import items_in
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import finished_record, latencies, measured_times, settings_of
+from embassay.run.record import finished_record, question_milliseconds, settings_of
 from embassay.run.request import RunRequest
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.items import texts_of
-from embassay.run.runs.record import Cost, RunRecord
+from embassay.run.runs.record import RunRecord
 
 FINE, FAILED_IN_PART = 0, 3
 
@@ -56,10 +55,8 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
 
     with timeline.during("scoring and statistics"):
         outcome = execute(plan, folder, timeline=timeline)
-    with timeline.during("encoding"):
-        cost = measured_cost(plan, outcome, folder.record())
     with timeline.during("report"):
-        record = write_outcome(folder, plan, outcome, sum(timeline.seconds().values()), cost)
+        record = write_outcome(folder, plan, outcome, sum(timeline.seconds().values()))
         for note in outcome.notes:
             tell(note)
         # An encoder that failed has no effort.
@@ -82,7 +79,7 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
         from embassay.reports.terminal import stdout
 
         pages = layouts(result)
-        show_summary(result, pages, measured_times(record), latencies(record), stdout(), str(folder.path))
+        show_summary(result, pages, question_milliseconds(record), stdout(), str(folder.path))
         if result.rows:
             draw(folder.report, result, pages, record)
 
@@ -110,21 +107,15 @@ def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
     return True
 
 
-def write_outcome(
-    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Cost | None = None
-) -> RunRecord:
+def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
     """Write ``result.json``, item values, texts and ``run.json`` into the run's folder, and return the record.
 
     Parameters
     ----------
     seconds
         How long the run has taken.
-    cost
-        The times of encoding, where they were measured now; those of an earlier start stay.
     """
     record = finished_record(folder.record(), plan, outcome, seconds)
-    if cost is not None:
-        record["cost"] = cost
     folder.write_result(outcome.result)
     folder.write_items(columns_of(outcome.scored(plan)), texts_of(plan.corpora) if plan.request.texts else {})
     folder.write_record(record)
@@ -199,8 +190,6 @@ def show_again(
     show(
         result,
         layouts(result),
-        measured_times(finished.record),
-        latencies(finished.record),
         stdout(),
         diagnostic=diagnostic,
         signatures=signatures,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, OutputError, SourceError, SpecError, first_line_of, quoted
+from embassay.core.errors import EncoderError, OutputError, SourceError, SpecError, first_line_of, listed, quoted
 from embassay.core.formatting import counted
 from embassay.core.parts import (
     Manifest,
@@ -29,7 +29,6 @@ from embassay.core.parts import (
 from embassay.core.samples.base import Text
 from embassay.core.store.partial_files import names_in
 from embassay.core.store.paths import check_readable, source_path
-from embassay.core.tables.jsonl import listed
 from embassay.core.types import Encoder, Runtime
 from embassay.core.vectors import dense_rows
 from embassay.run.encode_options import EncodeOptions

@@ -11,7 +11,7 @@ from embassay.core.layout import Layout
 from embassay.core.result import Result
 from embassay.core.store.canonical import write
 from embassay.core.store.paths import source_path
-from embassay.run.record import latencies, measured_times, trust
+from embassay.run.record import question_milliseconds, trust
 from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.record import RunRecord
@@ -73,4 +73,4 @@ def page(result: Result, pages: Mapping[str, Layout], record: RunRecord) -> str:
     from embassay.reports.page import render
 
     notes = record.get("notes", ())
-    return render(result, pages, measured_times(record), trust(record), notes, latencies(record))
+    return render(result, pages, trust(record), notes, question_milliseconds(record))

@@ -213,7 +213,7 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
             needed = joining[name][1].pair if name in joining else (name,)
             missing += [member for member in needed if member not in corpus_of]
         elif corpus_of[name].fingerprint != fingerprint:
-            raise SourceError(f"the corpus {name!r} is not that of this run, or has changed since", path)
+            raise SourceError(f"the corpus {name!r} is not the corpus of this run, or has changed since", path)
     if missing:
         named = ", ".join(dict.fromkeys(missing))
         raise SourceError(f"give the corpora that were made in Python as corpora=: {named}", path)

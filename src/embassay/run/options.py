@@ -76,8 +76,6 @@ class RunOptions:
         Write sentences of the corpora into result and report.
     robustness
         Check how far vectors depend on the batch.
-    cost
-        Measure how long local models take for the same 64 texts; by default where there are two models or more.
     follow_links
         Follow symbolic links in the folder of a corpus; by default they are skipped.
     cache
@@ -110,7 +108,6 @@ class RunOptions:
         bool,
         Off("no_trust", "Do not check how far vectors depend on the batch."),
     ] = False
-    cost: bool | None = None
     follow_links: bool = False
     # "default" is the user's own cache, None is no cache.
     cache: Annotated[Path | Literal["default"] | None, Off("no_cache", "Do not use the vector cache."), PYTHON] = None

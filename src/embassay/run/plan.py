@@ -246,7 +246,7 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> lis
     for source in specs:
         spec = as_spec(source, "diagnostic")
         if spec.head in diagnostics:
-            raise SpecError(f"diagnostic {spec.head!r} is given twice")
+            raise SpecError(f"duplicate diagnostic {spec.head!r}")
         with left_out(asked=were_chosen):
             diagnostics[spec.head] = load_diagnostic(spec)
     return list(diagnostics.values())

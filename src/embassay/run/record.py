@@ -13,8 +13,7 @@ from typing import cast
 from embassay._version import __version__
 from embassay.core.errors import EncoderError
 from embassay.core.types import Corpus, JsonObject
-from embassay.reports.findings.costs import Latency
-from embassay.reports.findings.speed import MeasuredTimes
+from embassay.reports.costs import Milliseconds
 from embassay.run.candidates import RunEncoder
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
@@ -178,21 +177,11 @@ def _without_reason(use: EncoderUse) -> EncoderUse:
     return {**use, "badges": {**badges, "reason": NO_TEXTS}}
 
 
-def measured_times(record: RunRecord) -> dict[str, MeasuredTimes]:
-    """Return the times of each encoder for the same texts, by its labels in the result, where they were measured."""
-    cost = record.get("cost")
-    if not cost:
-        return {}
-    times: dict[str, MeasuredTimes] = {}
-    for encoder, of_encoder in cost["encoders"].items():
-        measured = MeasuredTimes(encoder, cost["texts"], **of_encoder)
-        use = record.get("encoders", {}).get(encoder, {})
-        times |= dict.fromkeys(use.get("candidates", [encoder]), measured)
-    return times
+def question_milliseconds(record: RunRecord) -> Milliseconds:
+    """Return the time of one question by encoder and corpus, where it was measured.
 
-
-def latencies(record: RunRecord) -> Latency:
-    """Return the times of one question, by the labels of encoders in the result, where they were measured."""
+    Where a corpus has no questions, that of an encoder for one text alone stands for it, for an empty corpus.
+    """
     times: dict[tuple[str, str], float] = {}
     for use in record.get("encoders", {}).values():
         if alone := use.get("query_milliseconds"):

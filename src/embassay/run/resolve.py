@@ -47,28 +47,38 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
         If the file or folder cannot be read in the format of its loader.
     UnknownNameError
         If its loader has no such option.
+
+    Examples
+    --------
+    >>> corpus = ea.load("handbook")
+    >>> corpus.shape, len(corpus.samples), len(corpus.documents)
+    ('retrieval', 135, 301)
     """
     spec = as_spec(source, "corpus")
     options = {**spec.options, **options}
-    loader = str(options.pop("loader", "")) or find_loader(spec.head, options)
+    # Every file has a licence, which only its user knows.
+    licence = str(options.get("licence", ""))
+    options_of_loader = {name: value for name, value in options.items() if name not in ("loader", "licence")}
+    loader = str(options.get("loader", "")) or find_loader(spec.head, options_of_loader)
     module = CORPORA.module(loader)
     path = source_path(spec.head)
     if loader in builtin_names() and spec.head != loader:
         raise SpecError(f"corpus {spec.head!r}: {loader!r} is a built-in corpus and reads no file")
     # Only loaders of folders have the option, and one in the spec stays.
     if follow_links and "follow_links" in known_options(module.load):
-        options.setdefault("follow_links", True)
+        options_of_loader.setdefault("follow_links", True)
     # The path "." has no name of its own.
     label = spec.label or (path.resolve().name if path.is_dir() else path.stem)
     with CORPORA.guarded(loader):
-        corpus = module.load(str(path), label, **bind(module.load, options, f"corpus {spec.head!r}"))
+        corpus = module.load(str(path), label, **bind(module.load, options_of_loader, f"corpus {spec.head!r}"))
         if not isinstance(corpus, Corpus):
             raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
         if loader not in CORPORA.own_names():
             corpus.check()
     settings = {name: str(options[name]) for name in KEPT_SETTINGS if name in options}
-    return replace(corpus, settings=settings, file=str(path))
+    licence = licence or corpus.licence
+    return replace(corpus, settings=settings, file=str(path), loader=loader, licence=licence)
 
 
 def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> Encoder:
@@ -101,6 +111,11 @@ def load_candidate(
     ------
     InputError
         If the spec names no encoder, or the object is not an encoder.
+
+    Examples
+    --------
+    >>> ea.encoder("hashing,dim=8").encode(["It rained.", "We left."]).shape
+    (2, 8)
     """
     if isinstance(spec, Retriever):
         return spec

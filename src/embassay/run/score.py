@@ -158,9 +158,12 @@ class EncoderRun(CandidateRun):
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
         plan = self.services.plan
         users = plan.built_on(self.entry.label)
-        # The texts of stored documents, which have no retrievers, are not at hand.
-        for corpus in pool.corpora if users else ():
-            if corpus.documents and not corpus.stored_documents:
+        for corpus in pool.corpora:
+            # The texts of stored documents, which have no retrievers, are not available.
+            if not corpus.documents or corpus.stored_documents:
+                continue
+            self.time_question(corpus, pool.encoder, vectors, plan.request.cache_folder)
+            if users:
                 depth = max(user.depth for user in users)
                 nearest = nearest_documents(corpus, vectors, depth)
                 if issparse(vectors.matrix):
@@ -169,7 +172,6 @@ class EncoderRun(CandidateRun):
                 self.nearest[corpus.key] = nearest
                 if any(user.needs_vectors for user in users):
                     self.vectors[corpus.key] = vectors
-                self.time_question(corpus, pool.encoder, vectors, plan.request.cache_folder)
 
     def need(self, corpus: AnyCorpus) -> None:
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""
@@ -190,11 +192,12 @@ class EncoderRun(CandidateRun):
         alone = self.report.robustness.query_milliseconds if self.report.robustness else None
         if issparse(vectors.matrix):
             _, alone = encode_alone(encoder, [("query", question) for question in questions])
-        remembered = Remembered(cache, TIMES)
+        # Encoders with fewer dimensions take the time of the full one.
+        model, remembered = encoder_of_vectors(encoder).fingerprint, Remembered(cache, TIMES)
         if alone:
-            remembered[encoder.fingerprint] = str(alone)
-        if encoder.fingerprint in remembered:
-            alone = float(remembered[encoder.fingerprint])
+            remembered[model] = str(alone)
+        if model in remembered:
+            alone = float(remembered[model])
             passages = [text for role, text in corpus.texts() if role == "document"]
             searching = search_milliseconds(vectors.take(questions, "query"), vectors.take(passages, "document"))
             self.report.milliseconds |= {"": alone, corpus.key: alone + searching}

@@ -58,7 +58,7 @@ def parse(text: str, what: str) -> Spec:
             problem = "expected option=value after its name or after another option"
             raise SpecError(f"{what} {head!r}: {problem} (for values with commas, use a config file)")
         if option in options:
-            raise SpecError(f"{what} {head!r}: option {option!r} is given twice")
+            raise SpecError(f"{what} {head!r}: duplicate option {option!r}")
         options[option] = value
     return Spec(head, label, options)
 

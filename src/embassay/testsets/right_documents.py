@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import names, telling
-from embassay.corpora.queries.passages import Passage, stem, stems, tokens
+from embassay.corpora.queries.passages import Passage, tokens
 from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, quote_of
 
@@ -160,3 +161,18 @@ def _places_with(words: Iterable[str], index: Mapping[str, set[int]], passages: 
     if not places:
         return range(passages)
     return places[0].intersection(*places[1:])
+
+
+def stem(word: str) -> str:
+    """Return a word of :func:`tokens` without the ending of an English plural."""
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    if word.endswith("s") and not word.endswith("ss") and len(word) > 2:
+        return word[:-1]
+    return word
+
+
+@lru_cache(maxsize=64)
+def stems(text: str) -> frozenset[str]:
+    """Return the words of a text, plurals as singulars."""
+    return frozenset(map(stem, tokens(text)))

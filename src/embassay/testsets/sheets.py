@@ -15,14 +15,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+from pydantic import create_model, model_validator
 
 from embassay.core.errors import SourceError
 from embassay.core.randomness import generator
 from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
-from embassay.core.tables.jsonl import listed
-from embassay.core.tables.rows import FileRow, is_blank
+from embassay.core.tables.rows import R, Row, YesNo
 from embassay.testsets.base import Built
 from embassay.testsets.files import Line, id_of
 from embassay.testsets.sources import open_table
@@ -47,30 +49,41 @@ def sheet_of(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes
     return text.getvalue().encode("utf-8-sig")
 
 
-def sheet_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[FileRow]:
-    """Yield the rows of a sheet that people filled, their cells stripped and as they were before :func:`sheet_of`.
+class SheetRow(Row):
+    """A row that people filled: its cells stripped, and as they were before :func:`sheet_of`."""
+
+    unique = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_meant(cls, cells: dict[str, Any]) -> dict[str, Any]:
+        return {name: _meant(str(cell).strip()) for name, cell in cells.items()}
+
+
+class ConfirmedRow(SheetRow):
+    """A row to which a person may have said yes or no; an empty cell is no answer."""
+
+    confirm: YesNo | None = None
+
+
+def _meant(cell: str) -> str:
+    is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
+    return cell[1:] if is_escaped else cell
+
+
+def sheet_rows(path: Path, model: type[R]) -> Iterator[R]:
+    """Yield the rows of a sheet.
 
     Raises
     ------
     SourceError
-        If it is not a table or lacks a column.
+        If it is not a table, lacks a column, or has no rows.
     """
-    table = open_table(path)
-    for name in columns:
-        if name not in table.names:
-            raise SourceError(f"no such column; found {listed(table.names)}; is it a {what}?", path, 1, name)
-    for row in table.read(columns):
-        values = dict[str, str]()
-        for name in columns:
-            cell = str(row.values[name] or "").strip()
-            is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
-            values[name] = cell[1:] if is_escaped else cell
-        yield replace(row, values=values)
-
-
-def confirmation(row: FileRow) -> bool | None:
-    """Return what a person wrote into the column ``confirm``; None for an empty cell, which is no answer."""
-    return None if is_blank(row.values.get("confirm")) else row.is_yes("confirm")
+    selection = open_table(path).select(model)
+    for use in model.model_fields:
+        if use not in selection.names:
+            raise selection.missing(use)
+    yield from selection
 
 
 # --- The sheet for rating ---
@@ -169,6 +182,15 @@ def _edits(
         yield "group", " / ".join(others), line["sentence"]
 
 
+class RatingRow(SheetRow):
+    """A row of the sheet for rating, as an annotator has filled it."""
+
+    corpus: str
+    item: str
+    edit: str
+    rating: str
+
+
 def read_ratings(path: Path) -> tuple[str, dict[Key, float | None]]:
     """Return the corpus of a sheet that an annotator has filled, completely or in part, and the ratings.
 
@@ -179,12 +201,11 @@ def read_ratings(path: Path) -> tuple[str, dict[Key, float | None]]:
         are not from 0 to 4, and a sheet without any rating.
     """
     corpus, ratings = "", dict[Key, float | None]()
-    for row in sheet_rows(path, ("corpus", "item", "edit", "rating"), "sheet"):
-        cells = row.values
-        corpus = corpus or cells["corpus"]
-        if cells["corpus"] != corpus:
-            raise row.error(f"is {cells['corpus']!r}, but {corpus!r} above; a sheet must be for one corpus", "corpus")
-        key = (cells["item"], cells["edit"])
+    for row in sheet_rows(path, RatingRow):
+        corpus = corpus or row.corpus
+        if row.corpus != corpus:
+            raise row.error(f"is {row.corpus!r}, but {corpus!r} above; a sheet must be for one corpus", "corpus")
+        key = (row.item, row.edit)
         if key in ratings:
             raise row.error(f"{' '.join(key)!r} appears twice", "item")
         ratings[key] = _rating(row)
@@ -193,9 +214,9 @@ def read_ratings(path: Path) -> tuple[str, dict[Key, float | None]]:
     return corpus, ratings
 
 
-def _rating(row: FileRow) -> float | None:
+def _rating(row: RatingRow) -> float | None:
     """Return the rating of a row; None for an empty cell."""
-    cell = row.values["rating"]
+    cell = row.rating
     if not cell:
         return None
     # Spreadsheets of many countries write a decimal comma.
@@ -210,6 +231,10 @@ TEXTS = ("input", *CANDIDATES)
 QUADRUPLES = ("pair", "part_of_speech", "negation", *TEXTS, "confirm")
 ORIGINALS = ("id", "unit", "original", *ALL_EDITS, "confirm")
 """The columns of the two kinds of review sheet."""
+OF_QUADRUPLE, OF_ORIGINAL = (
+    create_model("ReviewRow", __base__=ConfirmedRow, **dict.fromkeys(columns[:-1], (str, ...)))  # type: ignore[call-overload]
+    for columns in (QUADRUPLES, ORIGINALS)
+)
 INPUTS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
 """For each of the four sentences as the input: the positions of the input, antonym, polarity and paraphrase."""
 BY_HAND = "by hand"
@@ -245,21 +270,23 @@ def reviewed(built: Built, path: Path) -> Built:
     of_originals = built.shape == "minimal_pairs"
     samples, ways = list[Sample](), dict(built.ways)
     made = {sample.id: sample.fields() for sample in built.samples if isinstance(sample, MinimalPairs)}
-    for row in sheet_rows(path, ORIGINALS if of_originals else QUADRUPLES, "review"):
-        if not confirmation(row):
+    for row in sheet_rows(path, OF_ORIGINAL if of_originals else OF_QUADRUPLE):
+        if not row.confirm:
             continue
-        name = f"review-{row.line}"
+        cells, name = row.model_dump(exclude={"confirm"}), f"review-{row.line}"
+        for column in ("original",) if of_originals else cells:
+            if not cells[column] and column != "negation":
+                raise row.error("must not be empty", column)
         if not of_originals:
-            fields = {column: row.filled(column) for column in QUADRUPLES[:-1] if column != "negation"}
-            samples += turned(Choice(id="", negation=row.values["negation"], **fields), name, first=0)
+            samples += turned(Choice(id="", **cells), name, first=0)
             continue
-        name = row.values["id"] or name
-        edits = tuple((edit, row.values[edit]) for edit in ALL_EDITS if row.values[edit])
+        name = cells["id"] or name
+        edits = tuple((edit, cells[edit]) for edit in ALL_EDITS if cells[edit])
         if not edits:
             raise row.error("has no edit; write no to strike the original", "confirm")
         if any(sample.id == name for sample in samples):
             raise row.error(f"{name!r} appears twice; leave the id of a new row empty", "id")
-        samples.append(MinimalPairs(name, row.filled("original"), edits, row.values["unit"]))
+        samples.append(MinimalPairs(name, cells["original"], edits, cells["unit"]))
         ways |= {(name, edit): BY_HAND for edit, text in edits if made.get(name, {}).get(edit) != text}
     return replace(built, samples=tuple(samples), ways=ways, doubtful=())
 

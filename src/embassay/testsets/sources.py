@@ -8,14 +8,15 @@ from __future__ import annotations
 import bz2
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from embassay.core.errors import SourceError
+from embassay.core.samples.checks import text_problem
 from embassay.core.store.paths import open_file, unreadable
-from embassay.core.tables.jsonl import text_field
-from embassay.core.tables.records import FileTable, TableColumn, is_parquet, read_table, recognised_pair
+from embassay.core.tables.records import Table, is_parquet, read_table, recognised_pair
+from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
 from embassay.core.tables.texts import not_utf8, open_text
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.testsets.base import Reading, Reasons
@@ -50,7 +51,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
                 try:
                     text = line.decode("utf-8")
                 except UnicodeDecodeError:
-                    raise not_utf8(path, number, line) from None
+                    raise not_utf8(path, number) from None
                 yield number, text.rstrip("\r\n")
     except OSError as error:
         raise unreadable(error, path) from None
@@ -76,7 +77,7 @@ def is_text(path: Path, column: str = "") -> bool:
     return not first_line.lstrip().startswith("{") and "\t" not in first_line
 
 
-def open_table(path: Path) -> FileTable:
+def open_table(path: Path) -> Table:
     """Open a table.
 
     Raises
@@ -110,8 +111,9 @@ def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
     documents = list[SourceDocument]()
     for number, item in enumerate(texts, 1):
         document = SourceDocument(str(number), item) if isinstance(item, str) else item
-        text = text_field(document.text, GIVEN, None, f"[{number}]")
-        documents.append(replace(document, text=text))
+        if problem := text_problem(document.text):
+            raise SourceError(problem, GIVEN, None, f"[{number}]")
+        documents.append(document)
     return tuple(documents)
 
 
@@ -216,20 +218,30 @@ def numbered(sources: Iterable[object]) -> Iterator[object]:
         yield SourceSentence(source.strip(), number) if isinstance(source, str) else source
 
 
-def _sentences_of(table: FileTable, column: str) -> list[SourceSentence]:
+class SentenceRow(Row):
+    """A sentence; cells may be empty."""
+
+    sentence: Stripped = column(*SENTENCE, default="")
+    unit: Key = ""
+
+
+class LabelledPair(Row):
+    """Two sentences and perhaps whether they mean the same."""
+
+    first: Stripped
+    second: Stripped
+    label: YesNo = column(*LABEL, default=True)
+
+
+def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
     """Return the non-empty cells of the column of sentences, with their units."""
     # The only column of a table may have any name.
-    recognised = SENTENCE if len(table.names) > 1 else (*SENTENCE, *table.names)
-    columns = table.select(
-        sentence=TableColumn(recognised, column, "of sentences", "--column"),
-        unit=TableColumn(("unit",)),
-    )
-    sources = list[SourceSentence]()
-    for row in columns.rows():
-        text, unit = row.optional_text("sentence").strip(), row.values.get("unit")
-        if text:
-            sources.append(SourceSentence(text, row.line or 1, "" if unit is None else str(unit)))
-    return sources
+    if not column and len(table.names) == 1:
+        column = table.names[0]
+    selection = table.select(SentenceRow, "--column", sentence=column)
+    if "sentence" not in selection.names:
+        raise selection.missing("sentence")
+    return [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
 
 
 def is_of_pairs(path: Path) -> bool:
@@ -269,21 +281,16 @@ def read_pairs(
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
     pair = recognised_pair(table.names)
-    columns = {
-        "first": TableColumn(pair[:1], first, "of first sentences", "--first"),
-        "second": TableColumn(pair[1:], second, "of second sentences", "--second"),
-    }
-    if label != ALL_THE_SAME:
-        what = "that says whether two sentences mean the same" if needs_label else ""
-        columns["label"] = TableColumn(LABEL, label, what, LABEL_OPTION)
-    selection = table.select(**columns)
+    first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
+    has_labels = label != ALL_THE_SAME
+    selection = table.select(LabelledPair, "--{}", first=first, second=second, label=label if has_labels else "")
+    if needs_label and has_labels and "label" not in selection.names:
+        raise SourceError(f"pairs without a label; name one with {LABEL_OPTION}", path)
     pairs = list[SourcePair]()
-    for row in islice(selection.rows(), count):
-        left, right = (SourceSentence(row.text(use).strip(), row.line or 1) for use in ("first", "second"))
+    for row in islice(selection, count):
+        left, right = (SourceSentence(text, row.line or 1) for text in (row.first, row.second))
         # Without a column of labels all pairs are paraphrases.
-        pairs.append(SourcePair(left, right, "label" not in selection.names or row.is_yes("label")))
-    if not pairs:
-        raise SourceError("has no rows", path)
+        pairs.append(SourcePair(left, right, row.label or not has_labels))
     return tuple(pairs)
 
 
@@ -312,7 +319,7 @@ def _opusparcus_pairs(path: Path, needs_score: bool, count: int | None) -> tuple
         try:
             text = line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
-            raise not_utf8(path, number, line) from None
+            raise not_utf8(path, number) from None
         if not _OPUSPARCUS.fullmatch(text):
             raise SourceError("must be an id, two sentences and figures, separated by tabs", path, number)
         fields = text.split("\t")

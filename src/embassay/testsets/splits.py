@@ -15,8 +15,8 @@ from embassay.core.randomness import generator
 from embassay.core.samples.groups import closure
 from embassay.core.samples.retrieval import Document, Question
 from embassay.corpora.queries.duplicates import PassageGroups
-from embassay.corpora.queries.leaks import overlap
-from embassay.corpora.queries.passages import SHORTEST
+from embassay.corpora.queries.leaks import telling
+from embassay.corpora.queries.passages import SHORTEST, tokens
 from embassay.testsets.base import Built
 from embassay.testsets.right_documents import Answered, units_that_may_answer
 
@@ -131,6 +131,17 @@ def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapp
 
 
 # --- Notes ---
+
+
+def overlap(question: str, passages: Iterable[str]) -> float:
+    """Return the share of a question's content words that occur in its passages, 0 to 1; 0 if it has none."""
+    content = telling(tokens(question))
+    if not content:
+        return 0.0
+    passage_words = set[str]()
+    for passage in passages:
+        passage_words.update(tokens(passage))
+    return sum(word in passage_words for word in content) / len(content)
 
 
 def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> list[str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.core.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
+from embassay.core.errors import EncoderError, MissingExtraError, SpecError, first_line_of
 from embassay.core.plugins import ENCODERS
+from embassay.core.store.canonical import canonical, write
 from embassay.core.types import JsonObject, Runtime
 from embassay.models.neural import st
 from embassay.models.neural.library import LibraryRunner
@@ -23,33 +21,16 @@ from embassay.models.neural.model_files import read_json
 from embassay.models.neural.modules import CONFIG, TOKENIZERS, modules, own_modules, settings_of
 from embassay.models.neural.prompts import DOCUMENT
 from embassay.run.specs import bind, parse
-from embassay.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+Base = Model
+"""A sentence-transformers model that can be trained."""
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "accelerate")
-NEEDED = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
-WHY = {
-    "api": "the weights of a service are not available",
-    "hf": "name the model, or its folder, without the scheme hf:",
-    "onnx": "an exported model cannot be trained; name the model that it was exported from",
-    "words": "use embassay train words for word vectors",
-    "paragraphs": "use embassay train paragraphs for paragraph vectors",
-    "urae": "use embassay train urae for autoencoders",
-}
-"""What to do instead, for encoders of other kinds."""
+NEEDED = (*LIBRARIES, "datasets")
 TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "similarity")
 """Options that apply in training too and are written into the trained model."""
-REFUSED = {
-    "revision": "download that revision and name its folder",
-    "dim": "all dimensions are trained; pass it to embassay run instead",
-    "dtype": "weights are trained in float32; pass it to embassay run instead",
-    "device": "use the option --device",
-    "normalize": "vectors are trained as the model returns them; pass it to embassay run instead",
-    "vectors": "vectors are trained at full precision; pass it to embassay run instead",
-}
-"""What to do instead, for options that cannot be used in training."""
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
@@ -57,7 +38,7 @@ NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
 """Loggers whose messages are hidden in training."""
 
 
-def find_base(base: str) -> Model:
+def find_base(base: str) -> Base:
     """Find the model that is to be trained; nothing is loaded yet.
 
     Parameters
@@ -77,7 +58,7 @@ def find_base(base: str) -> Model:
     ModelNotFoundError
         If the model is neither on this machine nor on the hub, or lacks its weights.
     """
-    if not all(find_spec(name) for name in NEEDED):
+    if not all(find_spec(name.replace("-", "_")) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
     runtime = Runtime()
@@ -91,8 +72,8 @@ def find_base(base: str) -> Model:
     return encoder
 
 
-def load(encoder: Model, settings: TrainingSettings) -> SentenceTransformer:
-    """Load a base's weights in float32 onto the device of the settings.
+def load(encoder: Base, device: str) -> SentenceTransformer:
+    """Load a base's weights in float32 onto a device; ``auto`` leaves the choice to the library.
 
     Raises
     ------
@@ -105,7 +86,7 @@ def load(encoder: Model, settings: TrainingSettings) -> SentenceTransformer:
     try:
         model = SentenceTransformer(
             str(encoder.found.folder),
-            device=None if settings.device == "auto" else settings.device,
+            device=None if device == "auto" else device,
             model_kwargs={"dtype": torch.float32},
             local_files_only=True,
         )
@@ -116,7 +97,7 @@ def load(encoder: Model, settings: TrainingSettings) -> SentenceTransformer:
     return model
 
 
-def live(encoder: Model, model: SentenceTransformer) -> Model:
+def live(encoder: Base, model: SentenceTransformer) -> Base:
     """Return an encoder with the base's prompts and the current weights of a model."""
     # A copy without the cached runner, because an encoder is frozen and loads its own weights at the first use. The
     # weights in training are those of torch.
@@ -125,7 +106,7 @@ def live(encoder: Model, model: SentenceTransformer) -> Model:
     return other
 
 
-def write_model(encoder: Model, model: SentenceTransformer, folder: Path) -> None:
+def write_model(encoder: Base, model: SentenceTransformer, folder: Path) -> None:
     """Write a model with the tokenizer, prompts and limit of its base, as changed by the base's options.
 
     The library's model card is not written because it quotes sentences.
@@ -141,40 +122,21 @@ def write_model(encoder: Model, model: SentenceTransformer, folder: Path) -> Non
                 shutil.copyfile(place, written / name)
                 break
     # The library stores the limit in the tokenizer only, and the base's tokenizer may have another limit.
-    _write_json(written / LIMIT, {**read_json(written / LIMIT), "max_seq_length": limit})
-    _write_json(folder / CONFIG, {**settings_of(folder), **_usage(encoder)})
+    write(written / LIMIT, canonical({**read_json(written / LIMIT), "max_seq_length": limit}))
+    write(folder / CONFIG, canonical({**settings_of(folder), **_usage(encoder)}))
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of the libraries that affect the trained weights."""
-    return {name: version(name) for name in LIBRARIES}
-
-
-def _usage(encoder: Model) -> dict[str, object]:
+def _usage(encoder: Base) -> dict[str, object]:
     """Return the configuration entries with which a model is used like its base: prompts and similarity."""
-    config = settings_of(encoder.found.folder)
-    roles = encoder.card.prompts
-    prompts = dict(config.get("prompts") or {})
-    if "document_prompt" in encoder.options:
-        for name in DOCUMENT:
-            prompts.pop(name, None)
-    # Also if the base's document prompt has another name: the library itself only looks for "document".
-    prompts["query"] = roles.get("query", "")
-    prompts["document"] = roles.get("document", "")
-    default, text_prompt = config.get("default_prompt_name"), roles.get("text", "")
-    if prompts.get(default) != text_prompt:
-        default = None
-        if text_prompt:
-            default = "text"
-            prompts["text"] = text_prompt
-    usage = {"prompts": prompts, "default_prompt_name": default}
+    own = settings_of(encoder.found.folder).get("prompts") or {}
+    # The library looks for a document prompt under the name "document" only.
+    prompts = {name: prompt for name, prompt in own.items() if name not in DOCUMENT}
+    prompts |= {"query": "", "document": "", **encoder.card.prompts}
+    default = "text" if encoder.card.prompts.get("text") else None
+    usage: dict[str, object] = {"prompts": prompts, "default_prompt_name": default}
     if "similarity" in encoder.options:
         usage["similarity_fn_name"] = encoder.options["similarity"]
     return usage
-
-
-def _write_json(path: Path, content: Mapping[str, object]) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _read(base: str) -> tuple[str, JsonObject]:
@@ -183,24 +145,11 @@ def _read(base: str) -> tuple[str, JsonObject]:
     if spec.label is not None:
         raise SpecError(f"base {base!r}: the base has a fixed label; leave out {spec.label}=")
     for name in spec.options:
-        if name in REFUSED:
-            raise SpecError(f"base {spec.head!r}: option {name!r} cannot be used in training; {REFUSED[name]}")
-    unknown = set(spec.options).difference(TAKEN)
-    if unknown:
-        raise UnknownNameError(f"option of base {spec.head!r}", min(unknown), TAKEN)
-    options = bind(st.create, spec.options, f"base {spec.head!r}")
-    return _target(spec.head), options
-
-
-def _target(base: str) -> str:
-    """Return the name of a sentence-transformers model without ``st:``; refuse another kind of encoder."""
-    scheme = re.match(r"([a-z][\w-]+):", base)
-    kind = "st"
-    if scheme:
-        kind = scheme[1]
-    elif base in ENCODERS.names():
-        kind = base
-    if kind == "st":
-        return base.removeprefix("st:")
-    reason = WHY.get(kind, "it has no trainable weights")
-    raise SpecError(f"base {base!r} is not a sentence-transformers model: {reason}")
+        if name not in TAKEN:
+            raise SpecError(
+                f"base {spec.head!r}: option {name!r} cannot be used in training; the base takes {', '.join(TAKEN)}"
+            )
+    target = spec.head.removeprefix("st:")
+    if target in ENCODERS.names() or re.match(r"[a-z][\w-]+:", target):
+        raise SpecError(f"base {spec.head!r} is not a sentence-transformers model; name one, or its folder")
+    return target, bind(st.create, spec.options, f"base {spec.head!r}")

@@ -1,8 +1,7 @@
-"""The trainer's checkpoints: the newest complete one, and what it tells about the training so far.
+"""The trainer's checkpoints: the newest one, and what it tells about the training so far.
 
-A kill or a power cut may come while a checkpoint is being written. So a file with the hashes of all others is written
-last; a checkpoint without it, or with a file of another content, is skipped. Older checkpoints are removed only
-afterwards.
+A kill or a power cut may come while a checkpoint is being written. So it is written into ``new`` and renamed when it is
+complete. Older checkpoints are removed only afterwards.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embassay.core.store.canonical import canonical, write
-from embassay.core.types import sha256_of
-from embassay.training.model_folder import read_json
+from embassay.training.stage import read_json
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-SEAL = "complete.json"
+NEW = "new"
+"""The folder, within the working folder, of a checkpoint that is being written."""
 WEIGHTS = "weights.safetensors"
 SCORE = "eval_score"
 """The name of an evaluation's score in the trainer's log."""
@@ -54,12 +52,6 @@ class History:
         """[step, score] of the first best evaluation after training began; empty if there is none."""
         return max(self.evaluations[1:], key=lambda evaluation: evaluation[1], default=[])
 
-    @property
-    def poorer(self) -> int:
-        """The number of evaluations since the best one."""
-        best = self.best
-        return sum(step > best[0] for step, _ in self.evaluations[1:])
-
     def kept_step(self) -> int:
         """Return the step whose weights are kept: that of the best evaluation, or the last one without evaluations."""
         return int(self.best[0]) if self.best else self.step
@@ -71,53 +63,39 @@ def checkpoint_of(work: Path, step: int) -> Path:
 
 
 def newest(work: Path) -> History | None:
-    """Return the history up to the newest complete checkpoint whose best weights are complete too; None if none is."""
+    """Return the history up to the newest checkpoint; None if there is none."""
     steps = [int(path.name.rpartition("-")[2]) for path in work.glob("checkpoint-*")]
-    for step in sorted(steps, reverse=True):
-        if not is_complete(checkpoint_of(work, step)):
-            continue
-        history = History.of(read_json(checkpoint_of(work, step) / "trainer_state.json"))
-        if is_complete(checkpoint_of(work, history.kept_step())):
-            return history
-    return None
+    if not steps:
+        return None
+    return History.of(read_json(checkpoint_of(work, max(steps)) / "trainer_state.json"))
 
 
-def seal(work: Path, history: History) -> None:
-    """Mark the newest checkpoint as complete, and remove all others but the one with the best weights.
+def put_in_place(work: Path, history: History) -> None:
+    """Put the newest checkpoint in its place, and remove all others but the one with the best weights.
 
     Raises
     ------
-    OutputError
+    OSError
         If the folder cannot be written to.
     """
     checkpoint = checkpoint_of(work, history.step)
+    new = checkpoint_of(work / NEW, history.step)
     # On the disk before the older ones are removed: a power cut must not cost them all.
-    for path in checkpoint.iterdir():
+    for path in new.iterdir():
         with path.open("rb+") as file:
             os.fsync(file.fileno())
-    write(checkpoint / SEAL, canonical(_hashes(checkpoint)))
+    new.rename(checkpoint)
     kept = {checkpoint, checkpoint_of(work, history.kept_step())}
     for other in work.glob("checkpoint-*"):
         if other not in kept:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def is_complete(checkpoint: Path) -> bool:
-    """Return whether all files of a checkpoint have been written and none has been damaged or removed since."""
-    hashes = read_json(checkpoint / SEAL)
-    return bool(hashes) and _hashes(checkpoint) == hashes
-
-
-def _hashes(checkpoint: Path) -> dict[str, str]:
-    """Return the hash of each file of a checkpoint but the seal."""
-    return {path.name: sha256_of(path) for path in checkpoint.glob("*") if path.name != SEAL}
-
-
 def save_weights(weights: Mapping[str, Tensor], checkpoint: Path) -> None:
     """Write the weights of a model and those that its loss adds, such as a head."""
     from safetensors.torch import save_file
 
-    checkpoint.mkdir(exist_ok=True)
+    checkpoint.mkdir(parents=True, exist_ok=True)
     save_file({name: weight.detach().cpu().contiguous() for name, weight in weights.items()}, checkpoint / WEIGHTS)
 
 

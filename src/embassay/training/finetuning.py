@@ -1,73 +1,66 @@
 """Fine-tuning on triplets ⟨question, right, [wrong …]⟩, the second stage of Roychowdhury et al. (2024, section 2.4).
 
-Two losses: ``mnr`` ranks the right document above the wrong ones and the other documents of the batch (Henderson et
-al. 2017, section 4); ``triplet`` makes the right document nearer than each wrong one by a margin of cosine similarity
-(Schroff et al. 2015).
+The loss ranks the right document above the wrong ones and the other documents of the batch (Henderson et al. 2017,
+section 4).
 """
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embassay.core.errors import InputError
-from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Question, first_passages, right_pairs
-from embassay.core.types import AnyCorpus, content_hash
-from embassay.models.neural.model import Model
+from embassay.core.types import AnyCorpus
 from embassay.search.exact.top import search
-from embassay.training.base_model import find_base, live
+from embassay.stats.ranking import RightPlaces
+from embassay.training.base_model import Base, find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
-from embassay.training.losses import check_loss, finetuning_loss
-from embassay.training.settings import FINETUNE, TrainingSettings
-from embassay.training.stage import Recipe, features, train_stage
-from embassay.training.trained import Advance, Trained
-from embassay.training.trainer import Job
-from embassay.training.triplets import Triplet, normalised
+from embassay.training.negatives import Mined, Triplet, normalised
+from embassay.training.options import FinetuneOptions
+from embassay.training.stage import Advance, Stage, Trained
+from embassay.training.trainer import Job, features, train_stage
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
+    from torch.nn import Module
 
+COSINE_SCALE, PRODUCT_SCALE = 20.0, 1.0
+"""Scale of the similarities before the softmax (1 / temperature): for values within ±1, and for unbounded values."""
 K = 5
 """A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
 
 
 def finetune(
+    stage: Stage[FinetuneOptions],
     base: str,
-    triplets: Sequence[Triplet],
+    mined: Mined,
     dev: Sequence[Question],
     corpus: AnyCorpus,
-    folder: Path,
     *,
-    loss: str = "mnr",
-    settings: TrainingSettings = FINETUNE,
     advance: Advance,
 ) -> Trained:
     """Fine-tune a sentence-transformers model on triplets. An interrupted training resumes from its checkpoint.
 
-    The same base, data, settings and versions give the same weights on a CPU, interrupted or not. The weights of the
-    best evaluation are written.
+    The same base, data, recipe and versions give the same weights on a CPU, interrupted or not. The weights of the best
+    evaluation are written.
 
     Parameters
     ----------
+    stage
+        The recipe and the model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     base
         A model's name or ``./folder``, for example a pre-trained one.
-    triplets
-        The training data. Questions get the model's query prompt, documents its document prompt.
+    mined
+        The triplets.
     dev, corpus
         Held-out questions, and the corpus whose documents answer them. Their Success@5 decides which weights are kept
         and when to stop. Without questions, the last weights are kept.
-    folder
-        The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
-    loss
-        ``mnr``, ``triplet``, or the name of a loss of sentence-transformers that needs only the model.
     advance
         Called with the number of triplets read so far.
 
@@ -77,35 +70,18 @@ def finetune(
         For a base, triplets or a folder that cannot be used, before any training.
     EncoderError
         If the base cannot be loaded, or the loss became NaN or infinite.
-    KeyboardInterrupt
-        After the step in which Ctrl-C was pressed.
     """
-    check_loss(loss)
     encoder = find_base(base)
-    rows = _rows_of(triplets, loss)
-    # A question without a right document cannot be answered, so it cannot rate the weights.
-    answered = [question for question in dev if question.right]
-    row_texts = [[row.question, row.right, *row.wrong] for row in rows]
-    dev_texts = [[question.question, *question.right] for question in answered]
-    data = content_hash([row_texts, dev_texts, corpus.fingerprint])
-    recipe = Recipe("finetuning", settings, {"loss": loss}, data, len(rows))
-    notes = []
-    if not answered:
-        notes.append("no held-out questions: the last weights are kept, and training does not stop early")
-    without_wrong = len(triplets) - len({(row.question, row.right) for row in rows})
-    if without_wrong:
-        notes.append(
-            f"left out: {counted(without_wrong, 'question')} without a wrong document; the triplet loss needs one"
-        )
 
     def prepare(model: SentenceTransformer) -> Job:
-        evaluate = evaluation(encoder, model, answered, corpus) if answered else None
-        return _job(loss, encoder, model, rows, settings, evaluate, notes)
+        job = _job(stage.recipe, encoder, model, mined.triplets)
+        return replace(job, evaluate=lambda: success(live(encoder, model), dev, corpus)) if dev else job
 
-    return train_stage(recipe, encoder, folder, prepare, advance=advance)
+    facts = {"rows": len(mined.triplets), "negatives": mined.negatives}
+    return train_stage(stage, encoder, prepare, facts, mined.notes, advance=advance)
 
 
-def success(encoder: Model, questions: Sequence[Question], corpus: AnyCorpus) -> float:
+def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> float:
     """Return the share of questions, from 0 to 1, that have a right document among the :data:`K` nearest.
 
     A right document that ties with others counts as its probability of being among the nearest. If there are several
@@ -121,67 +97,22 @@ def success(encoder: Model, questions: Sequence[Question], corpus: AnyCorpus) ->
         starts=first_passages(corpus.documents),
         pairs=pairs,
     )
-    # Tied documents share a range of ranks; the ranks up to K count.
-    probability = np.clip(K - ranks.greater, 0, ranks.tied) / np.maximum(ranks.tied, 1)
-    # −1 marks a question without any similarity.
-    probability[ranks.greater < 0] = 0.0
-    best = np.zeros(len(questions))
-    np.maximum.at(best, pairs[:, 0], probability)
-    return float(best.mean())
-
-
-def evaluation(
-    encoder: Model, model: SentenceTransformer, questions: Sequence[Question], corpus: AnyCorpus
-) -> Callable[[], float]:
-    """Return a function that computes Success@5 of a model in training."""
-    return lambda: success(live(encoder, model), questions, corpus)
-
-
-def _rows_of(triplets: Sequence[Triplet], loss: str) -> list[Triplet]:
-    """Return the rows for the loss: for ``triplet``, one for each wrong document."""
-    if not triplets:
-        raise InputError("fine-tuning needs triplets of a question, a right and wrong documents, but there are none")
-    if loss != "triplet":
-        return list(triplets)
-    rows = []
-    for triplet in triplets:
-        rows += [Triplet(triplet.question, triplet.right, (wrong,)) for wrong in triplet.wrong]
-    if not rows:
-        raise InputError("the triplet loss needs wrong documents, but no question has one; use the loss mnr")
-    return rows
+    places = RightPlaces(len(questions), pairs[:, 0], ranks.greater, ranks.tied, np.ones(len(pairs), dtype=np.int64))
+    return float(places.success(K).mean())
 
 
 def _job(
-    loss: str,
-    encoder: Model,
+    recipe: FinetuneOptions,
+    encoder: Base,
     model: SentenceTransformer,
     triplets: Sequence[Triplet],
-    settings: TrainingSettings,
-    evaluate: Callable[[], float] | None,
-    notes: Sequence[str],
 ) -> Job:
-    """Return the training with a loss: its batches, and the texts of their rows."""
+    """Return the training: its loss, its batches, and the texts of their rows."""
     query_prompt = encoder.card.prompts.get("query", "")
     document_prompt = encoder.card.prompts.get("document", "")
-    size, accumulate = settings.batch, settings.accumulate
-    if loss == "mnr":
-        # Accumulated batches are compared as one.
-        size, accumulate = size * accumulate, 1
-    rows = candidate_rows(triplets)
-    if loss == "triplet":
-        # Its rows are not compared with each other.
-        rows = [BatchRow(row.length) for row in rows]
-    batches = draw(rows, size, settings.epochs, settings.seed)
+    batches = draw(candidate_rows(triplets), recipe.batch, recipe.epochs, recipe.seed)
     if not batches:
         raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
-    notes = [*notes]
-    needed = math.ceil(settings.epochs * math.ceil(len(triplets) / size))
-    if len(batches) > 2 * needed:
-        mean = sum(map(len, batches)) / len(batches)
-        notes.append(
-            f"batches have {mean:.1f} instead of {size} questions on average: questions that share a right document "
-            "cannot be in one batch, and many do"
-        )
 
     def collate(batch: Batch, random: np.random.Generator) -> dict[str, Tensor]:
         """Return questions, right documents, and as many wrong documents as every row has."""
@@ -196,29 +127,29 @@ def _job(
             columns[f"wrong{number}"] = ([row.wrong[number] for row in chosen], document_prompt)
         return features(model, columns)
 
-    return Job(
-        model,
-        finetuning_loss(loss, model, settings, encoder.card.similarity),
-        collate,
-        batches,
-        settings,
-        accumulate,
-        evaluate,
-        tuple(notes),
-    )
+    loss = ranking_loss(model, encoder.card.similarity)
+    return Job(model, loss, collate, batches, recipe)
+
+
+def ranking_loss(model: SentenceTransformer, similarity: str) -> Module:
+    """Return the loss that ranks the right candidate above all others (Henderson et al. 2017, section 4)."""
+    from sentence_transformers.sentence_transformer import losses
+    from sentence_transformers.sentence_transformer.modules import Normalize
+    from sentence_transformers.util import cos_sim, dot_score
+
+    if similarity != "dot":
+        return losses.MultipleNegativesRankingLoss(model, scale=COSINE_SCALE, similarity_fct=cos_sim)
+    # Vectors of unit length have a dot product that is a cosine.
+    scale = COSINE_SCALE if isinstance(list(model)[-1], Normalize) else PRODUCT_SCALE
+    return losses.MultipleNegativesRankingLoss(model, scale=scale, similarity_fct=dot_score)
 
 
 def candidate_rows(triplets: Sequence[Triplet]) -> list[BatchRow]:
     """Return the batch row of each triplet, with its texts in normalised form."""
     form = cache(normalised)
-    # Questions with the same text share their right documents.
-    rights: defaultdict[str, set[str]] = defaultdict(set)
-    for triplet in triplets:
-        rights[form(triplet.question)].update(map(form, (triplet.right, *triplet.rights)))
     rows = []
     for triplet in triplets:
-        question = form(triplet.question)
-        texts = frozenset((question, *rights[question], *map(form, triplet.wrong)))
-        length = max(map(len, (triplet.question, triplet.right, *triplet.wrong)))
-        rows.append(BatchRow(length, texts, len(triplet.wrong)))
+        texts = (triplet.question, triplet.right, *triplet.wrong)
+        length = max(map(len, texts))
+        rows.append(BatchRow(length, frozenset(map(form, (*texts, *triplet.rights))), len(triplet.wrong)))
     return rows

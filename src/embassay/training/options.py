@@ -1,15 +1,46 @@
-"""The options of ``embassay train``: one record for each kind of encoder, shared by command, trainer and model."""
+"""The recipes of all trainings: one record each for the command line, for Python and for the folder of the model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import math
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal, TypeVar, get_type_hints
+
+from annotated_types import Ge, Gt, Lt
+
+from embassay.run.specs import fitting
 
 Tokens = Literal["words", "treebank"]
+By = Literal["question", "context"]
+"""What training and test questions must not share: their text, or also a unit or a right document."""
+Device = Literal["auto", "cpu", "cuda", "mps"]
+Count = Annotated[int, Ge(1)]
+Seed = Annotated[int, Ge(0)]
+Amount = Annotated[float, Gt(0), Lt(math.inf)]
+Share = Annotated[float, Ge(0), Lt(1)]
 
 
 @dataclass(frozen=True)
-class WordsOptions:
+class Checked:
+    """Options that are checked when they are made.
+
+    Raises
+    ------
+    SpecError
+        If one is of another kind than its annotation or out of its range; the message names it.
+    """
+
+    def __post_init__(self) -> None:
+        """Check each option that is not the default, so that ``--help``, which shows defaults, needs no pydantic."""
+        kinds = get_type_hints(type(self), include_extras=True)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not field.default:
+                fitting(value, kinds[field.name], f"option {field.name!r}")
+
+
+@dataclass(frozen=True)
+class WordsOptions(Checked):
     """Options of ``embassay train words``.
 
     Attributes
@@ -33,17 +64,17 @@ class WordsOptions:
     """
 
     model: Literal["skipgram", "cbow"] = "skipgram"
-    dim: int = 300
-    window: int = 5
-    min_count: int | None = None
-    epochs: int = 5
-    negative: int = 5
+    dim: Count = 300
+    window: Count = 5
+    min_count: Count | None = None
+    epochs: Count = 5
+    negative: Count = 5
     tokens: Tokens = "words"
-    seed: int = 0
+    seed: Seed = 0
 
 
 @dataclass(frozen=True)
-class ParagraphsOptions:
+class ParagraphsOptions(Checked):
     """Options of ``embassay train paragraphs``.
 
     Attributes
@@ -65,29 +96,27 @@ class ParagraphsOptions:
     """
 
     model: Literal["dm", "dbow"] = "dm"
-    dim: int = 300
-    window: int = 8
-    min_count: int | None = None
-    epochs: int = 20
+    dim: Count = 300
+    window: Count = 8
+    min_count: Count | None = None
+    epochs: Count = 20
     tokens: Tokens = "words"
-    seed: int = 0
+    seed: Seed = 0
 
 
 @dataclass(frozen=True)
-class UraeOptions:
+class UraeOptions(Checked):
     """Options of ``embassay train urae``.
 
     Attributes
     ----------
     dim
-        Number of dimensions. Default: 200, or the dimensions of the vectors in --words.
+        Number of dimensions.
     epochs
         Number of passes over the text.
     trees
         Source of the sentences' trees: right (right-branching), balanced, brackets (each line is a parse), or a file of
         bracketed parses.
-    words
-        File of word vectors, or a folder of 'embassay train words'. They stay fixed. Default: vectors are learnt.
     normalize
         Scale each inner node to unit length.
     decay
@@ -98,15 +127,129 @@ class UraeOptions:
         Seed for all random numbers.
     """
 
-    dim: int | None = None
-    epochs: int = 10
+    dim: Count = 200
+    epochs: Count = 10
     trees: str = "right"
-    words: str = ""
     normalize: bool = False
-    decay: float = 1e-5
-    rate: float = 0.01
-    seed: int = 0
+    decay: Annotated[float, Ge(0), Lt(math.inf)] = 1e-5
+    rate: Amount = 0.01
+    seed: Seed = 0
 
 
+@dataclass(frozen=True)
+class SentenceRecipe(Checked):
+    """Options of pre-training, which fine-tuning shares.
+
+    Attributes
+    ----------
+    epochs
+        Number of passes over the data, above 0; 0.5 reads half of the data.
+    batch
+        Number of rows in a batch.
+    rate
+        Highest learning rate of AdamW; it falls linearly to 0.
+    warmup
+        Share of the steps in which the learning rate rises, from 0 to below 1.
+    device
+        A GPU computes in bfloat16 if it supports it, a CPU in float32.
+    checkpoints
+        Number of checkpoints per epoch; in fine-tuning also the number of evaluations.
+    seed
+        Seed for all random numbers, 0 or more.
+
+    """
+
+    epochs: Amount = 1
+    batch: Count = 32
+    rate: Amount = 3e-5
+    warmup: Share = 0.1
+    device: Device = "auto"
+    checkpoints: Count = 2
+    seed: Seed = 0
+
+
+@dataclass(frozen=True)
+class FinetuneOptions(SentenceRecipe):
+    """Options of fine-tuning; the further ones are those of :class:`AdaptOptions`."""
+
+    epochs: Amount = 2
+    rate: Amount = 2e-5
+    negatives: Count = 2
+    window: Count = 50
+    margin: Annotated[float, Ge(0), Lt(2)] = 0.05
+
+
+TextOptions = WordsOptions | ParagraphsOptions | UraeOptions
+"""The recipes of trainings on a text."""
 KINDS = {"words": WordsOptions, "paragraphs": ParagraphsOptions, "urae": UraeOptions}
-"""What is trained on a text, with its options."""
+Recipe = TextOptions | SentenceRecipe
+R = TypeVar("R", bound=SentenceRecipe)
+
+
+@dataclass(frozen=True)
+class AdaptOptions(Checked):
+    """Options of domain adaptation, the same as those of ``embassay adapt``.
+
+    Attributes
+    ----------
+    pretrain
+        Pre-train on the sentences of the documents. Without --pretrain and --finetune, all four variants are made.
+    finetune
+        Fine-tune on questions, their right documents and hard negatives.
+    negatives
+        Maximum number of hard negatives for each question, found with the base model. More make training slower.
+    window
+        Negatives are sampled from this many nearest documents of a question.
+    margin
+        A negative must be less similar to the question than the right document by this difference of cosines.
+    by
+        Keep training and test questions apart by their text (question), or also by unit and right document (context).
+    test
+        Share of the questions that is held out for the test.
+    epochs
+        Number of passes over the data in each stage. Default: 1 for pre-training, 2 for fine-tuning.
+    batch
+        Number of rows in a batch, in each stage.
+    rate
+        Highest learning rate, in each stage. Default: 3e-5 for pre-training, 2e-5 for fine-tuning.
+    warmup
+        Share of the steps in which the learning rate rises, in each stage.
+    seed
+        Seed for all random numbers.
+    resamples
+        Bootstrap resamples. Affects intervals, not p-values of comparisons (9,999 sign flips or more).
+    device
+        Device for training and assay: auto, cpu, cuda, mps. CUDA_VISIBLE_DEVICES chooses among several GPUs.
+    limit
+        Keep the questions of at most N randomly chosen units of each corpus. All documents are kept.
+    no_texts
+        Leave all sentences of the corpora out of the result and the report of the run.
+    """
+
+    pretrain: bool = False
+    finetune: bool = False
+    negatives: Count = 2
+    window: Count = 50
+    margin: Annotated[float, Ge(0), Lt(2)] = 0.05
+    by: By = "question"
+    test: Annotated[float, Gt(0), Lt(1)] = 0.2
+    epochs: Amount | None = None
+    batch: Count = 32
+    rate: Amount | None = None
+    warmup: Share = 0.1
+    seed: Seed = 0
+    resamples: Count = 1000
+    device: Device = "auto"
+    limit: Count | None = None
+    no_texts: bool = False
+
+    def of(self, recipe: type[R]) -> R:
+        """Return the options of one stage; those that are None have its own defaults.
+
+        Raises
+        ------
+        SpecError
+            If one is out of range.
+        """
+        values = {one.name: getattr(self, one.name, None) for one in fields(recipe)}
+        return recipe(**{name: value for name, value in values.items() if value is not None})

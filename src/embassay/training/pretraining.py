@@ -1,63 +1,71 @@
 """Pre-training on raw sentences of a domain, the first stage of Roychowdhury et al. (2024, section 2.4).
 
-Three objectives: ``mlm`` predicts masked words (Devlin et al. 2019, section 3.1); ``tsdae`` reconstructs a sentence
-from the vector of its remaining words (Wang et al. 2021); ``simcse`` recognises a sentence under another dropout (Gao
-et al. 2021, section 3).
+Masked words are predicted from the others (Devlin et al. 2019, section 3.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.core.errors import InputError
-from embassay.core.types import content_hash
-from embassay.models.neural.model import Model
-from embassay.training.base_model import find_base
+from embassay.core.errors import InputError, SpecError
+from embassay.models.neural.library import quiet
+from embassay.models.neural.modules import modules
+from embassay.training.base_model import NOISY, Base, find_base
 from embassay.training.batches import Batch, BatchRow, draw
-from embassay.training.fitness import check_objective
-from embassay.training.losses import masked_loss, ranking_loss
-from embassay.training.settings import PRETRAIN, Objective, TrainingSettings
-from embassay.training.stage import Recipe, features, train_stage
-from embassay.training.trained import Advance, Trained
-from embassay.training.trainer import Job
+from embassay.training.options import SentenceRecipe
+from embassay.training.stage import Advance, Stage, Trained
+from embassay.training.trainer import Job, train_stage
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
+    from torch.nn import Module
 
 MASKED = 0.15
 """The share of tokens that are masked (Devlin et al. 2019, section 3.1)."""
-DELETED = 0.6
-"""The share of words that are deleted (Wang et al. 2021, section 3.1)."""
+UNMASKED = -100
+"""The label of tokens that are not predicted, as in transformers and torch."""
 
 
-def pretrain(
-    base: str,
-    sentences: Sequence[str],
-    folder: Path,
-    *,
-    objective: Objective = "mlm",
-    settings: TrainingSettings = PRETRAIN,
-    advance: Advance,
-) -> Trained:
+def check_masks(base: Base) -> None:
+    """Refuse a base that is no masked language model, from its configuration and tokenizer; no weights are loaded.
+
+    Raises
+    ------
+    SpecError
+        If its architecture has no head for masked words, or its tokenizer no mask.
+    """
+    from transformers import AutoConfig, AutoTokenizer
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
+
+    place = modules(base.found.folder)[0][1]
+    with quiet(*NOISY):
+        config = AutoConfig.from_pretrained(place, local_files_only=True)
+        has_head = type(config) in MODEL_FOR_MASKED_LM_MAPPING
+        if has_head and AutoTokenizer.from_pretrained(place, local_files_only=True).mask_token is not None:
+            return
+    lack = f"{config.model_type!r} has no head for masked words"
+    if has_head:
+        lack = "its tokenizer has no mask"
+    raise SpecError(f"base {base.target!r} cannot be pre-trained: {lack}; use --finetune alone")
+
+
+def pretrain(stage: Stage[SentenceRecipe], base: str, sentences: Sequence[str], *, advance: Advance) -> Trained:
     """Pre-train a sentence-transformers model on sentences. An interrupted training resumes from its checkpoint.
 
-    The same base, sentences, settings and versions give the same weights on a CPU, interrupted or not.
+    The same base, sentences, recipe and versions give the same weights on a CPU, interrupted or not.
 
     Parameters
     ----------
+    stage
+        The recipe and the model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     base
         A model's name or ``./folder``.
     sentences
-        Raw sentences. Blank ones are left out and repeated ones are used once.
-    folder
-        The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
-    objective
-        ``mlm``, ``tsdae`` or ``simcse``. The last two put the model's document prompt before each sentence.
+        Distinct raw sentences.
     advance
         Called with the number of sentences read so far.
 
@@ -67,78 +75,79 @@ def pretrain(
         For a base, sentences or a folder that cannot be used, before any training.
     EncoderError
         If the base cannot be loaded, or the loss became NaN or infinite.
-    KeyboardInterrupt
-        After the step in which Ctrl-C was pressed.
     """
     encoder = find_base(base)
-    texts = tuple(dict.fromkeys(sentence for sentence in sentences if sentence.strip()))
-    if not texts:
-        raise InputError("pre-training needs sentences, but there are none")
-    if objective == "simcse" and len(texts) < 2:
-        raise InputError("simcse needs at least two different sentences")
-    check_objective(encoder, objective)
-    recipe = Recipe("pretraining", settings, {"objective": objective}, content_hash(list(texts)), len(texts))
+    if not sentences:
+        raise InputError("pre-training needs sentences of the documents, but there are none")
+    check_masks(encoder)
 
     def prepare(model: SentenceTransformer) -> Job:
-        return _job(objective, encoder, model, texts, settings)
+        return _job(stage.recipe, encoder, model, sentences)
 
-    return train_stage(recipe, encoder, folder, prepare, advance=advance)
+    return train_stage(stage, encoder, prepare, {"rows": len(sentences)}, advance=advance)
 
 
-def _job(
-    objective: Objective,
-    encoder: Model,
-    model: SentenceTransformer,
-    texts: Sequence[str],
-    settings: TrainingSettings,
-) -> Job:
-    """Return the training of an objective: its loss, and how its batches are made of sentences."""
+def _job(recipe: SentenceRecipe, encoder: Base, model: SentenceTransformer, texts: Sequence[str]) -> Job:
+    """Return the training: its loss, and how its batches are made of sentences."""
     import torch
-    from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
     from transformers import DataCollatorForLanguageModeling
 
-    # Masked words are predicted from the bare sentence; the other objectives train the vectors of documents.
-    prompt = "" if objective == "mlm" else encoder.card.prompts.get("document", "")
-    size, accumulate = settings.batch, settings.accumulate
-    notes: tuple[str, ...] = ()
-    if objective == "mlm":
-        loss, notes = masked_loss(encoder, model)
-        collator = DataCollatorForLanguageModeling(tokenizer=model.tokenizer, mlm_probability=MASKED)
-    elif objective == "tsdae":
-        loss = DenoisingAutoEncoderLoss(model, tie_encoder_decoder=True).float()
-        notes = ("tsdae: the decoder shares the encoder's weights; its attention to the vector is new",)
-    else:
-        loss = ranking_loss(model, settings, encoder.card.similarity)
-        # Accumulated batches are compared as one.
-        size, accumulate = size * accumulate, 1
+    loss = masked_loss(encoder, model)
+    collator = DataCollatorForLanguageModeling(tokenizer=model.tokenizer, mlm_probability=MASKED)
 
     def collate(batch: Batch, random: np.random.Generator) -> dict[str, Tensor]:
-        sentences = [texts[row] for row in batch]
-        if objective == "mlm":
-            encoded = model.tokenizer(
-                sentences, truncation=True, max_length=model.max_seq_length, return_special_tokens_mask=True
-            )
-            # The collator expects a dictionary for each row instead of a list for each feature.
-            rows = [{name: values[row] for name, values in encoded.items()} for row in range(len(batch))]
-            collator.generator = torch.Generator().manual_seed(int(random.integers(2**63)))
-            return {f"text_{name}": tensor for name, tensor in collator(rows).items()}
-        if objective == "tsdae":
-            noisy = [with_words_deleted(sentence, random) for sentence in sentences]
-            return features(model, {"left": (noisy, prompt), "whole": (sentences, "")})
-        # Both columns have the same texts: only dropout makes their vectors different (Gao et al. 2021, SimCSE).
-        return features(model, {"first": (sentences, prompt), "second": (sentences, prompt)})
+        encoded = model.tokenizer(
+            [texts[row] for row in batch],
+            truncation=True,
+            max_length=model.max_seq_length,
+            return_special_tokens_mask=True,
+        )
+        # The collator expects a dictionary for each row instead of a list for each feature.
+        rows = [{name: values[row] for name, values in encoded.items()} for row in range(len(batch))]
+        collator.generator = torch.Generator().manual_seed(int(random.integers(2**63)))
+        return {f"text_{name}": tensor for name, tensor in collator(rows).items()}
 
-    batches = draw([BatchRow(len(text)) for text in texts], size, settings.epochs, settings.seed)
-    return Job(model, loss, collate, batches, settings, accumulate, notes=notes)
+    batches = draw([BatchRow(len(text)) for text in texts], recipe.batch, recipe.epochs, recipe.seed)
+    return Job(model, loss, collate, batches, recipe)
 
 
-def with_words_deleted(text: str, random: np.random.Generator) -> str:
-    """Delete each word of a sentence with probability :data:`DELETED`; keep at least one."""
-    words = text.split()
-    numbers = random.random(len(words))
-    remaining = [word for word, number in zip(words, numbers, strict=True) if number >= DELETED]
-    # Nothing can be reconstructed from an empty text.
-    if not remaining:
-        chosen = int(random.integers(len(words)))
-        remaining = [words[chosen]]
-    return " ".join(remaining)
+def masked_loss(encoder: Base, model: SentenceTransformer) -> Module:
+    """Return the loss of masked language modelling (Devlin et al. 2019, section 3.1) as a torch module.
+
+    The head is the one among the base's weights, or a new one; it is discarded afterwards. If the architecture ties
+    them, its last layer shares the weights of the embeddings. The head reads the masked positions only, a seventh of
+    all, because its product with the whole vocabulary costs about as much as all layers of a small model.
+    """
+    import torch
+    from transformers import AutoModelForMaskedLM
+
+    place = modules(encoder.found.folder)[0][1]
+    whole = AutoModelForMaskedLM.from_pretrained(place, dtype=torch.float32, local_files_only=True)
+    body = whole.base_model_prefix
+    # The model in training replaces the copy that was loaded with the head.
+    setattr(whole, body, model.transformers_model)
+    whole.tie_weights()
+    whole.to(model.device)
+    heads = [child for name, child in whole.named_children() if name != body]
+
+    class MaskedLoss(torch.nn.Module):  # type: ignore[misc]
+        """Cross-entropy of the masked words, given the others."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model, self.whole = model, whole
+
+        def forward(self, features: Iterable[Mapping[str, Tensor]], labels: object) -> Tensor:
+            """Return the mean over the masked positions of a batch; 0 if nothing is masked."""
+            inputs = dict(next(iter(features)))
+            targets = inputs.pop("labels")
+            masked = targets != UNMASKED
+            if len(heads) == 1:
+                # A head with one module accepts any rows. Heads with several modules need the whole model.
+                scores = heads[0](self.model(inputs)["token_embeddings"][masked])
+            else:
+                scores = self.whole(**inputs).logits[masked]
+            total = torch.nn.functional.cross_entropy(scores.float(), targets[masked], reduction="sum")
+            return total / masked.sum().clamp(min=1)
+
+    return MaskedLoss()

@@ -17,7 +17,7 @@ MIN_COUNT = 5
 COVERED = 0.9
 """Minimum share of a text's words that the default ``min_count`` keeps."""
 LONGEST = 10_000
-"""Maximum number of words of a sentence that gensim reads."""
+"""Maximum number of words of a sentence; gensim silently drops further ones."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,6 @@ def read_sentences(path: Path) -> Sentences:
         If there is no file, if a line is not UTF-8, or if there is no sentence.
     """
     path = source_path(path)
-    if path.is_dir():
-        raise SourceError("is a folder; --text takes a file with one sentence per line", path)
     sentences, lines = [], []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
@@ -82,14 +80,21 @@ def read_sentences(path: Path) -> Sentences:
 
 
 def cut_sentences(text: Sentences, tokens: Cutting, command: str) -> list[list[str]]:
-    """Return the lower-cased words of each sentence, truncated to 10,000 words."""
+    """Return the lower-cased words of each sentence.
+
+    Raises
+    ------
+    SourceError
+        If a line has more than 10,000 words.
+    """
     cut = cutter(tokens, command)
     # Equal words are one object, so a text of a million sentences takes little memory.
     words: dict[str, str] = {}
     sentences = []
-    for line in text.sentences:
-        # gensim silently drops the words of a sentence after this number.
-        words_of_line = cut(line.lower())[:LONGEST]
+    for number, line in zip(text.lines, text.sentences, strict=True):
+        words_of_line = cut(line.lower())
+        if len(words_of_line) > LONGEST:
+            raise SourceError(f"has more than {LONGEST:,} words; write one sentence per line", text.path, number)
         sentences.append([words.setdefault(word, word) for word in words_of_line])
     return sentences
 
@@ -128,8 +133,6 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
             f"min_count was set to {least}, not {MIN_COUNT}, because words that occur {MIN_COUNT} times or more make "
             f"up less than {COVERED:.0%} of the text"
         )
-    if cut_off := sum(len(words) == LONGEST for words in sentences):
-        notes.append(f"{cut_off:,} lines have {LONGEST:,} words or more; only the first {LONGEST:,} words are used")
     return TrainingVocabulary(dict(frequent), least, counts.total(), tuple(notes))
 
 

@@ -7,11 +7,11 @@ of torch, numpy and random is restored afterwards.
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,18 +19,21 @@ import numpy as np
 
 from embassay.core.errors import EncoderError, OutputError, first_line_of
 from embassay.core.randomness import generator
+from embassay.models.neural.library import quiet
+from embassay.training.base_model import NOISY, Base, load, write_model
 from embassay.training.batches import Batch
 from embassay.training.checkpoints import (
+    NEW,
     SCORE,
     History,
     checkpoint_of,
     load_weights,
     newest,
+    put_in_place,
     save_weights,
-    seal,
 )
-from embassay.training.settings import TrainingSettings
-from embassay.training.trained import Advance
+from embassay.training.options import R, SentenceRecipe
+from embassay.training.stage import THERE, Advance, Stage, Trained
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -52,53 +55,29 @@ class Job:
         Turns the rows of a batch into the trainer's input: tensors named ``column_input_ids`` … Its random numbers come
         from the generator that is passed to it, one for each batch.
     batches
-        All batches of all epochs.
-    accumulate
-        The number of batches in a step.
+        All batches of all epochs, one for each step.
     evaluate
         Returns the current score of the model (larger is better); None for no evaluations.
-    notes
-        Notes on the training, one sentence each.
     """
 
     model: SentenceTransformer
     loss: Module
     collate: Callable[[Batch, np.random.Generator], dict[str, Tensor]]
     batches: Sequence[Batch]
-    settings: TrainingSettings
-    accumulate: int = 1
+    recipe: SentenceRecipe
     evaluate: Callable[[], float] | None = None
-    notes: tuple[str, ...] = ()
 
     def input_of(self, items: Sequence[tuple[int, Batch]]) -> dict[str, Tensor]:
         """Return the trainer's input of one numbered batch."""
         ((number, batch),) = items
         # A stream for each batch: the loader prepares batches ahead, so their random numbers are not those of a step.
-        return self.collate(batch, generator(self.settings.seed, "adapt", f"batch {number}"))
-
-    @property
-    def steps(self) -> int:
-        """The number of steps, unless something stops the training early."""
-        planned = math.ceil(len(self.batches) / self.accumulate)
-        return min(planned, self.settings.max_steps or planned)
+        return self.collate(batch, generator(self.recipe.seed, "adapt", f"batch {number}"))
 
     @property
     def interval(self) -> int:
         """The number of steps between two checkpoints, and between two evaluations."""
-        per_epoch = len(self.batches) / self.accumulate / max(self.settings.epochs, 1)
-        return max(1, round(min(per_epoch, self.steps) / self.settings.checkpoints))
-
-    def rows_after(self, step: int) -> int:
-        """Return the number of rows that have been read after a number of steps."""
-        return sum(map(len, self.batches[: step * self.accumulate]))
-
-    def score(self) -> float:
-        """Evaluate the model."""
-        return self.evaluate() if self.evaluate else 0.0
-
-    def ends(self, history: History) -> bool:
-        """Return whether a training is over: after its last step, or after too many evaluations without improvement."""
-        return history.step >= self.steps or history.poorer >= self.settings.patience
+        per_epoch = len(self.batches) / max(self.recipe.epochs, 1)
+        return max(1, round(per_epoch / self.recipe.checkpoints))
 
     def weights(self) -> dict[str, Tensor]:
         """Return all trained weights by name; weights that model and loss share are named once."""
@@ -107,44 +86,65 @@ class Job:
         return dict(torch.nn.ModuleDict({"model": self.model, "loss": self.loss}).named_parameters())
 
 
-def train(job: Job, work: Path, advance: Advance) -> History:
-    """Train from the newest complete checkpoint, if there is one. Afterwards the model has its best weights.
+def train_stage(
+    stage: Stage[R],
+    base: Base,
+    prepare: Callable[[SentenceTransformer], Job],
+    facts: Mapping[str, object],
+    notes: tuple[str, ...] = (),
+    *,
+    advance: Advance,
+) -> Trained:
+    """Train a base and write the model. An existing finished model is used as it is.
 
-    Call it in :func:`own_state`.
+    Parameters
+    ----------
+    prepare
+        Returns the job for the loaded model.
+    facts, notes
+        What the record says of the data.
 
     Raises
     ------
     EncoderError
         If the loss became NaN or infinite, or the memory does not suffice.
     OutputError
-        If a checkpoint cannot be written, or the best weights cannot be read.
-    KeyboardInterrupt
-        When Ctrl-C is pressed; the message names the checkpoint that is kept.
+        If a checkpoint cannot be written.
     """
-    history = newest(work)
-    if history is None or not job.ends(history):
-        try:
-            history = _run_trainer(job, work, history, advance)
-        except KeyboardInterrupt:
-            kept = newest(work)
-            if kept is None:
-                raise
-            raise KeyboardInterrupt(f"stopped; the checkpoint after step {kept.step} of {job.steps} is kept") from None
-        except (MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "memory" not in str(error):
-                raise
-            raise EncoderError(
-                f"training needs more memory than there is ({first_line_of(error)}); use a smaller --batch, with a "
-                "larger --accumulate for as many rows in a step"
-            ) from error
-    best = checkpoint_of(work, history.kept_step())
-    try:
-        load_weights(job.weights(), best)
-    except Exception as error:
-        raise OutputError(
-            f"{best}: the best weights cannot be read ({first_line_of(error)}); run the same command to train again"
-        ) from error
-    return history
+    if stage.open():
+        return stage.trained(THERE)
+    # A loss may add new weights, such as a head: they depend on the seed too.
+    with own_state(stage.recipe.seed), quiet(*NOISY):
+        model = load(base, stage.recipe.device)
+        job = prepare(model)
+        history = newest(stage.work)
+        if history is None or history.step < len(job.batches):
+            try:
+                history = _run_trainer(job, stage.work, history, advance)
+            except (MemoryError, RuntimeError) as error:
+                if isinstance(error, RuntimeError) and "memory" not in str(error):
+                    raise
+                raise EncoderError(
+                    f"training needs more memory than there is ({first_line_of(error)}); use a smaller --batch"
+                ) from error
+        load_weights(job.weights(), checkpoint_of(stage.work, history.kept_step()))
+        if history.best:
+            (_, before), (step, best) = history.evaluations[0], history.best
+            success = f"{before:.3f} before training, {best:.3f} at step {step:g} (kept)"
+            notes = (*notes, f"Success@5 of the held-out questions: {success}")
+        # No time and no date: an interrupted training writes the same record as an uninterrupted one.
+        record = {
+            **facts,
+            "tokens": model.max_seq_length,
+            "steps": history.step,
+            "device": job.model.device.type,
+            "losses": history.losses,
+            "evaluations": history.evaluations,
+            "best": history.best,
+            "notes": notes,
+        }
+        stage.finish(lambda new: write_model(base, model, new), record)
+    return stage.trained(*notes)
 
 
 def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance) -> History:
@@ -156,7 +156,7 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
     weights = job.weights()
 
     class Trainer(SentenceTransformerTrainer):  # type: ignore[misc]
-        """The library's trainer with our batches, and with checkpoints that are known to be complete."""
+        """The library's trainer with our batches, and with checkpoints that are whole or not there."""
 
         def get_train_dataloader(self) -> DataLoader:
             """Return all batches of all epochs, which are one epoch to the trainer."""
@@ -164,17 +164,15 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
 
         def compute_loss(self, *args: object, **kwargs: object) -> Tensor:
             """Return the loss after checking that it is finite; the trainer itself would go on without a word."""
-            try:
-                loss = super().compute_loss(*args, **kwargs)
-            except ValueError as error:
-                # A loss of the library may want other columns than questions, right and wrong documents.
-                raise EncoderError(f"the loss cannot be computed: {first_line_of(error)}") from error
-            _check_finite(float(loss.detach()), self.state.global_step + 1)
+            loss = super().compute_loss(*args, **kwargs)
+            if not np.isfinite(float(loss.detach())):
+                step = self.state.global_step + 1
+                raise EncoderError(f"the loss became NaN or infinite at step {step}; a smaller rate may help")
             return loss
 
         def evaluate(self, *args: object, **kwargs: object) -> dict[str, float]:
             """Evaluate as the job does, instead of on a dataset."""
-            scores = {SCORE: job.score()}
+            scores = {SCORE: job.evaluate() if job.evaluate else 0.0}
             self.log(scores)
             self.callback_handler.on_evaluate(self.args, self.state, self.control, scores)
             return scores
@@ -182,18 +180,18 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
         def add_model_card_callback(self, *args: object) -> None:
             """Leave out the library's model card, which quotes training texts."""
 
-        def _save(self, output_dir: str | None = None, state_dict: object = None) -> None:
+        def _save(self, output_dir: str, state_dict: object = None) -> None:
             """Write the weights of the model and those that the loss adds, such as a head."""
-            save_weights(weights, Path(output_dir or work))
+            save_weights(weights, Path(output_dir))
 
         def _load_from_checkpoint(self, checkpoint_path: str) -> None:
             load_weights(weights, Path(checkpoint_path))
 
         def _save_checkpoint(self, *args: object) -> None:
-            """Write a checkpoint, and mark it as complete."""
+            """Write a checkpoint, and put it in its place when it is complete."""
             try:
                 super()._save_checkpoint(*args)
-                seal(work, History.of(vars(self.state)))
+                put_in_place(work, History.of(vars(self.state)))
             except (OSError, RuntimeError) as error:
                 raise OutputError(f"{work}: a checkpoint cannot be written: {first_line_of(error)}") from error
 
@@ -209,11 +207,6 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
     return History.of(vars(trainer.state))
 
 
-def _check_finite(loss: float, step: int) -> None:
-    if not np.isfinite(loss):
-        raise EncoderError(f"the loss became NaN or infinite at step {step}; a smaller rate may help")
-
-
 def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformerTrainingArguments:
     """Return the trainer's arguments."""
     import torch
@@ -221,14 +214,13 @@ def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformer
 
     device = job.model.device.type
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(work),
-        max_steps=job.steps,
-        per_device_train_batch_size=job.settings.batch,
-        gradient_accumulation_steps=job.accumulate,
-        learning_rate=job.settings.rate,
+        output_dir=str(work / NEW),
+        max_steps=len(job.batches),
+        per_device_train_batch_size=job.recipe.batch,
+        learning_rate=job.recipe.rate,
         lr_scheduler_type="linear",
-        warmup_steps=job.settings.warmup,
-        seed=job.settings.seed % 2**32,
+        warmup_steps=job.recipe.warmup,
+        seed=job.recipe.seed % 2**32,
         use_cpu=device == "cpu",
         bf16=device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False),
         save_strategy="no",
@@ -246,23 +238,34 @@ def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
     """Return what happens after each step and each evaluation."""
     from transformers import TrainerCallback
 
-    total_rows = job.rows_after(job.steps)
+    rows = [0, *accumulate(map(len, job.batches))]
 
     class AfterSteps(TrainerCallback):  # type: ignore[misc]
-        """Progress, evaluations, checkpoints, early stopping."""
+        """Progress, evaluations, checkpoints."""
 
         def on_step_end(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
             """Report a step; evaluate and save at intervals, and after the last one."""
-            advance(job.rows_after(state.global_step), total_rows)
-            due = state.global_step % job.interval == 0 or state.global_step == job.steps
+            advance(rows[state.global_step], rows[-1])
+            due = state.global_step % job.interval == 0 or state.global_step == len(job.batches)
             control.should_evaluate = due and job.evaluate is not None
             control.should_save = due
 
-        def on_evaluate(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
-            """Stop early."""
-            control.should_training_stop = control.should_training_stop or job.ends(History.of(vars(state)))
-
     return AfterSteps()
+
+
+def features(model: SentenceTransformer, columns: Mapping[str, tuple[Sequence[str], str]]) -> dict[str, Tensor]:
+    """Return the trainer's input of a batch: the tensors of each column, named ``column_feature``.
+
+    Parameters
+    ----------
+    columns
+        By name, one text of each row and the prompt before each text, which may be empty.
+    """
+    named: dict[str, Tensor] = {}
+    for name, (texts, prompt) in columns.items():
+        for feature, tensor in model.preprocess(list(texts), prompt=prompt or None).items():
+            named[f"{name}_{feature}"] = tensor
+    return named
 
 
 @contextmanager

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.core.vectors import Indices
+from embassay.core.vectors import DenseVectors, Indices
 from embassay.models.static.autoencoder import Matrices, penalty, unfolding_loss
 from embassay.models.static.trees import Tree, joined, words_of
 
 if TYPE_CHECKING:
-    from torch import Tensor
-    from torch.optim import Optimizer
+    from embassay.training.options import UraeOptions
 
-Array = NDArray[np.float32]
 BATCH = 16
 """Number of sentences in a mini-batch."""
 MAX_VECTORS = 100_000
@@ -36,37 +32,22 @@ NOISE = 0.001
 TINY = 1e-8
 
 
-@dataclass(frozen=True, eq=False)
 class Learner:
     """The weights in training, changed in place.
 
-    Attributes
+    Parameters
     ----------
     weights
-        ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,), and ``words``: the vector of
-        unknown words, followed by those of the other words if they are learnt.
-    given
-        (V, d) the vectors of the words if they stay fixed; None if they are learnt.
-    normalize, decay
-        Whether inner nodes are scaled to unit length; the factor of the penalty.
+        ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,), and ``words`` (V + 1, d): the
+        vector of unknown words, followed by those of the other words.
     """
 
-    weights: dict[str, Tensor]
-    given: Tensor | None
-    optimizer: Optimizer
-    normalize: bool
-    decay: float
-
-    @classmethod
-    def of(
-        cls, weights: Mapping[str, Array], given: Array | None, *, normalize: bool, decay: float, rate: float
-    ) -> Learner:
-        """Return a learner that starts from these arrays."""
+    def __init__(self, weights: Mapping[str, DenseVectors], options: UraeOptions):
         import torch
 
-        tensors = {name: torch.from_numpy(array).clone().requires_grad_() for name, array in weights.items()}
-        optimizer = torch.optim.Adagrad(tensors.values(), lr=rate, eps=TINY)
-        return cls(tensors, None if given is None else torch.from_numpy(given), optimizer, normalize, decay)
+        self.weights = {name: torch.from_numpy(array).clone().requires_grad_() for name, array in weights.items()}
+        self.options = options
+        self.optimizer = torch.optim.Adagrad(self.weights.values(), lr=options.rate, eps=TINY)
 
     def step(self, rows: Sequence[Indices], trees: Sequence[Tree]) -> float:
         """Learn from a mini-batch; return its mean unfolding loss per sentence, before the step.
@@ -79,17 +60,20 @@ class Learner:
         import torch
 
         matrices = Matrices(
-            **{name: tensor for name, tensor in self.weights.items() if name != "words"}, normalize=self.normalize
+            **{name: tensor for name, tensor in self.weights.items() if name != "words"},
+            normalize=self.options.normalize,
         )
         self.optimizer.zero_grad()
         total = 0.0
         for start, stop in parts(trees):
-            words = self._vectors(torch.from_numpy(np.concatenate(rows[start:stop])))
+            # Sparse gradients, so that a step does not touch the words that do not occur in it.
+            of_words = torch.from_numpy(np.concatenate(rows[start:stop]))
+            words = torch.nn.functional.embedding(of_words, self.weights["words"], sparse=True)
             merges, _ = joined(trees[start:stop])
             loss = unfolding_loss(words, merges, matrices) / len(trees)
             loss.backward()
             total += loss.item()
-        (self.decay * penalty(matrices)).backward()
+        (self.options.decay * penalty(matrices)).backward()
         # Said explicitly, because torch warns of sparse gradients otherwise.
         with torch.sparse.check_sparse_tensor_invariants(enable=False):
             self.optimizer.step()
@@ -105,7 +89,7 @@ class Learner:
         words *= SPREAD / words.std(dim=0, correction=0).clamp(min=TINY)
         words.clamp_(-REACH, REACH)
 
-    def state(self) -> dict[str, Array]:
+    def state(self) -> dict[str, DenseVectors]:
         """Return the weights and the sums of their squared gradients (``…_sum``), which training changes in place."""
         state = {}
         for name, tensor in self.weights.items():
@@ -113,24 +97,13 @@ class Learner:
             state[f"{name}_sum"] = self.optimizer.state[tensor]["sum"].numpy()
         return state
 
-    def restore(self, state: Mapping[str, Array]) -> None:
+    def restore(self, state: Mapping[str, DenseVectors]) -> None:
         """Restore the state that :meth:`state` returned."""
         for name, values in self.state().items():
             np.copyto(values, state[name])
 
-    def _vectors(self, rows: Tensor) -> Tensor:
-        """Return the vectors of words."""
-        import torch
 
-        if self.given is None:
-            # Sparse gradients, so that a step does not touch the words that do not occur in it.
-            return torch.nn.functional.embedding(rows, self.weights["words"], sparse=True)
-        # Row 0 is learnt; the others are given.
-        given = self.given[(rows - 1).clamp(min=0)]
-        return torch.where(rows[:, None] == 0, self.weights["words"], given)
-
-
-def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
+def new_matrices(dim: int, random: np.random.Generator) -> dict[str, DenseVectors]:
     """Return the initial matrices: an inner node is about the mean of its children, and unfolds to about itself.
 
     W_e = ½ [I I] + ε and W_d = [I; I] + ε, with ε uniform within ±:data:`NOISE`; biases 0. Source: Socher, Bauer,

@@ -5,10 +5,9 @@ unfolded into all the words below it, and the squared distance to these words is
 ``words.npy`` (the first row is the vector of unknown words), ``fold.npy``, ``fold_bias.npy``, ``unfold.npy``,
 ``unfold_bias.npy`` and ``urae.json`` (vocabulary, options).
 
-Tanh has to reconstruct the words, so their coordinates must be well within ±1. Given vectors are multiplied by one
-number, so that their standard deviation is 0.1 (Turian, Ratinov, Bengio 2010), or less if a coordinate would exceed
-0.9. Learnt words start with that standard deviation and are reset to it after each epoch; otherwise the loss would be
-smallest if all words had the same vector.
+Tanh has to reconstruct the words, so their coordinates must be well within ±1. They start with a standard deviation of
+0.1 (Turian, Ratinov, Bengio 2010) and are reset to it after each epoch; otherwise the loss would be smallest if all
+words had the same vector.
 
 Differences from the paper: AdaGrad instead of L-BFGS; matrices that start as a mean of the two children; and a vector
 for unknown words, which is learnt by treating known words as unknown now and then.
@@ -17,29 +16,61 @@ for unknown words, which is learnt by treating known words as unknown now and th
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
-from importlib.metadata import version
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-from embassay.core.errors import MissingExtraError, SpecError
+from embassay.core.errors import MissingExtraError, SourceError, SpecError
 from embassay.core.randomness import generator
-from embassay.models.checks import check_amounts
-from embassay.models.static.trees import check_source, identity
+from embassay.core.vectors import Indices
+from embassay.models.static.trees import Tree, check_source, identity, parse, words_of
 from embassay.training.options import UraeOptions
+from embassay.training.stage import THERE, Advance, Stage, Trained, save_arrays
 from embassay.training.text import read_sentences
-from embassay.training.text_folder import TextFolder, check_options, save_arrays
-from embassay.training.trained import Advance, Trained
 from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
-from embassay.training.unfolding_text import GivenWords, TreeSentences, gather, given_words, read_trees
 
 COMMAND = "embassay train urae"
-DIM = 200
-"""Default number of dimensions of learnt words."""
-REPORT_EVERY = 512
-"""Sentences between two calls of the progress callback; a multiple of the batch."""
+SHORTEST, LONGEST = 2, 200
+"""Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""
+UNKNOWN = 0.25
+"""Larger values treat known words as unknown more often; see :meth:`TreeSentences.masked`."""
+
+
+@dataclass(frozen=True)
+class TreeSentences:
+    """The training sentences.
+
+    Attributes
+    ----------
+    vocabulary
+        The words, whose vectors are the rows from 1; row 0 is the unknown word.
+    rows, trees
+        For each sentence the row of each of its words, and its tree.
+    counts
+        (V + 1,) how often each row occurs.
+    notes
+        What was left out, one sentence each.
+    """
+
+    vocabulary: Sequence[str]
+    rows: Sequence[Indices]
+    trees: Sequence[Tree]
+    counts: Indices
+    notes: Sequence[str]
+
+    def masked(self, sentence: int, random: np.random.Generator) -> Indices:
+        """Return a sentence's rows; a word with n occurrences becomes unknown with probability 0.25/(0.25 + n).
+
+        Source: Kiperwasser, Goldberg (2016), "Simple and accurate dependency parsing using bidirectional LSTM feature
+        representations".
+        """
+        rows = self.rows[sentence]
+        unknown = random.random(len(rows)) < UNKNOWN / (UNKNOWN + self.counts[rows])
+        return np.where(unknown, 0, rows)
 
 
 def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = False, advance: Advance) -> Trained:
@@ -64,24 +95,27 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     InputError
         For a text, a folder or an option that cannot be used.
     """
-    _check(options)
+    if find_spec("torch") is None:
+        raise MissingExtraError(COMMAND, "hf")
     source = check_source(options.trees)
     sentences = read_sentences(text)
-    trees = read_trees(sentences, source)
-    dim, file_hash, vectors = options.dim or DIM, "", None
-    if options.words:
-        vectors = given_words(options.words, options.dim)
-        dim, file_hash = vectors.matrix.shape[1], vectors.sha256
-    # The record names the file of words by its content, so that a moved file is the same training.
-    settings = {**asdict(options), "dim": dim, "words": file_hash}
-    made_with = {"numpy": version("numpy"), "torch": version("torch"), "trees": identity(source)}
-    folder = TextFolder(out, "urae", settings, sentences, made_with)
-    if folder.open(overwrite):
-        return folder.trained()
+    trees = []
+    for line, sentence in zip(sentences.lines, sentences.sentences, strict=True):
+        try:
+            trees.append(parse(sentence, source))
+        except ValueError as error:
+            raise SourceError(str(error), sentences.path, line) from None
+    material = gather(trees, sentences.path)
+    made_from = {"text": sentences.sha256, "source": identity(source)}
+    stage: Stage[UraeOptions] = Stage(out, "urae", options, made_from, ("numpy", "torch"), overwrite)
+    if stage.open():
+        return stage.trained(THERE)
 
-    material = gather(trees, vectors.row if vectors else None)
-    learner = _untrained(options, dim, len(material.row), vectors)
-    done, kept = folder.resume()
+    random = generator(options.seed, COMMAND, "start")
+    weights = new_matrices(options.dim, random)
+    words = random.normal(0, SPREAD, (len(material.vocabulary) + 1, options.dim))
+    learner = Learner({**weights, "words": words.astype(np.float32)}, options)
+    done, kept = stage.resume()
     losses: list[float] = []
     if done:
         learner.restore(kept)
@@ -89,31 +123,44 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     for epoch in range(done, options.epochs):
         with one_thread():
             losses.append(_train_epoch(learner, material, options, epoch, advance))
-        # Given word vectors stay fixed; learnt ones would shrink to one point.
-        if vectors is None:
-            learner.respread()
-        folder.keep(epoch + 1, {**learner.state(), "losses": np.array(losses)})
+        learner.respread()
+        stage.keep(epoch + 1, {**learner.state(), "losses": np.array(losses)})
 
     arrays = {name: tensor.detach().numpy() for name, tensor in learner.weights.items()}
-    if vectors is not None:
-        arrays["words"] = np.concatenate([arrays["words"], vectors.matrix])
-    facts = {"vocabulary": list(material.row), "losses": losses, "notes": list(material.notes)}
-    folder.finish(lambda new: save_arrays(new, arrays), facts)
-    return folder.trained(material.notes)
+    facts = {"vocabulary": material.vocabulary, "losses": losses, "notes": material.notes}
+    stage.finish(lambda new: save_arrays(new, arrays), facts)
+    return stage.trained(*material.notes)
 
 
-def _untrained(options: UraeOptions, dim: int, vocabulary: int, vectors: GivenWords | None) -> Learner:
-    """Return the learner at the start of the first epoch; the first word is the unknown one."""
-    random = generator(options.seed, COMMAND, "start")
-    weights = new_matrices(dim, random)
-    if vectors is None:
-        weights["words"] = random.normal(0, SPREAD, (vocabulary + 1, dim)).astype(np.float32)
-        given = None
-    else:
-        given = vectors.matrix
-        # The vector of unknown words starts as the mean of the others.
-        weights["words"] = given.mean(axis=0, keepdims=True)
-    return Learner.of(weights, given, normalize=options.normalize, decay=options.decay, rate=options.rate)
+def gather(all_trees: Sequence[Tree], path: Path) -> TreeSentences:
+    """Return the training data of the trees.
+
+    Parameters
+    ----------
+    path
+        The text, for the message.
+
+    Raises
+    ------
+    SourceError
+        If no sentence has a usable length.
+    """
+    trees = [tree for tree in all_trees if SHORTEST <= len(words_of(tree)) <= LONGEST]
+    if not trees:
+        raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", path)
+    frequency = Counter(word for tree in trees for word in words_of(tree))
+    # Words of equal frequency in alphabetical order, so that the order of the sentences has no effect.
+    vocabulary = sorted(frequency, key=lambda word: (-frequency[word], word))
+    row = {word: number for number, word in enumerate(vocabulary, start=1)}
+    rows = [np.array([row[word] for word in words_of(tree)], dtype=np.int64) for tree in trees]
+    notes = []
+    if left_out := len(all_trees) - len(trees):
+        notes.append(
+            f"{left_out:,} of {len(all_trees):,} sentences were left out: fewer than {SHORTEST} or more than {LONGEST} "
+            "words"
+        )
+    counts = np.array([0, *(frequency[word] for word in vocabulary)])
+    return TreeSentences(vocabulary, rows, trees, counts, notes)
 
 
 def _train_epoch(
@@ -135,22 +182,12 @@ def _train_epoch(
     for start in range(0, number, BATCH):
         batch = order[start : start + BATCH].tolist()
         rows = [material.masked(place, random) for place in batch]
-        loss += learner.step(rows, [material.trees[place] for place in batch]) * len(batch)
-        if start % REPORT_EVERY == 0:
-            advance(before + start, all_epochs)
+        trees = [material.trees[place] for place in batch]
+        loss += learner.step(rows, trees) * len(batch)
+        advance(before + start, all_epochs)
     advance(before + number, all_epochs)
     if not math.isfinite(loss):
         raise SpecError(
             f"{COMMAND}, option 'rate': training diverged in epoch {epoch + 1}; use a rate below {options.rate}"
         )
     return loss / number
-
-
-def _check(options: UraeOptions) -> None:
-    """Raise an error if an option is out of range, or if torch is missing."""
-    check_options(COMMAND, options)
-    check_amounts(COMMAND, rate=options.rate)
-    if not (math.isfinite(options.decay) and options.decay >= 0):
-        raise SpecError(f"{COMMAND}, option 'decay': must be 0 or more, is {options.decay}")
-    if find_spec("torch") is None:
-        raise MissingExtraError(COMMAND, "hf")

@@ -157,10 +157,12 @@ def test_no_file_is_read_into_a_page(tmp_path, name):
 @pytest.mark.parametrize("read", [markdown_text, html_text, sentences])
 def test_the_time_of_a_long_line_is_linear(read, unit):
     def seconds(length):
-        text = unit * (length // len(unit))
-        start = time.process_time()
-        read(text)
-        return time.process_time() - start
+        text, times = unit * (length // len(unit)), []
+        for _ in range(3):
+            start = time.process_time()
+            read(text)
+            times.append(time.process_time() - start)
+        return min(times)
 
     # A square would be 16 times as much.
     assert seconds(80_000) < 10 * max(seconds(20_000), 0.05)

@@ -1,151 +1,115 @@
-"""The figures of one diagnostic on one corpus, or on a pair, as named numbers for other libraries."""
+"""The figures of one diagnostic, by name, for models that another library has loaded.
+
+Comes in: a corpus or a pair of corpora, a diagnostic, and a model. Goes out: the rows of the diagnostic's first table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from embassay._version import __version__
-from embassay.core.errors import InputError, SpecError
-from embassay.core.plugins import DIAGNOSTICS
-from embassay.core.result import Result, Row
-from embassay.core.types import AnyCorpus, Draws, Encoder, content_hash
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.result import Row
+from embassay.core.types import AnyCorpus, Corpus, Encoder
+from embassay.diagnostics.metrics.metric import Direction, declared
+from embassay.reports.layouts import layouts
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import load_encoder
-from embassay.run.specs import Spec
+from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.specs import Spec, parse
 
+PAIRED = "shift"
+"""The diagnostic that compares two corpora."""
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
-
-
-def assay_one(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str | Spec, draws: Draws) -> Result:
-    """Return the result of one encoder and one diagnostic, without baselines.
-
-    Raises
-    ------
-    InputError
-        If corpora and diagnostic do not match.
-    EncoderError
-        If the encoder fails.
-    """
-    request = RunRequest(
-        [encoder],
-        corpora,
-        [diagnostic],
-        seed=draws.seed,
-        resamples=draws.resamples,
-        baselines=False,
-        quiet=True,
-    )
-    outcome = execute(prepare(request), workers=1)
-    outcome.check()
-    return outcome.result
-
-
-def headline_row(result: Result) -> Row | None:
-    """Return the headline row of the only encoder; None if there is none."""
-    (encoder,) = result.encoders
-    return next((result.headline(verdict).get(encoder.name) for verdict in result.verdicts), None)
+Source = str | AnyCorpus
 
 
 @dataclass(frozen=True)
-class NamedFigures:
-    """The figures of an encoder.
+class Watched:
+    """One diagnostic on one corpus, or on a pair.
 
     Attributes
     ----------
-    values
-        The rows of the figures by name.
-    headline
-        The name of the headline.
+    corpora
+        The corpus; of a pair, the one of the domain first.
+    resamples
+        Bootstrap resamples. Few are enough, because other libraries show no intervals.
     """
 
-    values: Mapping[str, Row]
-    headline: str
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One diagnostic on one corpus, with its seed and resamples.
-
-    Attributes
-    ----------
-    diagnostic
-        The name of the diagnostic, with options.
-    options
-        The same options, parsed.
-    """
-
-    corpus: AnyCorpus
-    diagnostic: str
-    draws: Draws
-    options: Mapping[str, object]
+    corpora: tuple[AnyCorpus, ...]
+    diagnostic: Spec
+    seed: int
+    resamples: int = 100
 
     @classmethod
-    def of(cls, corpus: str | AnyCorpus, diagnostic: str, draws: Draws) -> Measurement:
-        """Load the corpus and check that the diagnostic is for its shape.
+    def of(cls, corpus: Source | tuple[Source, Source], diagnostic: str, seed: int) -> Watched:
+        """Load the corpora, and make the labels of a pair options of the diagnostic.
+
+        Raises
+        ------
+        SpecError
+            If the diagnostic needs a pair and there is none, or the other way round.
+        """
+        sources = corpus if isinstance(corpus, tuple) else (corpus,)
+        spec = parse(diagnostic, "diagnostic")
+        if (spec.head == PAIRED) != (len(sources) == 2):
+            raise SpecError(
+                f"diagnostic {spec.head!r}: {PAIRED!r} needs a pair of corpora (domain, general), any other one corpus"
+            )
+        corpora = tuple(source if isinstance(source, Corpus) else load_corpus(source) for source in sources)
+        if spec.head == PAIRED:
+            labels = dict(zip(("domain", "general"), (corpus.name for corpus in corpora), strict=True))
+            spec = replace(spec, options={**spec.options, **labels})
+        return cls(corpora, spec, seed)
+
+    def figures(self, encoder: Encoder) -> dict[str, Row]:
+        """Return the rows of the diagnostic's first table by metric, subset and condition, the headline first.
 
         Raises
         ------
         InputError
-            If they do not match.
-        """
-        try:
-            request = RunRequest([STAND_IN], [corpus], [diagnostic], baselines=False, quiet=True)
-            plan = prepare(request, will_score=False)
-        except InputError:
-            # The message about the corpora would ask for a second one, which cannot be given here.
-            if _compares_corpora(diagnostic):
-                raise SpecError(
-                    f"diagnostic {diagnostic!r} compares two corpora, but only one can be given here: use embassay run"
-                ) from None
-            raise
-        if plan.corpora[0].cut:
-            raise SpecError(f"corpus {plan.corpora[0].name!r}: lists of options are for embassay run only")
-        return cls(plan.corpora[0], diagnostic, draws, plan.tasks[0].options)
-
-    def pin(self, *more: str) -> str:
-        """Return an eight-digit hexadecimal hash of everything, except the model, that the figures depend on.
-
-        Parameters
-        ----------
-        more
-            Further values to include in the hash.
-        """
-        name = self.diagnostic.partition(",")[0]
-        settings = [name, DIAGNOSTICS.version(name), dict(self.options), self.corpus.fingerprint]
-        return content_hash([*settings, self.draws.seed, self.draws.resamples, __version__, *more])[:8]
-
-    def of_stand_in(self) -> NamedFigures:
-        """Return the figures of random vectors, which provide the names."""
-        # Only the names are used, so two resamples will do.
-        return self._named(load_encoder(STAND_IN), Draws(self.draws.seed, 2))
-
-    def of_encoder(self, encoder: Encoder) -> NamedFigures:
-        """Return the figures of an encoder.
-
-        Raises
-        ------
+            If corpora and diagnostic do not match, or there is no figure.
         EncoderError
             If the encoder fails.
         """
-        return self._named(encoder, self.draws)
-
-    def _named(self, encoder: Encoder, draws: Draws) -> NamedFigures:
-        result = assay_one(encoder, [self.corpus], self.diagnostic, draws)
-        rows = [row for row in result.rows if row.encoder]
+        request = RunRequest(
+            [encoder],
+            self.corpora,
+            [self.diagnostic],
+            seed=self.seed,
+            resamples=self.resamples,
+            baselines=False,
+            quiet=True,
+        )
+        outcome = execute(prepare(request), workers=1)
+        outcome.check()
+        result = outcome.result
+        # One diagnostic was run, so there is one layout and one verdict.
+        (layout,) = layouts(result).values()
+        (verdict,) = result.verdicts
+        rows = []
+        for column in layout.headline.columns:
+            # If several rows have the same place in the table, the first one counts.
+            rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
         if not rows:
-            raise SpecError("the diagnostic has no figures for an encoder on this corpus")
-        headline = headline_row(result) or rows[0]
-        values = {}
-        for row in rows:
-            values[row.key.slug(headline.similarity_function)] = row
-        return NamedFigures(values, headline.key.slug(headline.similarity_function))
+            raise SpecError(f"diagnostic {self.diagnostic.head!r} has no figures in its first table on this corpus")
+        headline = result.headline(verdict).get(encoder.name)
+        rows.sort(key=lambda row: row != headline)
+        return {row.key.slug(row.similarity_function).replace(" ", "_"): row for row in rows}
 
+    def primary(self, metric: str) -> tuple[str, Direction]:
+        """Return the name of the figure that decides, the headline by default, and its better direction.
 
-def _compares_corpora(diagnostic: str) -> bool:
-    """Return whether a diagnostic compares two corpora."""
-    name = diagnostic.partition(",")[0]
-    return name in DIAGNOSTICS.names() and hasattr(DIAGNOSTICS.module(name).create(), "join")
+        Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such figure.
+        """
+        figures = self.figures(load_encoder(STAND_IN))
+        if metric and metric not in figures:
+            raise UnknownNameError(f"metric of diagnostic {self.diagnostic.head!r}", metric, figures)
+        name = metric or next(iter(figures))
+        return name, declared(figures[name].key).better

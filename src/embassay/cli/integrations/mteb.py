@@ -11,29 +11,25 @@ fingerprint.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.cli.integrations.figures import Measurement
-from embassay.cli.integrations.live import LiveEncoder
-from embassay.cli.integrations.vectors import dense
-from embassay.core.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.cli.integrations.figures import Source, Watched
+from embassay.core.errors import EncoderError, MissingExtraError, SpecError
 from embassay.core.samples.base import Role
-from embassay.core.types import AnyCorpus, Draws, Encoder
-from embassay.diagnostics.metrics.metric import declared
-from embassay.models.base import supported_similarity
-from embassay.models.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
+from embassay.core.types import Encoder, content_hash
+from embassay.core.vectors import dense_rows
+from embassay.models.objects.foreign import from_object
+from embassay.models.objects.mteb_model import ANSWERS, SAME
 from embassay.run.resolve import load_encoder
 
 if TYPE_CHECKING:
     from mteb.abstasks.abstask import AbsTask
-    from mteb.abstasks.task_metadata import TaskMetadata
     from mteb.models import EncoderProtocol, ModelMeta
     from mteb.types import PromptType
     from torch import Tensor
@@ -42,23 +38,21 @@ if TYPE_CHECKING:
 NOT_IN_NAMES = r"[^\w.+-]"
 """Characters that mteb's file names cannot have."""
 SPLIT = "test"
-BATCH = 32
 
 
 def mteb_task(
-    corpus: str | AnyCorpus,
+    corpus: Source,
     diagnostic: str,
     metric: str = "",
     *,
     name: str = "",
     language: str = "eng-Latn",
     seed: int = 0,
-    resamples: int = 100,
 ) -> AbsTask:
     """Make a task that ``mteb.evaluate`` and ``mteb.MTEB(tasks=[…])`` run without network access.
 
-    Its scores are the diagnostic's figures. Their names join metric, subset, condition and, if it differs from the
-    headline's, measure by ``_``. Undefined figures are left out.
+    Its scores are the figures of the diagnostic's first table. Their names join metric, subset, condition and, if it
+    differs from the headline's, measure by ``_``. Undefined figures are left out.
 
     Parameters
     ----------
@@ -71,34 +65,28 @@ def mteb_task(
         other figures are refused.
     name
         The task's name. Default: made from diagnostic and corpus. Eight digits are appended; they change with the
-        corpus, the diagnostic's options, the main score, the seed, the resamples and Embassay's version.
+        corpus, the diagnostic's options, the main score, the language, the seed and Embassay's version.
     language
         Language of the texts, in mteb's notation.
-    seed, resamples
-        Seed for all random numbers, and bootstrap resamples. mteb's scores have no intervals.
+    seed
+        Seed for all random numbers.
 
     Raises
     ------
     MissingExtraError
         If mteb is not installed.
     InputError
-        If corpus and diagnostic do not match, or higher values of the figure are not better.
-    UnknownNameError
-        If there is no such figure.
+        If corpus and diagnostic do not match, there is no such figure, or higher values of it are not better.
     """
     task_class = _task_class()
-    measurement = Measurement.of(corpus, diagnostic, Draws(seed, resamples))
-    figures = measurement.of_stand_in()
-    if metric and metric not in figures.values:
-        raise UnknownNameError(f"metric of diagnostic {diagnostic!r}", metric, figures.values)
-    main_score = metric or figures.headline
-    main = figures.values[main_score]
-    if metric and declared(main.key).better != "higher":
+    watched = Watched.of(corpus, diagnostic, seed)
+    main_score, direction = watched.primary(metric)
+    if metric and direction != "higher":
         raise SpecError(f"metric {metric!r} cannot be a main score: for mteb higher scores are better")
-    name = name or f"Embassay.{diagnostic.partition(',')[0]}.{measurement.corpus.name}"
-    valid_name = re.sub(NOT_IN_NAMES, "_", name)
-    task_name = f"{valid_name}.{measurement.pin(main_score, language)}"
-    return task_class(measurement, main_score, task_name, language)
+    (loaded,) = watched.corpora
+    pin = content_hash([diagnostic, loaded.fingerprint, main_score, language, seed, watched.resamples, __version__])
+    name = name or f"Embassay.{watched.diagnostic.head}.{loaded.name}"
+    return task_class(watched, main_score, f"{re.sub(NOT_IN_NAMES, '_', name)}.{pin[:8]}", language)
 
 
 def mteb_model(encoder: Encoder | str) -> MtebModel:
@@ -138,7 +126,7 @@ class MtebModel:
             texts += batch["text"]
         # mteb has no prompt type for tasks without queries and documents.
         role: Role = "text" if prompt_type is None else prompt_type.value
-        return dense(self.encoder, texts, role)
+        return dense_rows(self.encoder.encode(texts, role))
 
     def similarity(self, embeddings1: Tensor, embeddings2: Tensor) -> Tensor:
         """Return the (n, m) cosines or dot products of two sets of vectors."""
@@ -170,31 +158,6 @@ def _model_meta(encoder: Encoder) -> ModelMeta:
     return ModelMeta.create_empty(overwrites=fields)
 
 
-def _live(model: EncoderProtocol, task: TaskMetadata, batch: int) -> LiveEncoder:
-    """Return an encoder for a model that mteb has loaded.
-
-    Parameters
-    ----------
-    task
-        The metadata of the task, from which the model chooses its prompts.
-    """
-    similarity = supported_similarity(similarity_of(model.mteb_model_meta))
-    return LiveEncoder(lambda texts, role: encode(model, texts, role, batch, task), similarity)
-
-
-def _data_facts(corpus: AnyCorpus) -> Mapping[str, object]:
-    """Return the facts about a task's data that mteb records and that a corpus knows."""
-    from mteb.types import Licenses
-
-    licences = {name.replace(" ", "-"): name for name in get_args(Licenses)}
-    licence = corpus.licence.lower().replace(" ", "-").replace("unknown", "not-specified")
-    facts = {"category": "t2t", "license": licences.get(licence), "is_public": corpus.builtin}
-    if corpus.builtin:
-        # Written for this package: no dialect, and no article to cite.
-        facts |= {"sample_creation": "created", "dialect": [], "bibtex_citation": ""}
-    return facts
-
-
 def _require() -> None:
     if find_spec("mteb") is None:
         raise MissingExtraError("the bridge to mteb", "mteb")
@@ -210,37 +173,28 @@ def _task_class() -> type:
     class DiagnosticTask(AbsTask):  # type: ignore[misc]
         """One diagnostic on one corpus; see :func:`mteb_task`."""
 
-        def __init__(self, measurement: Measurement, metric: str, name: str, language: str):
-            corpus, draws = measurement.corpus, measurement.draws
-            # mteb has no type for a diagnostic. The type and the instruction decide which prompts a model uses.
-            kind = "STS"
-            prompt: str | dict[str, str] = SAME
-            if corpus.shape == "retrieval":
-                kind = "Retrieval"
-                prompt = ANSWERS
-            self.measurement = measurement
+        def __init__(self, watched: Watched, metric: str, name: str, language: str):
+            (corpus,) = watched.corpora
+            is_search = corpus.shape == "retrieval"
+            self.watched = watched
             self.metadata = TaskMetadata(
                 name=name,
-                description=f"Embassay {__version__}: {measurement.diagnostic} on {corpus.name}, seed {draws.seed}, "
-                f"{draws.resamples} resamples; licence: {corpus.licence}.",
+                description=f"Embassay {__version__}: {watched.diagnostic.head} on {corpus.name}, seed {watched.seed}",
                 dataset={"path": f"embassay/{corpus.name}", "revision": corpus.fingerprint},
-                type=kind,
-                prompt=prompt,
+                # mteb has no type for a diagnostic. The type and the instruction decide which prompts a model uses.
+                type="Retrieval" if is_search else "STS",
+                prompt=ANSWERS if is_search else SAME,
+                category="t2t",
                 eval_splits=[SPLIT],
                 eval_langs=[language],
                 main_score=metric,
-                **_data_facts(corpus),
+                is_public=corpus.builtin,
             )
-            super().__init__(seed=draws.seed)
+            super().__init__(seed=watched.seed)
 
         def load_data(self, *arguments: object, **more: object) -> None:
             """Use the texts of the corpus, which is already loaded."""
-            from datasets import Dataset, DatasetDict
-
-            texts = self.measurement.corpus.texts()
-            columns = {"role": [role for role, _ in texts], "text": [text for _, text in texts]}
-            split = Dataset.from_dict(columns)
-            self.dataset: dict[str, object] | None = {"default": DatasetDict({SPLIT: split})}
+            self.dataset: dict[str, object] | None = {"default": {SPLIT: self.watched.corpora[0].texts()}}
             self.data_loaded = True
 
         def unload_data(self) -> None:
@@ -248,19 +202,17 @@ def _task_class() -> type:
             self.dataset = None
             self.data_loaded = False
 
-        def _evaluate_subset(
-            self, model: EncoderProtocol, data_split: object, *, encode_kwargs: Mapping[str, int], **more: object
-        ) -> dict[str, float]:
-            encoder = _live(model, self.metadata, encode_kwargs.get("batch_size", BATCH))
-            figures = self.measurement.of_encoder(encoder)
+        def _evaluate_subset(self, model: EncoderProtocol, data_split: object, **more: object) -> dict[str, float]:
+            # Nothing of it is stored here, so it needs no version.
+            figures = self.watched.figures(from_object(model, "model", version="of mteb"))
             # Undefined figures are left out.
-            scores = {name: row.value for name, row in figures.values.items() if row.value is not None}
+            scores = {name: row.value for name, row in figures.items() if row.value is not None}
             if self.metadata.main_score not in scores:
                 raise EncoderError(f"{self.metadata.main_score} is undefined for this model on {self.metadata.name}")
             return scores
 
         def _calculate_descriptive_statistics_from_split(self, split: str, **more: object) -> dict[str, int]:
-            audit = self.measurement.corpus.audit()
+            audit = self.watched.corpora[0].audit()
             return {"num_samples": audit.items, "unique_texts": audit.distinct}
 
         def _push_dataset_to_hub(self, repo_name: str, **more: object) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from embassay.core.samples.base import Text
+from embassay.core.samples.base import Fields
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Fields):
     """An input and three candidates, one of which means the same (shape ``choice``).
 
     Attributes
@@ -24,6 +24,11 @@ class Choice:
         The part of speech of the replaced word; the two words in alphabetical order, joined by an en dash.
     negation
         The negation pattern (``not``, ``never`` …), empty if unknown.
+
+    Examples
+    --------
+    >>> ea.load("opposites").samples[0].antonym
+    'In the eyes of the law, the accountant is innocent.'
     """
 
     id: str
@@ -34,15 +39,6 @@ class Choice:
     part_of_speech: str
     pair: str
     negation: str = ""
-
-    @property
-    def unit(self) -> str:
-        """The entry itself. :func:`independent_units` merges entries that share a sentence."""
-        return self.id
-
-    def texts(self) -> tuple[Text, ...]:
-        """Return input, antonym, polarity and paraphrase, all as plain texts."""
-        return tuple(("text", text) for text in self.fields().values())
 
     def fields(self) -> Mapping[str, str]:
         """Return the four sentences by name."""

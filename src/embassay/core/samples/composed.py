@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from embassay.core.samples.composition import Composition, Operator
 
@@ -48,16 +49,8 @@ def of_document(
     samples = list[Composition]()
     for operator, a, b, target in SAMPLES:
         key = sample_name(operator, a, b)
-        sample = Composition(
-            id=f"{name}.{key}",
-            operator=operator,
-            a=texts[a],
-            b=texts[b],
-            target=texts[target],
-            group=unit or name,
-            ratings=(ratings or {}).get(key, ()),
-        )
-        samples.append(sample)
+        sample = Composition(f"{name}.{key}", operator, texts[a], texts[b], texts[target], unit or name)
+        samples.append(replace(sample, ratings=ratings.get(key, ()) if ratings else ()))
     return samples
 
 
@@ -77,8 +70,6 @@ def without_repeats(samples: Iterable[Composition]) -> tuple[tuple[Composition, 
     repeats = 0
     for sample in samples:
         content = (sample.operator, sample.a, sample.b, sample.target)
-        if content in kept:
-            repeats += 1
-        else:
-            kept[content] = sample
+        repeats += content in kept
+        kept.setdefault(content, sample)
     return tuple(kept.values()), repeats

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from embassay.core.samples.base import Text
+from annotated_types import Interval
+
+from embassay.core.samples.base import Fields
 
 Operator = Literal["overlap", "difference", "union"]
-
-
+LIKERT = (0.0, 4.0)
+"""The lowest and the highest rating."""
+Rating = Annotated[float, Interval(ge=LIKERT[0], le=LIKERT[1])]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
 @dataclass(frozen=True)
-class Composition:
+class Composition(Fields):
     """Two sentences and the result of a set operation on them (shape ``composition``).
 
     Attributes
@@ -28,6 +31,11 @@ class Composition:
         True for the difference b − a if the corpus also has a − b; in this sample a and b are swapped.
     ratings
         Human ratings from 0 to 4, one for each annotator.
+
+    Examples
+    --------
+    >>> ea.Composition("1", "overlap", "It rained, so we left.", "We left early.", "We left.").operator
+    'overlap'
     """
 
     id: str
@@ -37,16 +45,7 @@ class Composition:
     target: str
     group: str = ""
     mirrored: bool = False
-    ratings: tuple[float, ...] = ()
-
-    @property
-    def unit(self) -> str:
-        """Its group, or its own id."""
-        return self.group or self.id
-
-    def texts(self) -> tuple[Text, ...]:
-        """Return a, b and the target, all as plain texts."""
-        return tuple(("text", text) for text in (self.a, self.b, self.target))
+    ratings: tuple[Rating, ...] = ()
 
     def fields(self) -> Mapping[str, str]:
         """Return the three sentences by name."""

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from embassay.core.samples.base import Text
+from annotated_types import MinLen
+
+from embassay.core.samples.base import Fields, Text
 
 
 @dataclass(frozen=True)
-class Grouped:
+class Grouped(Fields):
     """A sentence of a group with the same meaning (shape ``groups``).
 
     Attributes
     ----------
     group
         The key of its group, which is also its unit of independence.
+
+    Examples
+    --------
+    >>> ea.Grouped("1", "It rained.", "weather").group
+    'weather'
     """
 
     id: str
     text: str
-    group: str
-
-    @property
-    def unit(self) -> str:
-        """Its group. :func:`independent_units` merges groups that share a sentence."""
-        return self.group
+    group: Annotated[str, MinLen(1)]
 
     def texts(self) -> tuple[Text, ...]:
         """Return the sentence as a plain text."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
+from typing import Annotated
 
-from embassay.core.samples.base import Text
+from annotated_types import Interval
+
+from embassay.core.samples.base import Fields, Text
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(Fields):
     """Two sentences and their similarity as rated by people (shape ``pairs``).
 
     Attributes
@@ -18,18 +22,18 @@ class Pair:
         The human score; larger is more similar. None if there is none.
     subset
         The part of the corpus that it belongs to, for example a genre; empty for none.
+
+    Examples
+    --------
+    >>> ea.Pair("1", "It rained.", "There was rain.", 0.9).score
+    0.9
     """
 
     id: str
     first: str
     second: str
-    score: float | None
+    score: Annotated[float, Interval(gt=-inf, lt=inf)] | None
     subset: str = ""
-
-    @property
-    def unit(self) -> str:
-        """The pair itself. :func:`independent_units` merges pairs that share a sentence."""
-        return self.id
 
     def texts(self) -> tuple[Text, ...]:
         """Return both sentences as plain texts."""

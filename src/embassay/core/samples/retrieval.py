@@ -6,11 +6,13 @@ from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
-from embassay.core.samples.base import Text
+from embassay.core.samples.base import STRICT, Text
 
 COUNTED = 1000
 """Documents whose words are counted; more would take time and change little."""
@@ -28,12 +30,19 @@ class Question:
         The graded relevance of each right document, at least 1; if empty, all are 1.
     units
         The keys of its units: an article, or its right documents; if empty, the question's id.
+
+    Examples
+    --------
+    >>> question = ea.load("handbook").samples[0]
+    >>> question.question, question.right
+    ('How many sensor devices can a site have in total?', ('overview-02',))
     """
 
+    __pydantic_config__ = STRICT
     id: str
     question: str
     right: tuple[str, ...]
-    gains: tuple[int, ...] = ()
+    gains: tuple[Annotated[int, Ge(1)], ...] = ()
     units: tuple[str, ...] = ()
 
     @property
@@ -60,10 +69,16 @@ class Document:
         Its text, whole or divided into parts; at least one.
     shared
         The number of words that a passage shares with the next one.
+
+    Examples
+    --------
+    >>> ea.Document("faq", ("Ask at the desk.", "It is open all day.")).passages[1]
+    'It is open all day.'
     """
 
+    __pydantic_config__ = STRICT
     id: str
-    passages: tuple[str, ...]
+    passages: Annotated[tuple[str, ...], MinLen(1)]
     shared: int = 0
 
     @property

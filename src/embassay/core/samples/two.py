@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from embassay.core.samples.base import Role, Text
+from embassay.core.samples.base import Fields, Role, Text
 
 Side = Literal["domain", "general"]
 
 
 @dataclass(frozen=True)
-class TwoText:
+class TwoText(Fields):
     """A text of one of two corpora that are compared (shape ``two``).
 
     Attributes
@@ -28,11 +28,6 @@ class TwoText:
     role: Role
     text: str
     group: str = ""
-
-    @property
-    def unit(self) -> str:
-        """Its group, or its own id."""
-        return self.group or self.id
 
     def texts(self) -> tuple[Text, ...]:
         """Return its text in its role."""

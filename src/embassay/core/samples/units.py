@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,15 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     units = DisjointSet(range(len(samples)))
     first_with = dict[tuple[str, str], int]()
     for place, sample in enumerate(samples):
-        texts = [("text", text) for _, text in sample.texts()]
-        for joint in (("unit", sample.unit), *texts):
+        for joint in (("unit", sample.unit), *(("text", text) for _, text in sample.texts())):
             units.merge(first_with.setdefault(joint, place), place)
-    number_of = dict[int, int]()
-    numbers = [number_of.setdefault(units[place], len(number_of)) for place in range(len(samples))]
-    return np.array(numbers, dtype=np.int64)
+    return _numbered(units[place] for place in range(len(samples)))
+
+
+def _numbered(keys: Iterable[Hashable]) -> NDArray[np.int64]:
+    """Number keys from 0, in order of first appearance."""
+    number_of = dict[Hashable, int]()
+    return np.array([number_of.setdefault(key, len(number_of)) for key in keys], dtype=np.int64)
 
 
 def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -54,16 +57,10 @@ def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np
     questions = [sample for sample in samples if isinstance(sample, Question)]
     for sample in questions:
         labels_of_text.setdefault(sample.question, set()).update(sample.units)
-    number_of_set = dict[tuple[str, ...], int]()
-    unit = np.zeros(len(questions), dtype=np.int64)
-    for place, sample in enumerate(questions):
-        # Without units, a question depends on those with the same text only.
-        labels = tuple(sorted(labels_of_text[sample.question])) or (f"text:{sample.question}",)
-        unit[place] = number_of_set.setdefault(labels, len(number_of_set))
-    number_of_label = dict[str, int]()
-    pairs = []
-    for labels, number in number_of_set.items():
-        pairs += [(number, number_of_label.setdefault(label, len(number_of_label))) for label in labels]
-    is_one_each = len(pairs) == len(number_of_set) == len(number_of_label)
-    unit_labels = np.array([] if is_one_each else pairs, dtype=np.int64).reshape(-1, 2)
-    return unit, unit_labels
+    # Without units, a question depends on those with the same text only.
+    sets = [tuple(sorted(labels_of_text[sample.question])) or (f"text:{sample.question}",) for sample in questions]
+    pairs = [(number, label) for number, labels in enumerate(dict.fromkeys(sets)) for label in labels]
+    if len(pairs) == len(set(sets)) == len({label for _, label in pairs}):
+        pairs = []
+    numbers = np.array([number for number, _ in pairs], dtype=np.int64)
+    return _numbered(sets), np.column_stack([numbers, _numbered(label for _, label in pairs)])

@@ -1,94 +1,118 @@
-"""Reading rows with named columns from a table in any format: CSV, TSV, JSON lines or Parquet."""
+"""The one reader of tables: CSV, TSV, JSON lines and Parquet, known by their content; pydantic checks each row.
+
+A :class:`Row` declares the columns that a reader needs, by their use. :func:`read_table` opens a file, and
+:meth:`Table.select` yields its rows as models. A wrong value is one error with file, line and column, which pydantic
+has located.
+
+Text files are read by ``csv`` and ``json``: polars tells neither the line of a row nor that a row is too short.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, Literal
 
-from embassay.core.errors import SourceError, first_line_of
+from embassay.core.errors import SourceError, first_line_of, listed, quoted
+from embassay.core.formatting import counted
 from embassay.core.store.paths import open_file, unreadable
-from embassay.core.tables.jsonl import first_fields, json_lines, listed
-from embassay.core.tables.rows import FileRow
-from embassay.core.tables.tables import by_name, delimiter_of, first_line, header, table_rows
-from embassay.core.tables.texts import read_head
-
-if TYPE_CHECKING:
-    import polars as pl
+from embassay.core.tables.rows import R, checked, known_names
+from embassay.core.tables.texts import BLANK, not_utf8, open_decoded, open_text, read_head, read_text
 
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
 PEEK = 1_048_576
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 """The names of two columns of sentences to compare that are recognised, tried in this order; case is ignored."""
-NumberedRow = tuple[int, Mapping[str, Any]]
+ARRAY = "a JSON array; write one object on each line (JSON lines)"
+_QUOTED_CELL = re.compile('"((?:[^"]|"")*)"')
+_SEPARATOR = re.compile('"?sep=(.)"?')
+"""The first line that Excel writes for itself."""
+Cells = tuple[int, list[str]]
+Record = tuple[int, Mapping[str, Any]]
+"""The line of a row, from 1, and its values by column; in Parquet, which has no lines, the number of the row."""
 
 
 @dataclass(frozen=True)
-class TableColumn:
-    """A column that a loader reads.
+class Selection(Generic[R]):
+    """The rows of a table as models, read on demand.
 
     Attributes
     ----------
-    known
-        The names that are recognised, tried in this order; case is ignored.
-    given
-        The name that the user gave; empty for none.
-    what, option
-        What it contains, and the option that names it; both empty for an optional column.
+    names
+        The column of each use that the table has.
+    option
+        How the option that names a column is written in messages; empty if there is none.
     """
 
-    known: Sequence[str]
-    given: str = ""
-    what: str = ""
+    table: Table
+    model: type[R]
+    names: Mapping[str, str]
     option: str = ""
 
-
-@dataclass(frozen=True)
-class Selection:
-    """The columns of a table that a loader reads, by their use."""
-
-    table: FileTable
-    names: Mapping[str, str]
+    def missing(self, use: str) -> SourceError:
+        """Return the error of a column that the table lacks."""
+        remedy = f"; add it, or name another column with {self.option.format(use)}" if self.option else ""
+        problem = f"missing; found {listed(self.table.names)}{remedy}"
+        return SourceError(problem, self.table.path, self.table.line, known_names(self.model, use)[0])
 
     @property
     def note(self) -> str:
         """The use of each column."""
-        return ", ".join(f"{name} as {use}" for use, name in self.names.items())
+        return "columns: " + ", ".join(f"{name} as {use}" for use, name in self.names.items())
 
-    def rows(self) -> Iterator[FileRow]:
-        """Yield the rows, whose fields are the uses."""
-        for row in self.table.read(tuple(self.names.values())):
-            values = {use: row.values[name] for use, name in self.names.items() if name in row.values}
-            yield FileRow(values, row.path, row.line, names=self.names)
+    def __iter__(self) -> Iterator[R]:
+        """Yield the rows, each numbered from 0.
+
+        Raises
+        ------
+        SourceError
+            With file, line and column, for a wrong value and for a repeated id; without rows.
+        """
+        lines: dict[str, int] = {}
+        number = -1
+        for number, (line, record) in enumerate(self.table.records(self.names.values())):
+            row = checked(self.model, record, self.table.path, line, self.names)
+            row.key = getattr(row, "id", None) or str(number)
+            if self.model.unique and lines.setdefault(row.key, line) != line:
+                problem = f"{quoted(row.key)} is already used on line {lines[row.key]}"
+                raise row.error(f"{problem} (rows without an id are numbered from 0)", "id")
+            yield row
+        if number < 0:
+            raise SourceError("the table has no rows", self.table.path)
 
 
 @dataclass(frozen=True)
-class FileTable:
+class Table:
     """A table whose rows are read on demand.
 
     Attributes
     ----------
     line
         The line of the header; 1 if there is none.
-    rows
-        Yields (line, value by column) for the given columns; in Parquet, which has no lines, the number of
-        the row from 1. Rows of JSON lines may lack some columns.
+    records
+        Yields the rows with the given columns. Rows of JSON lines may lack some, and have others.
     """
 
     path: Path
     names: tuple[str, ...]
     line: int
-    rows: Callable[[Sequence[str]], Iterator[NumberedRow]]
+    records: Callable[[Collection[str]], Iterator[Record]]
 
-    def read(self, columns: Sequence[str]) -> Iterator[FileRow]:
-        """Yield the rows with these columns."""
-        for line, values in self.rows(columns):
-            yield FileRow(values, self.path, line)
+    def select(self, model: type[R], option: str = "", **given: str) -> Selection[R]:
+        """Find the columns of a model; those of fields with a default may be missing.
 
-    def select(self, **columns: TableColumn) -> Selection:
-        """Find the columns for some uses; optional ones may be missing.
+        Parameters
+        ----------
+        option
+            How the option that names a column is written in messages: ``{}=``; empty if there is none.
+        given
+            The names of columns that the user gave, by use; empty texts for none.
 
         Raises
         ------
@@ -96,23 +120,23 @@ class FileTable:
             For a missing column, and for one that would have two uses.
         """
         use_of: dict[str, str] = {}
-        for use, column in columns.items():
-            known = column.known
-            # An optional column is not searched among those that have a use.
-            if not column.what:
-                known = [name for name in column.known if name not in use_of]
-            name = self.perhaps(column.given, known)
-            if column.what and not name:
-                there = f"found {listed(self.names)}; add one, or name it with {column.option}"
-                raise SourceError(f"no column {column.what}; {there}", self.path, self.line)
+        for use, field in model.model_fields.items():
+            known = known_names(model, use)
+            if not field.is_required():
+                known = [name for name in known if name not in use_of]
+            name = self.column(known, given.get(use, ""))
             if name in use_of:
                 raise SourceError(f"is used both as the {use_of[name]} and as the {use}", self.path, self.line, name)
             if name:
                 use_of[name] = use
-        return Selection(self, {use: name for name, use in use_of.items()})
+        selection = Selection(self, model, {use: name for name, use in use_of.items()}, option)
+        for use, field in model.model_fields.items():
+            if field.is_required() and use not in selection.names:
+                raise selection.missing(use)
+        return selection
 
-    def perhaps(self, given: str, known: Sequence[str]) -> str:
-        """Return the name of an optional column, empty if the table lacks it; a given column must exist."""
+    def column(self, known: Iterable[str], given: str = "") -> str:
+        """Return the name of a column, empty if the table lacks it; a given column must exist."""
         if given and given not in self.names:
             raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
         return given or recognised(self.names, known)
@@ -136,12 +160,39 @@ def recognised_pair(names: Collection[str]) -> tuple[str, ...]:
 def columns_in(head: str) -> frozenset[str]:
     """Return the names of the columns in the first line of a file: JSON, or a header."""
     line = first_line(head)
-    cells = line.split(delimiter_of(line))
-    return first_fields(head) or frozenset(cell.strip().strip('"') for cell in cells)
+    with suppress(ValueError, RecursionError):
+        row = json.loads(line)
+        return frozenset(row) if isinstance(row, dict) else frozenset()
+    names = _next(csv.reader([line], delimiter=delimiter_of(line))) or []
+    return frozenset(name.strip() for name in names)
 
 
-def read_table(path: Path) -> FileTable:
-    """Open a table; its format is detected from its content.
+def has_columns(*names: str, least: int) -> Callable[[str], bool]:
+    """Return what says whether the first line of a file has so many of these columns, at least."""
+    return lambda head: len(columns_in(head).intersection(names)) >= least
+
+
+def first_line(head: str) -> str:
+    """Return the first line of a file that is not blank, and not Excel's line of its delimiter."""
+    lines = (line.strip(BLANK) for line in head.splitlines())
+    return next((line for line in lines if line and not _SEPARATOR.fullmatch(line)), "")
+
+
+def delimiter_of(line: str) -> str:
+    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, of which there are more."""
+    if "\t" in line:
+        return "\t"
+    # Spreadsheets write semicolons in countries with a decimal comma.
+    return ";" if line.count(";") > line.count(",") else ","
+
+
+def read_table(path: Path, *, is_quoted: bool = True) -> Table:
+    """Open a table; its format is known by its content.
+
+    Parameters
+    ----------
+    is_quoted
+        Whether cells between tabs may be quoted, as Excel and pandas quote them; in released corpora they are not.
 
     Raises
     ------
@@ -150,27 +201,125 @@ def read_table(path: Path) -> FileTable:
     """
     if is_parquet(path):
         return _parquet(path)
-    head = read_head(path, PEEK)
-    if head.lstrip("\ufeff \t\r\n").startswith("{"):
+    head = read_head(path, PEEK).lstrip(BLANK)
+    if head.startswith("["):
+        raise SourceError(ARRAY, path)
+    if head.startswith("{"):
         line, fields = next(json_lines(path))
-        return FileTable(path, tuple(sorted(fields)), line, lambda _: json_lines(path))
-    return _delimited(path, delimiter_of(first_line(head)))
+        return Table(path, tuple(fields), line, lambda _: json_lines(path))
+    line, cells = next(_rows_of_table(path, head, is_quoted), (1, []))
+    names = [cell.strip() for cell in cells]
+    if not names:
+        raise SourceError("the file is empty", path)
+    # Spreadsheets export empty columns without a name; there may be several.
+    repeated = [name for name in names if name and names.count(name) > 1]
+    if repeated:
+        raise SourceError("this column appears twice", path, line, quoted(repeated[0]))
+
+    def records(_: Collection[str]) -> Iterator[Record]:
+        rows = _rows_of_table(path, head, is_quoted)
+        next(rows)
+        for number, cells in rows:
+            yield number, by_name(names, cells, path, number)
+
+    return Table(path, tuple(names), line, records)
 
 
-def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[FileRow]:
-    """Return the rows of a table that must have this header.
+def by_name(names: Sequence[str], cells: Sequence[str], path: Path, line: int) -> dict[str, str]:
+    """Return the cells by column, or raise SourceError if their number differs from the header's."""
+    if len(cells) != len(names):
+        raise SourceError(f"{counted(len(cells), 'column')}; the header has {len(names)}", path, line)
+    return dict(zip(names, cells, strict=True))
+
+
+def _rows_of_table(path: Path, head: str, is_quoted: bool) -> Iterator[Cells]:
+    """Yield the rows of a table, its header first, in the dialect of its first lines."""
+    line = first_line(head)
+    separator = _SEPARATOR.fullmatch(head.partition("\n")[0].strip())
+    delimiter = separator[1] if separator else delimiter_of(line)
+    rows = delimited(path, delimiter, spaced=f"{delimiter} " in line)
+    if separator:
+        next(rows)
+    for number, cells in rows:
+        if delimiter == "\t" and is_quoted:
+            # Those that have quotation marks are quoted, and others may begin with one.
+            quoted_cells = map(_QUOTED_CELL.fullmatch, cells)
+            cells = [q[1].replace('""', '"') if q else cell for q, cell in zip(quoted_cells, cells, strict=True)]
+        yield number, cells
+
+
+def delimited(path: Path, delimiter: str = "\t", *, spaced: bool = False) -> Iterator[Cells]:
+    """Yield (line number from 1, cells) of every line that is not blank.
+
+    Parameters
+    ----------
+    delimiter
+        A tab: quotation marks are ordinary characters. Another: cells may be quoted, and contain delimiters and line
+        ends.
+    spaced
+        Whether spaces after a delimiter are no part of the cell.
 
     Raises
     ------
     SourceError
-        With file and line, for a different header and, when they are read, for ragged rows.
+        With file and line, if it cannot be read or is not UTF-8.
     """
-    table = _delimited(path, delimiter)
-    if table.names != tuple(names):
-        between = "tabs" if delimiter == "\t" else "commas"
-        problem = f"the header must be {', '.join(names)}, separated by {between}; it is {listed(table.names)}"
-        raise SourceError(problem, path, table.line)
-    return table.read(names)
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    try:
+        # Without newline="", line ends within quoted cells would be changed.
+        with open_decoded(path, newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter, strict=True, quoting=quoting, skipinitialspace=spaced)
+            while (cells := _next(reader)) is not None:
+                if any(map(str.strip, cells)):
+                    yield reader.line_num, cells
+    except UnicodeDecodeError:
+        # The decoder reads blocks, so its error does not say which line is wrong; this one does.
+        read_text(path)
+        raise
+    except csv.Error as error:
+        raise SourceError(f"not a table: {error}", path, reader.line_num) from None
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def _next(reader: Iterator[list[str]]) -> list[str] | None:
+    """Return the next row, None at the end; cells may be longer than the csv module's global limit."""
+    # The limit applies to all readers of the process, so it is put back after each row.
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        return next(reader, None)
+    finally:
+        csv.field_size_limit(before)
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number from 1, object) of every line that is not blank.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for text that is not UTF-8, not JSON, or not an object.
+    """
+    try:
+        with open_text(path) as file:
+            for number, line in enumerate(file, 1):
+                if line.decode("utf-8", "replace").strip(BLANK):
+                    yield number, _parsed(line, path, number)
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    """Return the object in a line, or raise SourceError."""
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise not_utf8(path, number) from None
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"not JSON: {error}", path, number) from None
+    if not isinstance(row, dict):
+        raise SourceError(f"must be a JSON object, is {quoted(row)}", path, number)
+    return row
 
 
 def is_parquet(path: Path) -> bool:
@@ -188,58 +337,26 @@ def is_parquet(path: Path) -> bool:
         raise unreadable(error, path) from None
 
 
-def _delimited(path: Path, delimiter: str) -> FileTable:
-    """Open a table with a delimiter; its rows are read when they are needed."""
-    line, cells = next(table_rows(path, delimiter), (1, list[str]()))
-    names = header(cells, path, line)
-
-    def rows(_: Sequence[str]) -> Iterator[NumberedRow]:
-        lines = table_rows(path, delimiter)
-        next(lines, None)
-        for number, cells in lines:
-            yield number, by_name(names, cells, path, number)
-
-    return FileTable(path, tuple(names), line, rows)
-
-
-def _parquet(path: Path) -> FileTable:
+def _parquet(path: Path) -> Table:
     """Open a Parquet file; its rows are read when they are needed."""
     import polars as pl
 
+    # A panic of its reader is not an Exception.
+    damages = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
     try:
         schema = pl.read_parquet_schema(path)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except damages as error:
         raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
 
-    def rows(columns: Sequence[str]) -> Iterator[NumberedRow]:
+    def records(columns: Collection[str]) -> Iterator[Record]:
         for name in columns:
-            if not _plain(schema[name]):
-                raise SourceError(f"must contain texts or whole numbers, contains {schema[name]}", path, None, name)
-        yield from enumerate(parquet_frame(path, columns).iter_rows(named=True), 1)
+            if schema[name] == pl.Binary:
+                raise SourceError("contains Binary values; save them as texts", path, None, name)
+        try:
+            frame = pl.read_parquet(path, columns=list(columns))
+        except damages as error:
+            raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
+        # Pandas writes a missing number as NaN.
+        yield from enumerate(frame.fill_nan(None).iter_rows(named=True), 1)
 
-    return FileTable(path, tuple(schema), 1, rows)
-
-
-def parquet_frame(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Return columns of a Parquet file.
-
-    Raises
-    ------
-    SourceError
-        If it is not a Parquet file, or is damaged.
-    """
-    import polars as pl
-
-    # A panic of its reader is not an Exception.
-    try:
-        return pl.read_parquet(path, columns=list(columns))
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
-
-
-def _plain(kind: Any) -> bool:
-    """Return whether a Parquet column has values that can serve as text or keys, or lists of them."""
-    inner = getattr(kind, "inner", None)
-    if inner is not None:
-        return _plain(inner)
-    return kind.is_integer() or str(kind.base_type()) in ("String", "Categorical", "Enum", "Null")
+    return Table(path, tuple(schema), 1, records)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import shlex
-import zipfile
 from pathlib import Path
 from typing import TextIO
 
@@ -13,10 +12,12 @@ from embassay.core.store.paths import open_file, unreadable
 
 MARK = b"\xef\xbb\xbf"
 """The byte-order mark in UTF-8. Programs that append to each other's files may leave several."""
+BLANK = "\ufeff \t\r\n"
+"""What may stand before the first line of a file: marks and blank lines."""
 BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
 EXPORT = "export the table as CSV (UTF-8) and use that file"
-SAVE_TEXT = "save its text as .txt (UTF-8) and use that file"
+OFFICE = f"{EXPORT}; of a document, save its text as .txt (UTF-8); of an archive, use the file inside"
 TO_TEXT = {
     ".adoc": "convert it to HTML, for example with: asciidoctor FILE.adoc",
     ".pdf": "convert it to text, for example with: pdftotext FILE.pdf",
@@ -25,36 +26,17 @@ TO_TEXT = {
     for suffix in (".docx", ".epub", ".ipynb", ".odt", ".rtf")
 }
 """What to do with documents that are not read, by suffix."""
-UNPACK = "unpack it and use the file inside"
 KNOWN = (
+    (b"PK\x03\x04", "an Office file or a ZIP archive (.xlsx, .docx, .ods, .epub)", OFFICE),
+    (b"\xd0\xcf\x11\xe0", "an old Office file (.xls, .doc)", OFFICE),
     (b"%PDF-", "a PDF document", TO_TEXT[".pdf"]),
-    (b"\x1f\x8b", "a gzip file", UNPACK),
-    (b"BZh", "a bzip2 file", UNPACK),
-    (b"\xfd7zXZ\x00", "an xz file", UNPACK),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file", UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
-    (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls, .doc)", f"{EXPORT}; for a document, {SAVE_TEXT}"),
     (b"{\\rtf", "an RTF document", TO_TEXT[".rtf"]),
-    (b"SQLite format 3\x00", "an SQLite database", EXPORT),
-    (b"ARROW1\x00\x00", "an Arrow file", "save the table as Parquet or CSV and use that file"),
+    (b"\x1f\x8b", "a gzip file", "unpack it and use the file inside"),
     (b"PAR1", "a Parquet file", "this format is read from a text file; export the table as CSV (UTF-8)"),
-    (b"\x89PNG", "a PNG image", "use a text file"),
-    (b"\xff\xd8\xff", "a JPEG image", "use a text file"),
 )
 """First bytes of files that are not text, the name of each type, and what to do instead."""
-INSIDE = (
-    ("xl/", "an Excel workbook", EXPORT),
-    ("word/", "a Word document", TO_TEXT[".docx"]),
-    ("ppt/", "a PowerPoint file", SAVE_TEXT),
-    ("META-INF/manifest.xml", "an OpenDocument file", f"{EXPORT}; for a document, {TO_TEXT['.odt']}"),
-    ("META-INF/container.xml", "an EPUB book", TO_TEXT[".epub"]),
-)
-"""Entries of ZIP archives that are known by other names."""
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-UTF_32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
-CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
-UNUSED_IN_1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+"""The first bytes of texts in UTF-16 and UTF-32."""
 
 
 def open_text(path: Path) -> io.BufferedReader:
@@ -106,10 +88,7 @@ def read_text(path: Path) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        number = content.count(b"\n", 0, error.start) + 1
-        begin = content.rfind(b"\n", 0, error.start) + 1
-        line, _, _ = content[begin:].partition(b"\n")
-        raise not_utf8(path, number, line) from None
+        raise not_utf8(path, content.count(b"\n", 0, error.start) + 1) from None
 
 
 def read_head(path: Path, characters: int) -> str:
@@ -121,48 +100,26 @@ def read_head(path: Path, characters: int) -> str:
         raise unreadable(error, path) from None
 
 
-def not_utf8(path: Path, number: int, line: bytes) -> SourceError:
-    """Return an error about a line that is not UTF-8, with its probable encoding.
+def not_utf8(path: Path, number: int) -> SourceError:
+    """Return an error about a line that is not UTF-8.
 
     Parameters
     ----------
     number
         The number of the line, from 1.
     """
-    not_ascii = sum(byte >= 0x80 for byte in line)
-    # Bytes that no Latin-1 text has, or too many that are not ASCII: another encoding, or not text at all.
-    strange = CONTROLS.union(UNUSED_IN_1252).intersection(line)
-    if strange or 2 * not_ascii > len(line):
-        return SourceError("not UTF-8 text; save it as UTF-8", path, number)
-    problem = "not UTF-8 text, probably Latin-1 or Windows-1252"
-    return SourceError(f"{problem}; convert it with: {_iconv('WINDOWS-1252', path)}", path, number)
+    return SourceError(f"not UTF-8 text; if it is from Windows: {_iconv('WINDOWS-1252', path)}", path, number)
 
 
 def refuse_other_forms(path: Path, beginning: bytes) -> None:
     """Raise SourceError if a file begins like a file type other than UTF-8 text."""
-    if beginning.startswith(UTF_32):
-        raise SourceError(f"UTF-32 text, not UTF-8; convert it with: {_iconv('UTF-32', path)}", path)
     if beginning.startswith(UTF_16):
         raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
-    if beginning.startswith(b"PK\x03\x04"):
-        kind, remedy = _inside(path)
-        raise SourceError(f"{kind}, not a text file; {remedy}", path)
     for start, kind, remedy in KNOWN:
         if beginning.startswith(start):
             raise SourceError(f"{kind}, not a text file; {remedy}", path)
-
-
-def _inside(path: Path) -> tuple[str, str]:
-    """Return the name of a ZIP archive's type, by the names of its entries, and what to do with it."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
-        names = []
-    for start, kind, remedy in INSIDE:
-        if any(name.startswith(start) for name in names):
-            return kind, remedy
-    return "a ZIP archive", UNPACK
+    if b"\0" in beginning:
+        raise SourceError(f"a binary file, not a text file; {OFFICE}", path)
 
 
 def _iconv(encoding: str, path: Path) -> str:

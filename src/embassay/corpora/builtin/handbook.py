@@ -31,7 +31,7 @@ def load(source: str, name: str) -> Corpus[Question]:
         units = tuple(f"page:{number}" for number in pages_of_question)
         questions.append(Question(row["id"], row["question"], right, units=units))
     checked = ", each line re-read by a second reader"
-    corpus = builtin_corpus(name, "handbook", SHAPE, questions, version="2", source=checked)
+    corpus = builtin_corpus(name, SHAPE, questions, version="2", source=checked)
     unanswered = sum(not question.right for question in questions)
     pages = len(set(page_of.values()))
     note = f"{len(questions)} questions, {unanswered} of them unanswerable, on {pages} pages"
@@ -41,20 +41,17 @@ def load(source: str, name: str) -> Corpus[Question]:
 
 def write_files(folder: Path) -> Path:
     """Write the pages into ``docs`` and the questions beside them, as users have them, and return the latter's path."""
-    sentences: dict[str, list[str]] = {}
-    page_of: dict[str, str] = {}
-    for row in rows_of("handbook.tsv"):
-        sentences.setdefault(row["page"], []).append(row["sentence"])
-        page_of[row["id"]] = row["page"]
+    rows = rows_of("handbook.tsv")
+    page_of = {row["id"]: row["page"] for row in rows}
     documents = folder / "docs"
     documents.mkdir(parents=True, exist_ok=True)
-    for page, of_page in sentences.items():
-        (documents / f"{page}.md").write_text(" ".join(of_page) + "\n", encoding="utf-8")
+    for page in dict.fromkeys(page_of.values()):
+        text = " ".join(row["sentence"] for row in rows if row["page"] == page)
+        (documents / f"{page}.md").write_text(f"{text}\n", encoding="utf-8")
     questions = folder / "questions.csv"
     with questions.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["question", "document"])
         for row in rows_of("handbook_questions.tsv"):
-            pages = dict.fromkeys(page_of[sentence] for sentence in row["right"].split())
-            writer.writerow([row["question"], " ".join(pages)])
+            writer.writerow([row["question"], " ".join(dict.fromkeys(map(page_of.__getitem__, row["right"].split())))])
     return questions

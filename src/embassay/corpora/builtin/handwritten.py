@@ -19,7 +19,7 @@ def rows_of(file: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def builtin_corpus(name: str, loader: str, shape: str, samples: Iterable[S], *, version: str, source: str) -> Corpus[S]:
+def builtin_corpus(name: str, shape: str, samples: Iterable[S], *, version: str, source: str) -> Corpus[S]:
     """Return a hand-written corpus."""
     return Corpus(
         name,
@@ -28,6 +28,5 @@ def builtin_corpus(name: str, loader: str, shape: str, samples: Iterable[S], *, 
         version=version,
         licence="CC-BY-4.0",
         source=f"hand-written for this package{source}",
-        loader=loader,
         builtin=True,
     )

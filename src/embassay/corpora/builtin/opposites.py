@@ -29,7 +29,7 @@ def load(source: str, name: str) -> Corpus[Choice]:
     for number, row in enumerate(rows_of("opposites.tsv")):
         samples += _quadruple(number, row)
     source = ", each quadruple re-read by a second reader"
-    return builtin_corpus(name, "opposites", SHAPE, samples, version="1", source=source)
+    return builtin_corpus(name, SHAPE, samples, version="1", source=source)
 
 
 def _quadruple(number: int, row: dict[str, str]) -> list[Choice]:

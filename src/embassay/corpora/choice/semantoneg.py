@@ -8,37 +8,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from embassay.core.data import SEMANTONEG_V1
-from embassay.core.errors import SourceError, quoted
+from embassay.core.errors import quoted
 from embassay.core.samples.checks import is_part_of_speech
 from embassay.core.samples.choice import Choice
-from embassay.core.tables.jsonl import KINDS, first_fields
-from embassay.core.tables.rows import FileRow, named_rows
+from embassay.core.tables.records import has_columns, read_table
+from embassay.core.tables.rows import Key, Row, Text, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
 
 SHAPE = "choice"
-FIELDS = ("label", "input", "sentences")
+recognises = has_columns("label", "input", "sentences", least=2)
 ARTICLES = {"a", "an", "the"}
 LONGEST = 3
 """The maximum number of words on one side of a pair."""
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return len(set(FIELDS) & first_fields(head)) > 1
+class ChoiceRow(Row):
+    """An input and three candidates; ``label`` is the place of the paraphrase among them."""
+
+    label: Annotated[int, Field(strict=True, ge=0, le=2)]
+    input: Text
+    sentences: Annotated[list[Text], Field(min_length=3, max_length=3)]
+    id: Key = column("idx", default="")
+    part_of_speech: str = ""
+    pair: Key = ""
+    negation: Key = ""
 
 
-def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "adjective") -> Corpus[Choice]:
+def load(source: str, name: str, *, part_of_speech: str = "adjective") -> Corpus[Choice]:
     """Read a file in SemAntoNeg's format.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it; SemAntoNeg v1.0 is recognised by its content.
     part_of_speech
         The part of speech of the replaced words, for lines without a field of that name.
 
@@ -47,18 +55,10 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
     SourceError
         With file, line and field, for a line that is not a valid entry.
     """
-    path = Path(source)
-    samples = [_entry(key, row, part_of_speech) for key, row in named_rows(path, "idx")]
-    if not samples:
-        raise SourceError("the file has no entries", path)
-    corpus = Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="semantoneg")
-    if corpus.fingerprint == SEMANTONEG_V1:
-        return _as_released(corpus)
-    return corpus
-
-
-def _as_released(corpus: Corpus[Choice]) -> Corpus[Choice]:
-    """Return the corpus with the version, licence and source of the released file."""
+    samples = tuple(_sample(row, part_of_speech) for row in read_table(Path(source)).select(ChoiceRow))
+    corpus = Corpus(name, SHAPE, samples)
+    if corpus.fingerprint != SEMANTONEG_V1:
+        return corpus
     return replace(
         corpus,
         version="1.0",
@@ -82,29 +82,12 @@ def _span_name(span: list[str]) -> str:
     return " ".join(words) or "(nothing)"
 
 
-def _entry(key: str, row: FileRow, part_of_speech: str) -> Choice:
-    """Return the choice of a line."""
-    label, sentences = row.value("label"), row.value("sentences")
-    if not isinstance(sentences, list) or len(sentences) != 3:
-        actual = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
-        raise row.error(f"must be a list of three candidates, is {actual}", "sentences")
-    # In Python true and false are numbers, too.
-    if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
-        raise row.error(f"must be 0, 1 or 2, the index of the paraphrase, is {quoted(label)}", "label")
-    text = row.text("input")
-    candidates = [row.as_text(sentence, "sentences") for sentence in sentences]
-    word_class = row.values.get("part_of_speech", part_of_speech)
+def _sample(row: ChoiceRow, part_of_speech: str) -> Choice:
+    """Return the choice of a row."""
+    word_class = row.part_of_speech or part_of_speech
     if not is_part_of_speech(word_class):
         raise row.error(f"must be a word such as verb, is {quoted(word_class)}", "part_of_speech")
-    paraphrase = candidates.pop(label)
-    antonym, polarity = candidates
-    return Choice(
-        id=key,
-        input=text,
-        antonym=antonym,
-        polarity=polarity,
-        paraphrase=paraphrase,
-        part_of_speech=word_class,
-        pair=str(row.values.get("pair") or pair_of(text, antonym)),
-        negation=str(row.values.get("negation", "")),
-    )
+    paraphrase = row.sentences[row.label]
+    antonym, polarity = (text for place, text in enumerate(row.sentences) if place != row.label)
+    pair = row.pair or pair_of(row.input, antonym)
+    return Choice(row.key, row.input, antonym, polarity, paraphrase, word_class, pair, row.negation)

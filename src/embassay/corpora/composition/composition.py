@@ -2,60 +2,47 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pydantic import StrictBool
 
-from embassay.core.errors import quoted
-from embassay.core.samples.composition import OPERATORS, Composition
-from embassay.core.tables.jsonl import first_fields
-from embassay.core.tables.rows import FileRow, named_rows
+from embassay.core.samples.composition import Composition, Operator
+from embassay.core.tables.records import has_columns
+from embassay.core.tables.rows import Text
 from embassay.core.types import Corpus
-from embassay.corpora.composition.reading import corpus_of, ratings_of
+from embassay.corpora.composition.reading import CompositionRow, Ratings, corpus_of
 
 SHAPE = "composition"
-FIELDS = ("operator", "a", "b", "target")
+recognises = has_columns("operator", "a", "b", "target", least=3)
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return len(set(FIELDS) & first_fields(head)) > 2
+class SampleRow(CompositionRow):
+    """A sample."""
+
+    operator: Operator
+    a: Text
+    b: Text
+    target: Text
+    mirrored: StrictBool = False
+    ratings: Ratings = ()
 
 
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
+def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file of samples.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
         With file, line and field, for a line that is not a valid sample.
     """
-    path = Path(source)
-    return corpus_of(path, name, "composition", named_rows(path), _samples, "samples", licence)
+    return corpus_of(source, name, SampleRow, _samples)
 
 
-def _samples(key: str, row: FileRow) -> list[Composition]:
+def _samples(row: SampleRow) -> list[Composition]:
     """Return the sample of a line."""
-    operator = row.value("operator")
-    mirrored = row.values.get("mirrored", False)
-    if operator not in OPERATORS:
-        raise row.error(f"must be one of {', '.join(OPERATORS)}, is {quoted(operator)}", "operator")
-    is_misplaced = mirrored and operator != "difference"
-    if not isinstance(mirrored, bool) or is_misplaced:
-        raise row.error("must be true or false, and can be true only for a difference", "mirrored")
-    sample = Composition(
-        a=row.text("a"),
-        b=row.text("b"),
-        target=row.text("target"),
-        id=key,
-        operator=operator,
-        group=row.key("unit"),
-        mirrored=mirrored,
-        ratings=ratings_of(row, row.values.get("ratings")),
-    )
-    return [sample]
+    if row.mirrored and row.operator != "difference":
+        raise row.error("can be true only for a difference", "mirrored")
+    return [Composition(row.key, row.operator, row.a, row.b, row.target, row.unit, row.mirrored, row.ratings)]

@@ -7,14 +7,12 @@ separately.
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
-from embassay.core.errors import SourceError
 from embassay.core.samples.composition import Composition, Operator
-from embassay.core.tables.jsonl import first_fields
-from embassay.core.tables.rows import FileRow, named_rows
+from embassay.core.tables.records import has_columns
 from embassay.core.types import Corpus
-from embassay.corpora.composition.reading import corpus_of, rated_text
+from embassay.corpora.composition.reading import CompositionRow, Rated, corpus_of
 
 SHAPE = "composition"
 TARGETS: tuple[tuple[str, Operator, bool], ...] = (
@@ -24,48 +22,46 @@ TARGETS: tuple[tuple[str, Operator, bool], ...] = (
     ("union", "union", False),
 )
 """Field, operator, and whether a and b are swapped."""
-FIELDS = ("A", "B", *(field for field, *_ in TARGETS))
+recognises = has_columns("A", "B", *(field for field, *_ in TARGETS), least=3)
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return len(set(FIELDS) & first_fields(head)) > 2
+class TupleRow(CompositionRow):
+    """Two sets in words, and the result of each operation; null if it is empty."""
+
+    A: Rated
+    B: Rated
+    overlap: Rated | None
+    A_minus_B: Rated | None
+    B_minus_A: Rated | None
+    union: Rated | None
 
 
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
+def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file of tuples.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
         With file, line and field, for a line that is not a valid tuple.
     """
-    path = Path(source)
-    return corpus_of(path, name, "tuples", named_rows(path), _samples, "tuples", licence, keep_repeats=True)
+    return corpus_of(source, name, TupleRow, _samples, keep_repeats=True)
 
 
-def _samples(key: str, row: FileRow) -> list[Composition]:
+def _samples(row: TupleRow) -> list[Composition]:
     """Return a sample for each target that is not null."""
-    a, _ = rated_text(row, "A")
-    b, _ = rated_text(row, "B")
-    unit = row.key("unit", key)
     samples = []
     for field, operator, mirrored in TARGETS:
-        if row.value(field) is None:
-            continue
-        target, ratings = rated_text(row, field)
-        first, second = a, b
+        target = getattr(row, field)
         # B − A is A − B with the sentences swapped.
-        if mirrored:
-            first, second = b, a
-        samples.append(Composition(f"{key}.{field}", operator, first, second, target, unit, mirrored, ratings))
+        a, b = (row.B.text, row.A.text) if mirrored else (row.A.text, row.B.text)
+        if target:
+            sample = Composition(f"{row.key}.{field}", operator, a, b, target.text, row.unit or row.key)
+            samples.append(replace(sample, mirrored=mirrored, ratings=target.ratings))
     if not samples:
-        raise SourceError("every target is null", row.path, row.line)
+        raise row.error("every target is null", "union")
     return samples

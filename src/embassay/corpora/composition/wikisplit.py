@@ -10,17 +10,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from embassay.core.errors import SourceError
-from embassay.core.formatting import counted
 from embassay.core.samples.composition import Composition
-from embassay.core.tables.rows import FileRow
-from embassay.core.tables.tables import first_line, table_rows
+from embassay.core.tables.records import Record, Table, delimited, first_line
+from embassay.core.tables.rows import Stripped
 from embassay.core.types import Corpus
-from embassay.corpora.composition.reading import corpus_of
+from embassay.corpora.composition.reading import CompositionRow, corpus_of
 
 SHAPE = "composition"
 MARK = "<::::>"
-NAMES = {"first": "split", "second": "split"}
-"""The column in which each of the two sentences is."""
+COLUMNS = ("sentence", "first", "second")
+
+
+class SplitRow(CompositionRow):
+    """A sentence and the two that it was split into."""
+
+    sentence: Stripped
+    first: Stripped
+    second: Stripped
 
 
 def recognises(head: str) -> bool:
@@ -29,15 +35,13 @@ def recognises(head: str) -> bool:
     return line.count("\t") == 1 and MARK in line
 
 
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
+def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file in WikiSplit's format.
 
     Parameters
     ----------
     source
         Path of the tab-separated file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
@@ -45,23 +49,19 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         With file and line, for a line that is not a valid split.
     """
     path = Path(source)
-    return corpus_of(path, name, "wikisplit", _rows(path), _samples, "splits", licence)
+    table = Table(path, COLUMNS, 1, lambda _: _records(path))
+    return corpus_of(table, name, SplitRow, _samples)
 
 
-def _rows(path: Path) -> Iterator[tuple[str, FileRow]]:
-    """Yield (number, row) of each line."""
-    for line, cells in table_rows(path, "\t"):
-        if len(cells) != 2:
-            raise SourceError(f"{counted(len(cells), 'column')}; expected 2", path, line)
-        sentence, split = cells
-        parts = split.split(MARK)
-        if len(parts) != 2:
-            raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}; expected 2", path, line)
-        first, second = parts
-        row = FileRow({"sentence": sentence, "first": first, "second": second}, path, line, names=NAMES)
-        yield row.number, row
+def _records(path: Path) -> Iterator[Record]:
+    """Yield the three sentences of each line."""
+    for line, cells in delimited(path):
+        texts = [part for cell in cells for part in cell.split(MARK)]
+        if len(cells) != 2 or len(texts) != 3:
+            raise SourceError(f"must be a sentence, a tab, and two sentences with {MARK} between them", path, line)
+        yield line, dict(zip(COLUMNS, texts, strict=True))
 
 
-def _samples(key: str, row: FileRow) -> list[Composition]:
+def _samples(row: SplitRow) -> list[Composition]:
     """Return the sample of a row."""
-    return [Composition(key, "union", row.filled("first"), row.filled("second"), row.filled("sentence"))]
+    return [Composition(row.key, "union", row.first, row.second, row.sentence)]

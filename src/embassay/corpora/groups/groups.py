@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.core.errors import SourceError, SpecError
+from embassay.core.errors import SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.jsonl import Ids
-from embassay.core.tables.records import FileTable, TableColumn, columns_in, read_table, recognised_pair
+from embassay.core.tables.records import Table, columns_in, read_table, recognised_pair
+from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
 
@@ -25,9 +25,23 @@ TOLD_BY = frozenset({"sentence", "group", "label"})
 """Options that only this loader has; other loaders share the others."""
 SENTENCE = ("sentence", "text")
 GROUP = ("group", "label", "group_id", "cluster")
-ID = ("id",)
-LABEL = ("label",)
 """Column names that are recognised, tried in this order."""
+
+
+class SentenceRow(Row):
+    """A sentence and its group."""
+
+    sentence: Stripped = column(*SENTENCE)
+    group: Key = column(*GROUP)
+    id: Key = ""
+
+
+class LabelledPair(Row):
+    """Two sentences, and whether they are paraphrases."""
+
+    first: Stripped
+    second: Stripped
+    label: YesNo
 
 
 def recognises(head: str) -> bool:
@@ -43,7 +57,6 @@ def load(
     source: str,
     name: str,
     *,
-    licence: str = "",
     sentence: str = "",
     group: str = "",
     id: str = "",  # noqa: A002 - an option's name
@@ -57,8 +70,6 @@ def load(
     ----------
     source
         Path of a CSV, TSV, JSON lines or Parquet file.
-    licence
-        The licence of the file, as the user states it.
     sentence, group, id
         The column names of a table of sentences, if they are not recognised by name; without an id, rows are
         numbered from 0.
@@ -82,67 +93,40 @@ def load(
         )
     path = Path(source)
     table = read_table(path)
-    if not of_sentences and not of_pairs:
-        of_pairs = bool(recognised_pair(table.names)) and set(SENTENCE).isdisjoint(table.names)
-    if of_pairs:
-        samples, notes = _of_pairs(table, first, second, label)
+    pair = recognised_pair(table.names)
+    if of_pairs or (pair and not of_sentences and set(SENTENCE).isdisjoint(table.names)):
+        first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
+        samples, notes = _of_pairs(table, first=first, second=second, label=label)
     else:
-        samples, notes = _of_sentences(table, sentence, group, id)
-    return corpus_of(name, "groups", path, samples, licence=licence, notes=notes)
+        samples, notes = _of_sentences(table, sentence=sentence, group=group, id=id)
+    return corpus_of(name, path, samples, notes=notes)
 
 
-def _of_sentences(table: FileTable, sentence: str, group: str, id_: str) -> tuple[list[Grouped], list[str]]:
+def _of_sentences(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of a table in its order, each once, and notes."""
-    columns = table.select(
-        sentence=TableColumn(SENTENCE, sentence, "of sentences", "sentence="),
-        group=TableColumn(GROUP, group, "of groups", "group="),
-        id=TableColumn(ID, id_),
-    )
-    notes = [f"columns: {columns.note}"]
-    # By text: the sample of the first row that has it, and the line of that row.
-    samples: dict[str, tuple[Grouped, int | None]] = {}
-    ids = Ids(table.path, columns.names.get("id", "id"))
-    rows = 0
-    for row in columns.rows():
-        row.require_values("sentence", "group")
-        text, group_of_row = row.text("sentence").strip(), row.key("group").strip()
-        name = ids.add(row.key("id", str(rows)).strip(), row.line)
-        rows += 1
-        first, line = samples.setdefault(text, (Grouped(name, text, group_of_row), row.line))
-        if first.group != group_of_row:
-            problem = f"sentence of group {group_of_row[:100]!r}, on line {line} of group {first.group[:100]!r}"
-            raise row.error(f"{problem}; a sentence can have one group", "group")
-    if not rows:
-        raise SourceError("the table has no rows", table.path)
-    repeats = rows - len(samples)
+    selection = table.select(SentenceRow, "{}=", **given)
+    # By text: the sample of the first row that has it.
+    samples: dict[str, Grouped] = {}
+    repeats = 0
+    for row in selection:
+        known = samples.setdefault(row.sentence, Grouped(row.key, row.sentence, row.group))
+        repeats += known.id != row.key
+        if known.group != row.group:
+            raise row.error(f"the sentence is in group {quoted(known.group)} too; it can have one group", "group")
+    notes = [selection.note]
     if repeats:
         notes.append(f"{counted(repeats, 'row')} left out: repeats a sentence of the same group")
-    return [sample for sample, _ in samples.values()], notes
+    return list(samples.values()), notes
 
 
-def _of_pairs(table: FileTable, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
+def _of_pairs(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
-    pair = recognised_pair(table.names)
-    columns = table.select(
-        first=TableColumn(pair[:1], first, "of first sentences", "first="),
-        second=TableColumn(pair[1:], second, "of second sentences", "second="),
-        label=TableColumn(LABEL, label, "that says whether they are paraphrases", "label="),
-    )
+    selection = table.select(LabelledPair, "{}=", **given)
+    rows = list(selection)
+    paraphrases = [(row.first, row.second) for row in rows if row.label]
     # Sentences are numbered in order of appearance; those of pairs that are not paraphrases get no number.
-    numbers: dict[str, int] = {}
-    pairs: list[tuple[int, int]] = []
-    rows = 0
-    for row in columns.rows():
-        rows += 1
-        row.require_values("first", "second", "label")
-        # Both texts are checked, also of pairs that are not paraphrases.
-        texts = row.text("first").strip(), row.text("second").strip()
-        if row.is_yes("label"):
-            first_number, second_number = (numbers.setdefault(text, len(numbers)) for text in texts)
-            pairs.append((first_number, second_number))
-    if not rows:
-        raise SourceError("the table has no rows", table.path)
-    texts_by_number = list(numbers)
-    groups = closure(pairs)
-    samples = [Grouped(str(number), texts_by_number[number], str(group)) for number, group in groups.items()]
-    return samples, [f"columns: {columns.note}", f"{counted(rows, 'pair')}, {len(pairs):,} of them paraphrases"]
+    texts = list(dict.fromkeys(text for pair in paraphrases for text in pair))
+    number_of = {text: number for number, text in enumerate(texts)}
+    groups = closure([(number_of[first], number_of[second]) for first, second in paraphrases])
+    samples = [Grouped(str(number), texts[number], str(group)) for number, group in groups.items()]
+    return samples, [selection.note, f"{counted(len(rows), 'pair')}, {len(paraphrases):,} of them paraphrases"]

@@ -7,7 +7,7 @@ pairs, or was made by hand; groups below three are discarded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,22 +16,13 @@ from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped
 from embassay.core.types import Corpus
 
-SHAPE = "groups"
 SMALLEST = 3
 """The minimum size of a group: each of three folds tests one sentence of it."""
 MSRP_LICENCE = "MSR-SSLA (non-commercial)"
 MSRP_SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Brockett 2005)"
 
 
-def corpus_of(
-    name: str,
-    loader: str,
-    path: Path,
-    samples: Sequence[Grouped],
-    *,
-    licence: str,
-    notes: Iterable[str],
-) -> Corpus[Grouped]:
+def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable[str]) -> Corpus[Grouped]:
     """Return the corpus of the groups that have three sentences or more, with notes on what was kept and dropped.
 
     Raises
@@ -41,38 +32,18 @@ def corpus_of(
     """
     # A diagnostic of groups tests a third of each group, so a smaller one cannot be used.
     sizes = Counter(sample.group for sample in samples)
-    in_large_groups = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
-    if not in_large_groups:
-        amounts = "no groups"
-        if sizes:
-            amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
+    kept = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
+    small = {group: size for group, size in sizes.items() if size < SMALLEST}
+    if not kept:
+        amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
         raise SourceError(f"no group has {SMALLEST} sentences or more; found {amounts}", path)
-    all_notes = (*notes, *_amounts(in_large_groups, samples))
-    return Corpus(name, SHAPE, in_large_groups, licence=licence or "unknown", loader=loader, notes=all_notes)
-
-
-def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[str]:
-    """Yield notes on how much was kept, how much was dropped, and which texts no encoder can distinguish."""
-    sizes = Counter(sample.group for sample in kept)
-    smallest, largest = min(sizes.values()), max(sizes.values())
-    size = f"{smallest:,}"
-    if largest > smallest:
-        size += f" to {largest:,}"
-    yield f"{counted(len(kept), 'sentence')} in {counted(len(sizes), 'group')} of {size}"
-    all_groups = {sample.group for sample in samples}
-    dropped = len(all_groups) - len(sizes)
-    if dropped:
-        dropped_sentences = counted(len(samples) - len(kept), "sentence")
-        yield f"{counted(dropped, 'group')} below {SMALLEST} sentences dropped, with {dropped_sentences}"
-    # Equal texts have equal vectors, which makes the task easier within a group and impossible between groups.
-    distinct = {(sample.group, sample.text) for sample in kept}
-    repeated = len(kept) - len(distinct)
-    if repeated:
-        yield f"sentences that repeat another of their group, word for word: {repeated:,}"
-    groups_with_text = Counter(text for _, text in distinct)
-    in_several = sum(number > 1 for number in groups_with_text.values())
-    if in_several:
-        yield f"sentences that are in several groups, so that no encoder can assign them to one: {in_several:,}"
+    large = sorted(sizes[group] for group in sizes.keys() - small)
+    size = f"{large[0]:,}" + (f" to {large[-1]:,}" if large[0] < large[-1] else "")
+    all_notes = [*notes, f"{counted(len(kept), 'sentence')} in {counted(len(large), 'group')} of {size}"]
+    if small:
+        sentences = counted(sum(small.values()), "sentence")
+        all_notes.append(f"{counted(len(small), 'group')} below {SMALLEST} sentences dropped, with {sentences}")
+    return Corpus(name, "groups", kept, notes=tuple(all_notes))
 
 
 def as_msrp(corpus: Corpus[Grouped], note: str) -> Corpus[Grouped]:

@@ -13,38 +13,35 @@ from embassay.core.data import MSRP
 from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.records import rows_with_header
-from embassay.core.tables.rows import FileRow
-from embassay.core.tables.tables import first_line
+from embassay.core.tables.records import has_columns, read_table
+from embassay.core.tables.rows import Row, Text, Whole, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
-from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.folders import Listing, has_file
 
 SHAPE = "groups"
 FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
-HEADER = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
+recognises = has_columns("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String", least=3)
+recognises_folder = has_file(*FILES)
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    cells = {cell.strip() for cell in first_line(head).split("\t")}
-    return len(cells & set(HEADER)) > 2
+class JudgedPair(Row):
+    """Two sentences, and whether people judged them paraphrases."""
+
+    quality: YesNo = column("Quality")
+    first_id: Whole = column("#1 ID")
+    second_id: Whole = column("#2 ID")
+    first: Text = column("#1 String")
+    second: Text = column("#2 String")
 
 
-def recognises_folder(path: Path) -> bool:
-    """Return whether a folder contains one of the released files."""
-    return any(entry.name in FILES for entry in entries(path))
-
-
-def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
+def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Grouped]:
     """Read the corpus as released.
 
     Parameters
     ----------
     source
         Path of a folder with both files, which are read together, or of one file in their format.
-    licence
-        The licence of the files, as the user states it; the released folder is recognised by its content.
     follow_links
         Follow symbolic links in the folder; otherwise they are left out.
 
@@ -61,44 +58,24 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
         listing.require(path, FILES, f"the released folder has {' and '.join(FILES)}")
         files = [path / file for file in FILES]
     pairs = 0
-    paraphrases: list[tuple[int, int]] = []
+    paraphrases = list[tuple[int, int]]()
     # By ID: the text, and where it first appears.
     sentences: dict[int, tuple[str, str]] = {}
     for file in files:
-        for row in rows_with_header(file, HEADER, "\t"):
-            quality = row.values["Quality"].strip()
-            if quality not in {"0", "1"}:
-                raise row.error(f"must be 0 or 1, is {quality[:100]!r}", "Quality")
+        for row in read_table(file, is_quoted=False).select(JudgedPair):
             pairs += 1
             # Sentences of pairs that are not paraphrases are read too, because an ID must have one text in all rows.
-            pair = _number(row, 1, sentences), _number(row, 2, sentences)
-            if quality == "1":
-                paraphrases.append(pair)
-    if not pairs:
-        raise SourceError("the table has no rows", path)
-    groups = closure(paraphrases)
-    samples = [Grouped(str(number), sentences[number][0], str(group)) for number, group in groups.items()]
+            for number, text in ((row.first_id, row.first), (row.second_id, row.second)):
+                known, place = sentences.setdefault(number, (text, row.place))
+                if known != text:
+                    raise SourceError(f"{number} is also the ID of a different sentence on {place}", file, row.line)
+            if row.quality:
+                paraphrases.append((row.first_id, row.second_id))
+    samples = [Grouped(str(number), sentences[number][0], str(group)) for number, group in closure(paraphrases).items()]
     notes = [f"{counted(pairs, 'pair')}, {len(paraphrases):,} of them paraphrases (Quality 1)"]
     if path.name in FILES:
         notes.append("only one of the two released files; published figures are for both, so pass their folder")
-    notes += listing.notes()
-    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=notes)
+    corpus = corpus_of(name, path, samples, notes=[*notes, *listing.notes()])
     if corpus.fingerprint == MSRP:
         return as_msrp(corpus, "this is the corpus as released, train and test together")
     return corpus
-
-
-def _number(row: FileRow, which: int, sentences: dict[int, tuple[str, str]]) -> int:
-    """Return the ID of the first or second sentence of a row, and remember its text and place.
-
-    Raises
-    ------
-    SourceError
-        If another sentence has the same ID.
-    """
-    column = f"#{which} ID"
-    number, text = row.whole(column), row.text(f"#{which} String")
-    known, place = sentences.setdefault(number, (text, f"line {row.line} of {row.path.name}"))
-    if known != text:
-        raise row.error(f"{number} is also the ID of a different sentence on {place}; correct one of them", column)
-    return number

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.core.errors import SourceError, SpecError
+from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.formatting import counted
-from embassay.core.tables.jsonl import Ids, listed, text_field
-from embassay.core.tables.records import TableColumn, is_parquet, read_table
+from embassay.core.samples.checks import text_problem
+from embassay.core.tables.records import is_parquet, read_table
+from embassay.core.tables.rows import Key, Row, Stripped, Text, column
 from embassay.core.tables.texts import TO_TEXT, read_head, read_text
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.front_matter import split_front_matter
@@ -30,10 +31,6 @@ NO_PAGES = (
     "_build _includes _layouts _site _static _templates node_modules requirements*.txt CMakeLists.txt robots.txt"
 ).split()
 """Folders of templates, of pages that a generator made, and of packages; and files for programs."""
-ID = ("id", "_id", "docid", "doc_id", "document_id")
-TEXT = ("text", "contents", "content", "passage", "document", "body", "article")
-"""Column names that are recognised, tried in this order."""
-TITLE = ("title",)
 HEAD = 65_536
 _IS_TEMPLATE = re.compile(r"(?ims)\A(?!.*<pre\b).*^[ \t]*\{%")
 """HTML with lines of a template, unless it may be a page that shows them as code."""
@@ -54,7 +51,6 @@ READERS: Mapping[str, Callable[[str], str]] = {
     **dict.fromkeys(HTML, html_text),
 }
 """By the suffix of a document: the function that returns its text without markup."""
-UNREAD = f"it has no text, is left out, or its suffix is none of {', '.join(READERS)}"
 
 
 @dataclass(frozen=True)
@@ -156,15 +152,6 @@ def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = Fa
     return filter(_is_document, Listing(follow_links, NO_PAGES, aside).files(path))
 
 
-def unread_files(path: Path) -> dict[str, str]:
-    """Return why each file of a folder is not a document, by what its id would be; empty for a file."""
-    names = [file.relative_to(path) for file in (Listing().files(path) if path.is_dir() else ())]
-    return {
-        name.with_suffix("").as_posix(): f"{name} is not read: {TO_TEXT.get(name.suffix.lower(), UNREAD)}"
-        for name in names
-    }
-
-
 def _read_folder(path: Path, listing: Listing) -> Reading:
     """Read the pages of a folder, sorted by id. Files that cannot be read are left out, and named in a note.
 
@@ -179,7 +166,9 @@ def _read_folder(path: Path, listing: Listing) -> Reading:
     for file in sorted(listing.files(path), key=lambda file: file.suffix.lower() in HTML):
         name = file.relative_to(path).as_posix()
         try:
-            key = text_field(without_suffix(name), path, None, "name of a file")
+            key = without_suffix(name)
+            if problem := text_problem(key):
+                raise SourceError(f"its name {problem}", file)
             if key in documents:
                 raise SourceError("another file has the same name", file)
             documents[key] = SourceDocument(key, _text(file))
@@ -200,6 +189,14 @@ def _read_folder(path: Path, listing: Listing) -> Reading:
     return read, (f"files: {counted(len(read), 'document')}", *notes)
 
 
+class DocumentRow(Row):
+    """A document of a table."""
+
+    id: Key = column("id", "_id", "docid", "doc_id", "document_id", default="")
+    text: Text = column("text", "contents", "content", "passage", "document", "body", "article")
+    title: Stripped = ""
+
+
 def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) -> Reading:
     """Read the documents of a table.
 
@@ -210,25 +207,17 @@ def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) ->
     SourceError
         With file, line and column, for missing columns and cells, a repeated id, and a table without documents.
     """
-    table = read_table(path)
-    # Questions refer to documents by id, so a corpus with questions needs the column.
-    needed = "of ids" if titled else ""
-    columns = table.select(
-        id=TableColumn(ID, id_, needed, option.format("id")),
-        text=TableColumn(TEXT, text, "of texts", option.format("text")),
-        title=TableColumn(TITLE),
-    )
-    uses = columns.names.keys()
-    ids = Ids(path, columns.names.get("id", ""), numbered=False)
+    selection = read_table(path).select(DocumentRow, option, id=id_, text=text)
+    if titled and "id" not in selection.names:
+        # Questions refer to documents by id, so a corpus with questions needs the column.
+        raise selection.missing("id")
     documents = list[SourceDocument]()
-    for number, row in enumerate(columns.rows(), 1):
-        row.require_values(*sorted(uses - {"title"}))
-        name = ids.add(row.key("id", str(number)).strip(), row.line)
-        documents.append(SourceDocument(name, row.text("text"), row.optional_text("title").strip()))
-    if not documents:
-        raise SourceError("the table has no documents", path)
-    notes = [f"columns: {columns.note}"]
-    if "title" in uses and titled:
+    for number, row in enumerate(selection, 1):
+        if "id" in selection.names and not row.id:
+            raise row.error("missing", "id")
+        documents.append(SourceDocument(row.id or str(number), row.text, row.title))
+    notes = [selection.note]
+    if "title" in selection.names and titled:
         notes.append("each title is put before its text")
     return tuple(documents), tuple(notes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,11 @@ def entries(path: Path) -> list[Path]:
     except OSError as error:
         known = {FileNotFoundError: "no such folder", NotADirectoryError: "is a file; a folder is needed"}
         raise SourceError(known.get(type(error), f"cannot be read: {error.strerror}"), path) from None
+
+
+def has_file(*names: str) -> Callable[[Path], bool]:
+    """Return what says whether a folder has a file of one of these names."""
+    return lambda path: any(entry.name in names for entry in entries(path))
 
 
 LEFT_OUT = {
@@ -106,12 +111,13 @@ class Listing:
 
     def _may_be_read(self, entry: Path) -> bool:
         """Return whether an entry may be read; count it if not."""
-        # A broken link points to nothing.
-        may_be_followed = not entry.is_symlink() or (self.follow_links and entry.exists())
         if any(map(entry.match, self.exclude)):
             self.excluded.add(entry.name)
-        elif may_be_followed and (entry.is_file() or entry.is_dir()):
-            return entry.resolve() not in map(Path.resolve, self.aside)
+        # A broken link points to nothing.
+        elif entry.is_symlink() and not (self.follow_links and entry.exists()):
+            self.left_out["symbolic link"] += 1
+        elif not (entry.is_file() or entry.is_dir()):
+            self.left_out["special file"] += 1
         else:
-            self.left_out["special file" if may_be_followed else "symbolic link"] += 1
+            return entry.resolve() not in map(Path.resolve, self.aside)
         return False

@@ -9,14 +9,53 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, model_validator
+
 from embassay.core.errors import SourceError
-from embassay.core.tables.jsonl import KINDS
-from embassay.core.tables.rows import FileRow
-from embassay.core.tables.texts import read_text
+from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
+from embassay.core.tables.texts import BLANK, read_text
 
 HEAD = 65_536
-_DATA = re.compile(r'"data"\s*:\s*\[')
+_DATA = re.compile(r'\[|\{(?s:.*)"data"\s*:\s*\[')
 _INSIDE = re.compile(r'"(?:paragraphs|qas|context)"\s*:')
+
+
+class Answer(BaseModel):
+    """An answer of an annotator, and its offset in the context."""
+
+    text: StrictStr
+    answer_start: StrictInt
+
+
+class Asked(BaseModel):
+    """A question about a paragraph."""
+
+    id: Key
+    question: Stripped
+    answers: list[Answer] = []
+    is_impossible: StrictBool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unanswerable(cls, value: Any) -> Any:
+        """Leave out whatever answers stand beside ``is_impossible``."""
+        if isinstance(value, dict) and value.get("is_impossible") is True:
+            return {**value, "answers": []}
+        return value
+
+
+class _Paragraph(BaseModel):
+    context: Text
+    qas: list[Asked] = []
+
+
+class _Article(BaseModel):
+    title: object = ""
+    paragraphs: list[_Paragraph]
+
+
+class _File(Row):
+    data: list[_Article]
 
 
 @dataclass(frozen=True)
@@ -33,21 +72,22 @@ class Paragraph:
         The title of its article; empty if it has none.
     article
         The key of its article: ``article:0``.
-    row
-        The paragraph in the file, with its questions.
+    place
+        Where it is in the file: ``data[0].paragraphs[3]``.
     """
 
     id: str
     text: str
     title: str
     article: str
-    row: FileRow
+    place: str
+    questions: list[Asked]
 
 
 def is_squad(head: str) -> bool:
-    """Return whether a file looks like this format, by its beginning."""
-    start = head.lstrip("\ufeff \t\r\n")[:HEAD]
-    return start.startswith("{") and bool(_DATA.search(start) and _INSIDE.search(start))
+    """Return whether a file looks like this format, by its beginning; the list of articles may stand alone."""
+    start = head.lstrip(BLANK)[:HEAD]
+    return bool(_DATA.match(start) and _INSIDE.search(start))
 
 
 def paragraphs(path: Path) -> Iterator[Paragraph]:
@@ -58,21 +98,14 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     SourceError
         With file and field, for content that is not in this format.
     """
-    top = json_object(path)
-    if not isinstance(top, dict):
-        raise SourceError(f"must be an object, is {KINDS[type(top)]}", path)
-    for number, article in enumerate(objects(FileRow(top, path, None), "data")):
-        title = article.values.get("title")
+    content = json_object(path)
+    file = checked(_File, content if isinstance(content, dict) else {"data": content}, path)
+    for number, article in enumerate(file.data):
         # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
-        plain_title = title.strip().replace("_", " ") if isinstance(title, str) else ""
-        for index, row in enumerate(objects(article, "paragraphs")):
-            yield Paragraph(f"{number}-{index}", row.text("context"), plain_title, f"article:{number}", row)
-
-
-def objects(row: FileRow, field: str) -> Iterator[FileRow]:
-    """Yield the objects in a list; messages name their fields by position, such as ``data[0].paragraphs``."""
-    for index, value in enumerate(row.list(field)):
-        yield row.object(value, f"{field}[{index}].")
+        title = article.title.strip().replace("_", " ") if isinstance(article.title, str) else ""
+        for index, row in enumerate(article.paragraphs):
+            place = f"data[{number}].paragraphs[{index}]"
+            yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", place, row.qas)
 
 
 def json_object(path: Path) -> Any:
@@ -83,10 +116,10 @@ def json_object(path: Path) -> Any:
     SourceError
         With file and line, if it cannot be read or is not JSON.
     """
+    text = read_text(path)
+    if not text.strip():
+        raise SourceError("the file is empty", path)
     try:
-        return json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        empty = error.pos >= len(error.doc) and not error.doc.strip()
-        raise SourceError("the file is empty" if empty else f"not JSON: {error.msg}", path, error.lineno) from None
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"not JSON: {error}", path) from None
+        raise SourceError(f"not JSON: {error}", path, getattr(error, "lineno", None)) from None

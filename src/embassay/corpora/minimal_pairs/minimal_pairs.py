@@ -2,96 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Annotated
 
-from embassay.core.errors import SourceError
-from embassay.core.samples.checks import unknown_edit
-from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
-from embassay.core.tables.jsonl import first_fields
-from embassay.core.tables.rows import FileRow, named_rows
+from pydantic import BeforeValidator, Field
+
+from embassay.core.samples.minimal_pairs import ALL_EDITS, Edit, ExtraEdit, MinimalPairs
+from embassay.core.tables.records import has_columns, read_table
+from embassay.core.tables.rows import Key, Row, Text
 from embassay.core.types import Corpus
 
 SHAPE = "minimal_pairs"
-FIELDS = ("original", "edits")
+EVERY = "every edit"
+recognises = has_columns("original", "edits", least=2)
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return set(FIELDS) <= first_fields(head)
+Ways = Annotated[dict[str, Text], BeforeValidator(lambda way: {EVERY: way} if isinstance(way, str) else way)]
 
 
-def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
+class EditsRow(Row):
+    """An original with its edits, and how these were made: a text for all, or one for each."""
+
+    original: Text
+    edits: Annotated[dict[Edit | ExtraEdit, Text], Field(min_length=1)]
+    id: Key = ""
+    unit: Key = ""
+    source: Ways = Field(default_factory=dict)
+
+
+def load(source: str, name: str) -> Corpus[MinimalPairs]:
     """Read a file of minimal pairs.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
         With file, line and field, for a line that is not an original with its edits.
     """
-    path = Path(source)
-    samples: list[MinimalPairs] = []
-    ways: dict[str, dict[str, None]] = {}
-    for key, row in named_rows(path):
-        sample = _sample(key, row)
-        samples.append(sample)
-        for edit, way in _sources(row, sample):
-            ways.setdefault(edit, {})[way] = None
-    if not samples:
-        raise SourceError("the file has no minimal pairs", path)
+    samples = list[MinimalPairs]()
+    ways: dict[str, dict[str, None]] = {edit: {} for edit in ALL_EDITS}
+    for row in read_table(Path(source)).select(EditsRow):
+        # In the order of the known edits, so that the order in the file has no effect.
+        edits = {edit: row.edits[edit] for edit in ALL_EDITS if edit in row.edits}
+        for edit, text in edits.items():
+            if text == row.original:
+                raise row.error(f"{edit} equals the original", "edits")
+            way = row.source.get(edit) or row.source.get(EVERY)
+            if way:
+                ways[edit][way] = None
+        if not row.source.keys() <= {*edits, EVERY}:
+            raise row.error("must be a text, or an object with a text for each edit of the line", "source")
+        samples.append(MinimalPairs(row.key, row.original, tuple(edits.items()), row.unit))
+    # How the edits were made: once if all were made in the same way, else edit by edit.
+    distinct = set[str]().union(*ways.values())
+    by_edit = "; ".join(f"{edit}: {', '.join(names)}" for edit, names in ways.items() if names)
     return Corpus(
         name,
         SHAPE,
         tuple(samples),
-        licence=licence or "unknown",
-        source=_written_source(ways),
-        loader="minimal_pairs",
+        source=by_edit if len(distinct) > 1 else "".join(distinct),
     )
-
-
-def _sample(key: str, row: FileRow) -> MinimalPairs:
-    """Return the sample of a line."""
-    original = row.text("original")
-    edits = row.value("edits")
-    if not isinstance(edits, dict) or not edits:
-        raise row.error("must be an object with a text for each edit", "edits")
-    for name in edits:
-        if name not in ALL_EDITS:
-            raise row.error(unknown_edit(name), "edits")
-    # In the order of the known edits, so that the order in the file has no effect.
-    texts: dict[str, str] = {}
-    for name in ALL_EDITS:
-        if name in edits:
-            texts[name] = row.as_text(edits[name], f"edits.{name}")
-            if texts[name] == original:
-                raise row.error("equals the original", f"edits.{name}")
-    return MinimalPairs(key, original, tuple(texts.items()), row.key("unit"))
-
-
-def _sources(row: FileRow, sample: MinimalPairs) -> list[tuple[str, str]]:
-    """Return (edit, how it was made) for a line's edits, if stated: a text for all, or an object by edit."""
-    source = row.values.get("source")
-    names = dict(sample.edits)
-    if source is None:
-        return []
-    if isinstance(source, str):
-        source = dict.fromkeys(names, source)
-    is_of_edits = isinstance(source, dict) and source.keys() <= names.keys()
-    if not is_of_edits or not all(isinstance(way, str) for way in source.values()):
-        raise row.error("must be a text, or an object with a text for each edit of the line", "source")
-    return list(source.items())
-
-
-def _written_source(ways: Mapping[str, Iterable[str]]) -> str:
-    """Return how the edits were made: once if all were made in the same way, else edit by edit."""
-    distinct = set[str]().union(*ways.values())
-    if len(distinct) < 2:
-        return "".join(distinct)
-    return "; ".join(f"{name}: {', '.join(ways[name])}" for name in ALL_EDITS if name in ways)

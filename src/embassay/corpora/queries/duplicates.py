@@ -38,6 +38,17 @@ class PassageGroups:
         texts = [passage.text if passage.long else "" for passage in passages]
         return cls(tuple(passages), tuple(near_duplicates(texts)))
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {passage.id: place for place, passage in enumerate(self.passages)}
+
+    @cached_property
+    def _members(self) -> dict[int, list[Passage]]:
+        members: dict[int, list[Passage]] = {group: [] for group in self.groups}
+        for passage, group in zip(self.passages, self.groups, strict=True):
+            members[group].append(passage)
+        return members
+
     def place(self, passage: Passage) -> int:
         """Return the position of a passage."""
         return self._places[passage.id]
@@ -69,19 +80,6 @@ class PassageGroups:
                 selected.append(passage)
         return selected
 
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """The place of each passage, by id."""
-        return {passage.id: place for place, passage in enumerate(self.passages)}
-
-    @cached_property
-    def _members(self) -> dict[int, list[Passage]]:
-        """The passages of each group of near-duplicates."""
-        members = defaultdict[int, list[Passage]](list)
-        for passage, group in zip(self.passages, self.groups, strict=True):
-            members[group].append(passage)
-        return members
-
 
 def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     """Return the group of each text: equal numbers for texts of one group.
@@ -97,35 +95,22 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
 
     word_sets = [frozenset(tokens(text)) for text in texts]
     groups = DisjointSet(range(len(texts)))
-    sets_with_word = Counter[str]()
-    for words in set(word_sets):
-        sets_with_word.update(words)
-    rarest_first = sorted(sets_with_word, key=lambda word: (sets_with_word[word], word))
-    rank = {word: number for number, word in enumerate(rarest_first)}
-    first_of_words = dict[frozenset[str], int]()
+    number_of_sets = Counter(word for words in set(word_sets) for word in words)
+    first_with = dict[frozenset[str], int]()
     index = defaultdict[str, list[int]](list)
     for place, words in enumerate(word_sets):
-        if not words:
+        first = first_with.setdefault(words, place)
+        if words:
+            groups.merge(first, place)
+        if first < place or not words:
             continue
-        if words in first_of_words:
-            groups.merge(first_of_words[words], place)
-            continue
-        first_of_words[words] = place
         # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
-        length_of_prefix = len(words) - math.ceil(near * len(words) - SLACK) + 1
-        rarest = sorted(words, key=rank.__getitem__)[:length_of_prefix]
-        others = set[int]()
-        for word in rarest:
-            others.update(index[word])
-        for other in others:
-            if not groups.connected(place, other) and _jaccard(words, word_sets[other]) >= near - SLACK:
+        rarest_first = sorted(words, key=lambda word: (number_of_sets[word], word))
+        prefix = rarest_first[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
+        for other in {other for word in prefix for other in index[word]}:
+            common = len(words & word_sets[other])
+            if common / (len(words) + len(word_sets[other]) - common) >= near - SLACK:
                 groups.merge(place, other)
-        for word in rarest:
+        for word in prefix:
             index[word].append(place)
     return [groups[place] for place in range(len(texts))]
-
-
-def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """Return the share of common words among all words of two sets."""
-    common = len(a & b)
-    return common / (len(a) + len(b) - common)

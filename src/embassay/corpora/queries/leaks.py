@@ -47,17 +47,6 @@ def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
     return ""
 
 
-def overlap(question: str, passages: Iterable[str]) -> float:
-    """Return the share of a question's content words that occur in its passages, 0 to 1; 0 if it has none."""
-    content = telling(tokens(question))
-    if not content:
-        return 0.0
-    passage_words = set[str]()
-    for passage in passages:
-        passage_words.update(tokens(passage))
-    return sum(word in passage_words for word in content) / len(content)
-
-
 def telling(words: Iterable[str], excluded: Collection[str] = ()) -> list[str]:
     """Return the content words: those that are neither function words nor excluded."""
     return [word for word in words if word not in _FUNCTION_WORDS and word not in excluded]
@@ -65,11 +54,7 @@ def telling(words: Iterable[str], excluded: Collection[str] = ()) -> list[str]:
 
 def names(question: str) -> list[str]:
     """Return the words, lower-cased, that have a capital after the first word of a question."""
-    words = list[str]()
-    for part in question.split()[1:]:
-        if part[:1].isupper():
-            words += tokens(part)
-    return words
+    return [word for part in question.split()[1:] if part[:1].isupper() for word in tokens(part)]
 
 
 def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]]:

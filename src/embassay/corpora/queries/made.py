@@ -16,9 +16,11 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from itertools import chain
+from typing import Literal, NamedTuple
 
 from embassay.core.errors import SpecError
+from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import collapsed, is_heading, whole_sentences, word_count
@@ -59,19 +61,18 @@ MARGIN = 2
 SEVERAL = -1
 """Stands for several groups of passages."""
 NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words next to {SHORTEST} other words"
-_LINK = re.compile(r"!?\[([^\]]{0,500})\]\([^)\s]{0,300}(?:\s[^)]{0,300})?\)")
-_TAG = re.compile(r"<[^<>]{1,200}>|\{#[^{}]{1,200}\}")
-_CODE = re.compile(r"(`+[^`]+`+)")
-_MARKS = re.compile(r"[`*]+")
-_EMPHASIS = re.compile(r"(?<!\w)_([^\s_](?:[^_]*[^\s_])?)_(?!\w)")
-"""Emphasised words. Other underscores are part of names: ``_build``, ``__name__``."""
+_MARKS = re.compile(
+    r"(?P<code>`+[^`]+`+)|!?\[(?P<words>[^\]]{0,500})\]\([^)\s]{0,300}(?:\s[^)]{0,300})?\)|<[^<>]{1,200}>|\{#[^{}]{1,200}\}|"
+    r"[`*]+|(?<!\w)_(?=[^\s_](?:[^_]*[^\s_])?_(?!\w))|(?<=[^\s_])_(?!\w)"
+)
+"""Code, links, tags and emphasis. Other underscores are part of names: ``_build``, ``__name__``."""
 _VERSION_OR_DATE = re.compile(
     r"(?i)v?\d+(?:\.\w+)+|\bv\d+\b|\b\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)?\b|"
     r"\b(?:a|b|rc|alpha|beta|dev|post|version|released?|unreleased|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|"
     r"june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\d*\b"
 )
 """The parts of a version or a date: ``3.2.4``, ``v2``, ``2017-11-13``, ``13 November 2017``, ``1.0 beta 2``."""
-_ITEM = re.compile(r"(?:[-*+•–]|\d+[.)]|[A-Z]?\d*(?:\.\d+)+\.?)\s+")
+_ITEM = re.compile(r"\A(?:[-*+•–]|\d+[.)]|[A-Z]?\d*(?:\.\d+)+\.?)\s+")
 
 
 @dataclass(frozen=True)
@@ -113,22 +114,8 @@ class MadeQueries:
 
     def summary(self) -> str:
         """Return how many they are and how they were made: ``12 queries were made from headings of the documents``."""
-        number = len(self.queries)
-        were = "queries were"
-        if number == 1:
-            were = "query was"
-        return f"{number:,} {were} {self.source.removeprefix('queries ')}"
-
-
-@dataclass(frozen=True)
-class _Options:
-    """The parameters of :func:`made_queries` but for the method."""
-
-    passages: str
-    count: int | None
-    seed: int
-    language: str
-    share: float
+        were = counted(len(self.queries), "query was", "queries were")
+        return f"{were} {self.source.removeprefix('queries ')}"
 
 
 def made_queries(
@@ -162,90 +149,72 @@ def made_queries(
     SpecError
         If the passages are sentences, and sentences are to be taken out of them.
     """
-    options = _Options(passages.strip(), count, seed, language, share)
-    if method == "headings":
-        return _from_headings(sources, options)
-    if method == "cloze":
-        return _from_sentences(sources, options)
-    of_headings = _from_headings(sources, options)
-    enough = ENOUGH_HEADINGS
-    if count is not None:
-        enough = min(count, ENOUGH_HEADINGS)
-    if len(of_headings.queries) >= enough or options.passages == "sentence":
-        return of_headings
-    of_sentences = _from_sentences(sources, options)
-    if of_headings.queries and len(of_headings.queries) >= len(of_sentences.queries):
+    passages = passages.strip()
+    of_headings = None
+    if method != "cloze":
+        of_headings = _from_headings(sources, passages, count, seed, share)
+        enough = min(ENOUGH_HEADINGS if count is None else count, ENOUGH_HEADINGS)
+        if method == "headings" or passages == "sentence" or len(of_headings.queries) >= enough:
+            return of_headings
+    of_sentences = _from_sentences(sources, passages, count, seed, share, language)
+    if of_headings and of_headings.queries and len(of_headings.queries) >= len(of_sentences.queries):
         return of_headings
     return of_sentences
 
 
 def plain(text: str) -> str:
     """Return a text without Markdown's marks, and without the number or bullet that it begins with."""
-    without_links = _TAG.sub("", _LINK.sub(r"\1", text))
-    parts = []
-    for part in _CODE.split(without_links):
-        # Code keeps its underscores and stars: they are part of names.
-        if _CODE.fullmatch(part):
-            parts.append(part.strip("`"))
-        else:
-            parts.append(_MARKS.sub("", _EMPHASIS.sub(r"\1", part)))
-    words = collapsed("".join(parts))
-    item = _ITEM.match(words)
-    if item:
-        return words[item.end() :]
-    return words
+    # Code keeps its underscores and stars: they are part of names.
+    without_marks = _MARKS.sub(lambda mark: (mark["code"] or "").strip("`") or mark["words"] or "", text)
+    return _ITEM.sub("", collapsed(without_marks), count=1)
 
 
 # --- Headings ---
 
 
-def _from_headings(sources: Sequence[SourceDocument], options: _Options) -> MadeQueries:
+def _from_headings(
+    sources: Sequence[SourceDocument], passages: str, count: int | None, seed: int, share: float
+) -> MadeQueries:
     """Return the headings as queries; the passages to search are without headings.
 
     A heading is preceded by the headings above it. The passages of its section, without those of the sections below it,
     are right if they are long enough to ask about, and so are near-duplicates of them.
     """
     rejected = Counter[str]()
-    cut = cut_all(sources, options.passages, by_section=True)
+    cut = cut_all(sources, passages, by_section=True)
     groups = PassageGroups.of([replace(passage, headings=()) for passage in cut])
     without = {source.id for source in sources} - {passage.document for passage in cut if passage.path}
-    if without:
-        rejected["a document without headings, or with headings only"] += len(without)
+    rejected["a document without headings, or with headings only"] += len(without)
     sections = defaultdict[tuple[str, int], list[Passage]](list)
     for passage in groups.passages:
         if passage.path:
             sections[passage.document, passage.section].append(passage)
-    texts = [_query_of(members[0].path) for members in sections.values()]
-    keys = [" ".join(tokens(text)) for text in texts]
-    sections_of_key = Counter(keys)
+    text_of = {key: _query_of(members[0].path) for key, members in sections.items()}
+    number_of = Counter(" ".join(tokens(text)) for text in text_of.values())
 
     queries = list[MadeQuery]()
-    for text, key, members in zip(texts, keys, sections.values(), strict=True):
+    for key, members in sections.items():
+        text = text_of[key]
         usable = [passage for passage in members if passage.long and not groups.is_boilerplate(passage)]
-        if sections_of_key[key] > 1:
+        if number_of[" ".join(tokens(text))] > 1:
             reason = "a heading that several sections have"
         else:
-            reason = _problem_of_heading(text, members[0].path[-1], usable, options.share)
+            reason = _problem_of_heading(text, members[0].path[-1], usable, share)
         if reason:
             rejected[reason] += 1
             continue
         # By id, because a passage may be a near-duplicate of several others.
-        right = dict[str, Passage]()
-        for passage in usable:
-            for near in (passage, *groups.near(passage)):
-                right[near.id] = near
+        right = {near.id: near for passage in usable for near in (passage, *groups.near(passage))}
         queries.append(MadeQuery(f"heading:{usable[0].id}", text, tuple(right.values())))
-    drawn = _drawn(queries, options, "heading", rejected)
-    return MadeQueries("headings", drawn, groups, rejected)
+    return MadeQueries("headings", _drawn(queries, count, seed, "heading", rejected), groups, +rejected)
 
 
-def _drawn(queries: Sequence[MadeQuery], options: _Options, what: str, rejected: Counter[str]) -> tuple[MadeQuery, ...]:
+def _drawn(
+    queries: Sequence[MadeQuery], count: int | None, seed: int, what: str, rejected: Counter[str]
+) -> tuple[MadeQuery, ...]:
     """Draw the queries to keep, evenly over the units, and count the others in ``rejected``."""
-    queries_with_unit = [(query.right[0].unit, query) for query in queries]
-    drawn = evenly(queries_with_unit, options.count, options.seed, what)
-    not_drawn = len(queries) - len(drawn)
-    if not_drawn:
-        rejected[f"a {what} that was not drawn (--count)"] += not_drawn
+    drawn = evenly([(query.right[0].unit, query) for query in queries], count, seed, what)
+    rejected[f"a {what} that was not drawn (--count)"] += len(queries) - len(drawn)
     return tuple(drawn)
 
 
@@ -275,9 +244,9 @@ def _problem_of_heading(text: str, own: str, passages: Sequence[Passage], share:
 
 def is_version_or_date(heading: str) -> bool:
     """Return whether a heading has no words but a version, a date or both, as in a list of changes."""
-    without_link = _LINK.sub(r"\1", heading)
-    rest = _VERSION_OR_DATE.sub("", without_link)
-    return rest != without_link and not any(character.isalnum() for character in rest)
+    words = plain(heading)
+    rest = _VERSION_OR_DATE.sub("", words)
+    return rest != words and not any(map(str.isalnum, rest))
 
 
 def _query_of(path: Sequence[str]) -> str:
@@ -292,24 +261,26 @@ def _query_of(path: Sequence[str]) -> str:
 # --- Sentences ---
 
 
-@dataclass(frozen=True)
-class _Sentence:
-    """A sentence that may be a query.
+class _Sentence(NamedTuple):
+    """A sentence that may be a query: as it is asked, as its passage has it, and its runs of words.
 
-    Attributes
-    ----------
-    pattern
-        Finds it in passages, with any white space between its words.
-    runs
-        Its runs of :data:`~embassay.corpora.queries.leaks.RUN` words; the whole sentence if it is shorter.
+    The runs have :data:`~embassay.corpora.queries.leaks.RUN` words; a shorter sentence is one run.
     """
 
     text: str
-    pattern: re.Pattern[str]
-    runs: tuple[str, ...]
+    source: str
+    runs: list[str]
+
+    def removed_from(self, passage: Passage) -> Passage:
+        """Return a passage without the sentence, with any white space between its words."""
+        body = re.sub(r"\s+".join(map(re.escape, self.source.split())), "", passage.body)
+        # The spaces before and after the sentence become one.
+        return replace(passage, body=re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip())
 
 
-def _from_sentences(sources: Sequence[SourceDocument], options: _Options) -> MadeQueries:
+def _from_sentences(
+    sources: Sequence[SourceDocument], passages: str, count: int | None, seed: int, share: float, language: str
+) -> MadeQueries:
     """Return sentences as queries, at most one of each passage, from which it is removed.
 
     Near-duplicates of the passage are right too; the sentence is removed from them as well. A sentence is left out if
@@ -320,40 +291,36 @@ def _from_sentences(sources: Sequence[SourceDocument], options: _Options) -> Mad
     SpecError
         If the passages are sentences.
     """
-    if options.passages == "sentence":
+    if passages == "sentence":
         raise SpecError("a sentence cannot be taken out of a passage of one sentence; use passages=paragraph")
     rejected = Counter[str]()
-    groups = PassageGroups.of(cut_all(sources, options.passages))
+    groups = PassageGroups.of(cut_all(sources, passages))
     selected = [(passage.unit, passage) for passage in groups.selected(rejected)]
-    most = None
-    if options.count is not None:
-        most = MARGIN * options.count
-    tried = evenly(selected, most, options.seed, "passages")
-    sentences_of = {passage.id: _suitable_sentences(passage, options.language) for passage in tried}
-    group_of_run = _groups_of_runs(sentences_of.values(), groups)
+    tried = evenly(selected, None if count is None else MARGIN * count, seed, "passages")
+    sentences_of = {passage.id: _suitable_sentences(passage, language) for passage in tried}
+    group_of_run = _groups_of_runs(chain.from_iterable(sentences_of.values()), groups)
 
-    stream = generator(options.seed, "queries", "cloze")
+    stream = generator(seed, "queries", "cloze")
     queries = list[MadeQuery]()
     for passage in tried:
         reason = NO_SENTENCE
         candidates = sentences_of[passage.id]
+        # By id, each once.
+        near = {each.id: each for each in (passage, *groups.near(passage))}.values()
         for place in stream.permutation(len(candidates)).tolist():
             sentence = candidates[place]
-            right = _without(sentence, [passage, *groups.near(passage)])
-            reason = _problem_of_sentence(sentence, right, group_of_run, groups.group(passage), options.share)
+            right = tuple(map(sentence.removed_from, near))
+            reason = _problem_of_sentence(sentence, right, group_of_run, groups.group(passage), share)
             if not reason:
                 queries.append(MadeQuery(f"cloze:{passage.id}", sentence.text, right))
                 break
         if reason:
             rejected[reason] += 1
-    drawn = _drawn(queries, options, "sentence", rejected)
+    drawn = _drawn(queries, count, seed, "sentence", rejected)
     # Only the passages of the queries that are drawn lose a sentence.
-    shortened = dict[str, Passage]()
-    for query in drawn:
-        for passage in query.right:
-            shortened[passage.id] = passage
-    passages = tuple(shortened.get(passage.id, passage) for passage in groups.passages)
-    return MadeQueries("cloze", drawn, replace(groups, passages=passages), rejected)
+    shortened = {passage.id: passage for query in drawn for passage in query.right}
+    remaining = tuple(shortened.get(passage.id, passage) for passage in groups.passages)
+    return MadeQueries("cloze", drawn, replace(groups, passages=remaining), +rejected)
 
 
 def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
@@ -366,12 +333,9 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
         parts = parts[1:-1]
     suitable = list[_Sentence]()
     for part in parts:
-        if is_heading(part):
-            continue
         text = plain(part)
-        if RUN <= word_count(text) <= LONGEST and _letters(text) >= LETTERS:
-            pattern = re.compile(r"\s+".join(map(re.escape, part.split())))
-            suitable.append(_Sentence(text, pattern, tuple(_runs(tokens(part), RUN))))
+        if not is_heading(part) and RUN <= word_count(text) <= LONGEST and _letters(text) >= LETTERS:
+            suitable.append(_Sentence(text, part, _runs(tokens(part), RUN)))
     return suitable
 
 
@@ -379,42 +343,25 @@ def _letters(text: str) -> float:
     """Return the share of letters, and of marks on letters, among the characters that are not white space."""
     characters = "".join(text.split())
     # Marks are counted as letters, because Indic scripts, for example, write vowels as marks.
-    letters = sum(unicodedata.category(character)[0] in "LM" for character in characters)
-    return letters / len(characters)
+    return sum(unicodedata.category(character)[0] in "LM" for character in characters) / len(characters)
 
 
 def _runs(words: Sequence[str], length: int) -> list[str]:
     """Return the runs of words of a length; all words if they are fewer."""
-    starts = range(max(len(words) - length + 1, 1))
-    return [" ".join(words[start : start + length]) for start in starts]
+    return [" ".join(words[start : start + length]) for start in range(max(len(words) - length + 1, 1))]
 
 
-def _groups_of_runs(candidates: Iterable[Sequence[_Sentence]], groups: PassageGroups) -> Mapping[str, int]:
-    """Return the group of near-duplicates in which each run of the candidates occurs, or SEVERAL."""
-    wanted = set[str]()
-    for sentences_of_passage in candidates:
-        for sentence in sentences_of_passage:
-            wanted.update(sentence.runs)
+def _groups_of_runs(sentences: Iterable[_Sentence], groups: PassageGroups) -> Mapping[str, int]:
+    """Return the group of near-duplicates in which each run of some sentences occurs, or SEVERAL."""
+    wanted = {run for sentence in sentences for run in sentence.runs}
     lengths = {run.count(" ") + 1 for run in wanted}
     group_of_run = dict[str, int]()
     for passage, group in zip(groups.passages, groups.groups, strict=True):
         words = tokens(passage.text)
-        for length in lengths:
-            for run in _runs(words, length):
-                if run in wanted and group_of_run.setdefault(run, group) != group:
-                    group_of_run[run] = SEVERAL
+        for run in wanted.intersection(chain.from_iterable(_runs(words, length) for length in lengths)):
+            if group_of_run.setdefault(run, group) != group:
+                group_of_run[run] = SEVERAL
     return group_of_run
-
-
-def _without(sentence: _Sentence, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Return passages, each once, without a sentence."""
-    shortened = dict[str, Passage]()
-    for passage in passages:
-        body = sentence.pattern.sub("", passage.body)
-        # The spaces before and after the sentence become one.
-        body = re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip()
-        shortened[passage.id] = replace(passage, body=body)
-    return tuple(shortened.values())
 
 
 def _problem_of_sentence(
@@ -428,6 +375,4 @@ def _problem_of_sentence(
     if any(leak(sentence.text, "", passage.text, share) for passage in right):
         return "a passage whose sentences repeat its other words"
     # Such a sentence introduces a list or a quotation, which is what it is about.
-    if sentence.text.endswith((":", "：")):
-        return NO_SENTENCE
-    return ""
+    return NO_SENTENCE if sentence.text.endswith((":", "：")) else ""

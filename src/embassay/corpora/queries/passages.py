@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import HEADING, Cutter, code_indented, collapsed, word_count
@@ -78,71 +79,37 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
     while any(mark in source.id for source in sources):
         mark += "#"
     cut = Cutter(passages)
-    ignores_headings = not by_section and (cut.size or cut.way == "document")
+    has_sections = by_section or not (cut.size or cut.way == "document")
     one_unit = len({source.unit or source.id for source in sources}) == 1
     cut_passages = list[Passage]()
     for source in sources:
-        sections = [DocumentSection((), source.text)]
-        if not ignores_headings:
-            sections = sections_of(source.text)
-        pieces = _pieces(source, sections, cut)
-        for number, piece in enumerate(pieces, 1):
-            name = source.id
-            if len(pieces) > 1:
-                name = f"{source.id}{mark}{number}"
-            unit = source.unit or source.id
+        sections = sections_of(source.text) if has_sections else [DocumentSection((), source.text, ())]
+        pieces = [(place, body) for place, section in enumerate(sections) for body in cut(section.text)]
+        # The title of an article stands for all its paragraphs, that of a document for itself.
+        title = (source.title,) if source.title and not source.unit else ()
+        if sections and sections[0].headings[:1] == title:
+            title = ()
+        last = -1
+        for number, (place, body) in enumerate(pieces, 1):
+            section = sections[place]
+            name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
             # If there is one document only, each passage is a unit: otherwise nothing could be resampled. Windows of
             # words overlap, so that they are not independent of each other.
-            if one_unit and not cut.size:
-                unit = name
-            cut_passages.append(
-                Passage(name, piece.text, unit, cut.overlap, piece.headings, source.id, piece.number, piece.path)
-            )
+            unit = name if one_unit and not cut.size else source.unit or source.id
+            # Headings go to the first piece under them, the title to the first of all.
+            headings = (title if number == 1 else ()) + (section.headings if place != last else ())
+            path = section.path if section.path[:1] == (source.title,) else title + section.path
+            cut_passages.append(Passage(name, body, unit, cut.overlap, headings, source.id, place, path))
+            last = place
     return tuple(cut_passages)
 
 
-@dataclass(frozen=True)
-class DocumentSection:
-    """A part of a document.
-
-    Attributes
-    ----------
-    headings
-        Those between it and the section before.
-    path
-        All headings above it, its own last.
-    number
-        Its number in the document, from 0.
-    """
+class DocumentSection(NamedTuple):
+    """A part of a document: the headings between it and the section before, its text, and all headings above it."""
 
     headings: tuple[str, ...]
     text: str
-    path: tuple[str, ...] = ()
-    number: int = 0
-
-
-def _pieces(source: SourceDocument, sections: Sequence[DocumentSection], cut: Cutter) -> list[DocumentSection]:
-    """Divide the sections of a document; headings go to the first piece under them, the title to the first piece."""
-    # The title of an article stands for all its paragraphs, that of a document for itself.
-    is_own_title = bool(source.title) and not source.unit
-    title: tuple[str, ...] = ()
-    if is_own_title and sections:
-        begins_with_title = sections[0].headings[:1] == (source.title,)
-        if not begins_with_title:
-            title = (source.title,)
-    pieces = list[DocumentSection]()
-    for section in sections:
-        path = section.path
-        if path[:1] != (source.title,):
-            path = title + path
-        headings = section.headings
-        for body in cut(section.text):
-            pieces.append(DocumentSection(headings, body, path, section.number))
-            # Only the first piece of a section has its headings.
-            headings = ()
-    if title:
-        pieces[0] = replace(pieces[0], headings=title + pieces[0].headings)
-    return pieces
+    path: tuple[str, ...]
 
 
 def sections_of(text: str) -> list[DocumentSection]:
@@ -154,27 +121,21 @@ def sections_of(text: str) -> list[DocumentSection]:
     path, lines = list[tuple[int, str]](), list[str]()
     # The number of headings of the path that stand before an earlier section; they are its first ones.
     earlier = 0
-    for line in code_indented(text).splitlines():
+    for line in [*code_indented(text).splitlines(), "# The end"]:
         heading = HEADING.match(line)
         if heading is None:
             lines.append(line)
             continue
         if any(map(str.strip, lines)):
-            sections.append(_section(path, earlier, lines, len(sections)))
+            names = tuple(name for _, name in path)
+            sections.append(DocumentSection(names[earlier:], "\n".join(lines), names))
             earlier = len(path)
-        depth = len(heading.group(1))
+        depth = len(heading[1])
         path = [upper for upper in path if upper[0] < depth]
         earlier = min(earlier, len(path))
-        path.append((depth, collapsed(heading.group(2))))
+        path.append((depth, collapsed(heading[2])))
         lines = []
-    if any(map(str.strip, lines)):
-        sections.append(_section(path, earlier, lines, len(sections)))
     return sections
-
-
-def _section(path: Sequence[tuple[int, str]], earlier: int, lines: Sequence[str], number: int) -> DocumentSection:
-    names = tuple(name for _, name in path)
-    return DocumentSection(names[earlier:], "\n".join(lines), names, number)
 
 
 # --- Words ---
@@ -188,18 +149,3 @@ def tokens(text: str) -> list[str]:
 def spaced(words: Sequence[str]) -> str:
     """Return words with spaces between and around them, so that a run of words is a substring."""
     return f" {' '.join(words)} "
-
-
-def stem(word: str) -> str:
-    """Return a word of :func:`tokens` without the ending of an English plural."""
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    if word.endswith("s") and not word.endswith("ss") and len(word) > 2:
-        return word[:-1]
-    return word
-
-
-@lru_cache(maxsize=64)
-def stems(text: str) -> frozenset[str]:
-    """Return the words of a text, plurals as singulars."""
-    return frozenset(map(stem, tokens(text)))

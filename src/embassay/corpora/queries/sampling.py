@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TypeVar
 
 from embassay.core.randomness import generator
@@ -24,14 +23,10 @@ def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose
     """
     if count is None or count >= len(items):
         return [item for _, item in items]
-    shuffled = generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist()
-    places_of_unit = defaultdict[str, list[int]](list)
-    for place in shuffled:
-        unit, _ = items[place]
-        places_of_unit[unit].append(place)
-    # One of each unit, then a second of each, and so on. Units of fewer items have None in the later rounds.
-    order = list[int]()
-    for one_of_each in zip_longest(*places_of_unit.values()):
-        order += [place for place in one_of_each if place is not None]
-    drawn = sorted(order[:count])
-    return [items[place][1] for place in drawn]
+    places_of_unit = dict[str, list[int]]()
+    for place in generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist():
+        places_of_unit.setdefault(items[place][0], []).append(place)
+    # One of each unit, then a second of each, and so on; -1 where a unit has no more.
+    rounds = chain.from_iterable(zip_longest(*places_of_unit.values(), fillvalue=-1))
+    order = [place for place in rounds if place >= 0]
+    return [items[place][1] for place in sorted(order[:count])]

@@ -6,27 +6,38 @@ Thakur et al. (2021). Judgements are a table query-id, corpus-id, score, or line
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from embassay.core.errors import SourceError, SpecError, quoted
+from embassay.core.errors import SourceError, SpecError, listed, quoted
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.jsonl import listed
-from embassay.core.tables.records import rows_with_header
-from embassay.core.tables.rows import FileRow, json_rows, named_rows
+from embassay.core.tables.records import read_table
+from embassay.core.tables.rows import Key, Row, Stripped, Text, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.passages import Cutter
-from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out
-from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
+from embassay.corpora.retrieval.corpus import About
+from embassay.corpora.retrieval.judgements import judged_corpus
 
 SHAPE = "retrieval"
 FOLDER, LINES = "qrels", "qrels.jsonl"
 """The judgements: a folder with a file for each split, or one file without splits."""
-HEADER = ("query-id", "corpus-id", "score")
 DEFAULT = "test"
 """The default split."""
+
+
+class DocumentRow(Row):
+    """A document; it may have no text."""
+
+    id: Key = column("_id")
+    title: Text = ""
+    text: Text = ""
+
+
+class QueryRow(Row):
+    """A query."""
+
+    id: Key = column("_id")
+    text: Stripped
 
 
 def recognises_folder(path: Path) -> bool:
@@ -40,7 +51,6 @@ def load(
     name: str,
     *,
     split: str = "",
-    licence: str = "",
     about: About = "these-documents",
     passages: str = "document",
     language: str = "en",
@@ -54,8 +64,6 @@ def load(
         Path of the folder.
     split
         Which judgements of the folder; by default ``test`` if it exists, else the only ones.
-    licence
-        The licence of the files, as the user states it.
     about
         What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
         question was asked on its own.
@@ -81,26 +89,19 @@ def load(
     needed = ("corpus.jsonl", "queries.jsonl", FOLDER if has_splits else LINES)
     form = "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv or qrels.jsonl"
     listing.require(path, needed, form)
+    judgements, note = path / LINES, f"judgements: {LINES}"
     if has_splits:
-        judgements = _split_file(path / FOLDER, split, listing)
+        judgements = _split_file(path / FOLDER, split.strip(), listing)
         note = f"split: {judgements.stem}"
     elif split.strip():
         raise SpecError(f"split {quoted(split)}: {path} has no splits, only {LINES}; leave out split=")
-    else:
-        judgements = path / LINES
-        note = f"judgements: {LINES}"
-    texts, empty = _texts(path / "corpus.jsonl")
-    queries = _queries(path / "queries.jsonl")
-    questions, notes_on_judgements = judged_questions(judgements, _judgements(judgements), queries, texts, about)
-    notes = [note, f"passages: {passages}", *notes_on_judgements, *listing.notes()]
-    notes += left_out(empty, "document left out: no text", "documents left out: no text")
-    if about == "these-documents":
-        notes.append(JUDGED)
-    same = len(queries.keys() & texts.keys())
-    if same:
-        what_beir_does = "that document can be retrieved here; BEIR's evaluation leaves it out"
-        notes.append(f"queries with the id of a document: {same:,}; {what_beir_does}")
-    return corpus_of(name, "beir", cut_all(texts, cut), questions, licence=licence, notes=notes)
+    texts = {
+        row.id: (f"{row.title} {row.text}".strip(), row.place)
+        for row in read_table(path / "corpus.jsonl").select(DocumentRow)
+    }
+    queries = {row.id: row.text for row in read_table(path / "queries.jsonl").select(QueryRow)}
+    notes = (note, f"passages: {passages}", *listing.notes())
+    return judged_corpus(name, judgements, queries, texts, cut, about, notes)
 
 
 def _split_file(folder: Path, split: str, listing: Listing) -> Path:
@@ -108,50 +109,7 @@ def _split_file(folder: Path, split: str, listing: Listing) -> Path:
     files = {entry.stem: entry for entry in listing.entries(folder) if entry.suffix == ".tsv"}
     if not files:
         raise SourceError(f"the folder has no SPLIT.tsv{listing.hint()}", folder)
-    wanted = split.strip()
-    if wanted and wanted not in files:
-        raise SpecError(f"split {quoted(wanted)} is not in {folder}; it has: {listed(files)}")
-    if not wanted and len(files) == 1:
-        return next(iter(files.values()))
-    if not wanted and DEFAULT not in files:
-        raise SourceError(f"no {DEFAULT}.tsv; choose one with split=: {listed(files)}", folder)
-    return files[wanted or DEFAULT]
-
-
-def _texts(path: Path) -> tuple[dict[str, str], list[str]]:
-    """Return the documents' texts by id, each preceded by its title, and the places of those without a text."""
-    texts: dict[str, str] = {}
-    empty = list[str]()
-    for name, row in named_rows(path, "_id", numbered=False):
-        row.require("text")
-        title, text = row.optional_text("title"), row.optional_text("text")
-        if title or text:
-            texts[name] = f"{title} {text}".strip()
-        else:
-            empty.append(f"{quoted(name)} on line {row.line} of {path.name}")
-    if not texts:
-        raise SourceError("the file has no documents", path)
-    return texts, empty
-
-
-def _queries(path: Path) -> dict[str, str]:
-    """Return the texts of the queries by id."""
-    queries = {name: row.text("text").strip() for name, row in named_rows(path, "_id", numbered=False)}
-    if not queries:
-        raise SourceError("the file has no queries", path)
-    return queries
-
-
-def _cells(row: FileRow) -> FileRow:
-    """Return a line whose ids and score are texts, as the cells of a table are."""
-    return replace(row, values={name: row.as_key(row.value(name), name) for name in HEADER})
-
-
-def _judgements(path: Path) -> Iterator[Judgement]:
-    if path.name == LINES:
-        rows: Iterator[FileRow] = map(_cells, json_rows(path))
-    else:
-        rows = rows_with_header(path, HEADER, "\t")
-    for row in rows:
-        query, document = row.filled("query-id"), row.filled("corpus-id")
-        yield row.line, query, document, row.whole("score", signed=True)
+    wanted = split or (DEFAULT if len(files) > 1 else next(iter(files)))
+    if wanted not in files:
+        raise SpecError(f"split {quoted(wanted)} is not in {folder}; choose one with split=: {listed(files)}")
+    return files[wanted]

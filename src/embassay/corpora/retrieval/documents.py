@@ -17,21 +17,17 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
-from embassay.corpora.io.documents import looks_like_documents, read_documents, unread_files
+from embassay.corpora.io.documents import looks_like_documents, read_documents
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all
-from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
+from embassay.corpora.retrieval.questions import NEEDED, read_questions
 
 SHAPE = "retrieval"
 PRIORITY, FOLDER_PRIORITY = 20, 30
 """Tried after the loaders of specific formats, because a table with the right columns, or a folder, may be anything."""
 QUERIES = 1_000
 """The default for the number of queries that are made."""
-NEEDS = (
-    "questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions "
-    f"({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
-)
 
 
 def recognises(head: str) -> bool:
@@ -50,7 +46,6 @@ def load(
     name: str,
     *,
     questions: str = "",
-    licence: str = "",
     question: str = "",
     document: str = "",
     id: str = "",  # noqa: A002 - an option's name
@@ -72,8 +67,6 @@ def load(
         Path of a folder, or of a table.
     questions
         Path of the table of questions; without it queries are made, and each passage is a document.
-    licence
-        The licence of the documents, as the user states it.
     question, document
         The column names of the questions, if they are not recognised.
     id, text
@@ -125,20 +118,20 @@ def load(
             raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
         documents, notes = read()
         made = made_queries(documents, method, passages=passages, count=count, seed=seed, language=language)
-        return _without_questions(name, path, made, licence, about, (*notes, f"passages: {passages}"))
+        return _without_questions(name, path, made, about, (*notes, f"passages: {passages}"))
     if (method, count, seed) != ("auto", QUERIES, 0):
         raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
     questions_path = source_path(questions)
     documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
-    samples, columns = read_questions(questions_path, texts, question, document, about, unread_files(path))
+    samples, columns = read_questions(questions_path, texts, question, document, about)
     all_notes = [*notes, columns, f"passages: {passages}"]
-    corpus = corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
+    corpus = corpus_of(name, cut_all(texts, cut), samples, notes=all_notes)
     return replace(corpus, document_noun="page" if path.is_dir() else "document")
 
 
 def _without_questions(
-    name: str, path: Path, made: MadeQueries, licence: str, about: About, notes: Sequence[str]
+    name: str, path: Path, made: MadeQueries, about: About, notes: Sequence[str]
 ) -> Corpus[Question]:
     """Return a corpus of queries that were made from the documents, each passage a document.
 
@@ -149,16 +142,14 @@ def _without_questions(
     """
     if not made.queries:
         reasons = "; ".join(f"{number:,} × {reason}" for reason, number in made.rejected.most_common(3))
-        raise SourceError(f"no queries can be made from the documents ({reasons or 'no text'}); add {NEEDS}", path)
+        raise SourceError(f"no queries can be made from the documents ({reasons or 'no text'}); add {NEEDED}", path)
     samples = []
     for query in made.queries:
         right = tuple(passage.id for passage in query.right)
-        units: tuple[str, ...] = ()
-        if about == "new-documents":
-            # Queries from one document are not independent; a dict keeps each document once, in order.
-            units = tuple(dict.fromkeys(f"document:{passage.unit}" for passage in query.right))
-        samples.append(Question(query.id, query.text, right, units=units))
+        # Queries from one document are not independent; a dict keeps each document once, in order.
+        units = dict.fromkeys(f"document:{passage.unit}" for passage in query.right)
+        samples.append(Question(query.id, query.text, right, units=tuple(units) if about == "new-documents" else ()))
     documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
     all_notes = (f"no questions given: {made.summary()}; {REAL_ADD}", "each passage is a document", *notes)
-    corpus = corpus_of(name, "documents", documents, samples, licence=licence, notes=all_notes)
+    corpus = corpus_of(name, documents, samples, notes=all_notes)
     return replace(corpus, source=made.source)

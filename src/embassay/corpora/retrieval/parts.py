@@ -14,7 +14,7 @@ from embassay.core.samples.retrieval import Question
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import About, corpus_of
-from embassay.corpora.retrieval.questions import QUESTION, RIGHT, possible_ids, read_questions
+from embassay.corpora.retrieval.questions import NEEDED, possible_ids, read_questions
 
 SHAPE = "retrieval"
 PRIORITY = 5
@@ -31,7 +31,6 @@ def load(
     name: str,
     *,
     questions: str = "",
-    licence: str = "",
     question: str = "",
     document: str = "",
     about: About = "new-documents",
@@ -44,8 +43,6 @@ def load(
         Path of a folder of parts.
     questions
         Path of the table of questions (CSV, TSV, JSON lines, Parquet).
-    licence
-        The licence of the documents, as the user states it.
     question, document
         The column names of the questions, if they are not recognised.
     about
@@ -60,14 +57,11 @@ def load(
         Without questions.
     """
     if not questions:
-        raise SpecError(
-            f"corpus {source!r}: a folder of 'embassay encode' needs questions=FILE, a table with a column of "
-            f"questions ({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
-        )
+        raise SpecError(f"corpus {source!r}: a folder of 'embassay encode' needs {NEEDED}")
     documents = PartDocuments(PartVectors(source_path(source)))
     table = source_path(questions)
     # The ids of all documents may not fit into memory; those that the questions may name do.
     places = documents.places(possible_ids(table, document))
     samples, columns = read_questions(table, places, question, document, about)
     notes = ["documents: the rows of a folder of vectors, shown by their ids; their texts are not read", columns]
-    return corpus_of(name, "parts", documents, samples, licence=licence, notes=notes)
+    return corpus_of(name, documents, samples, notes=notes)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
+from typing import Annotated
+from unicodedata import normalize
 
-from embassay.core.errors import SourceError, quoted
+from pydantic import BeforeValidator
+
+from embassay.core.errors import quoted
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.records import Selection, TableColumn, read_table
-from embassay.core.tables.rows import FileRow, is_blank
+from embassay.core.tables.records import read_table
+from embassay.core.tables.rows import Key, Row, Stripped, as_list, column
 from embassay.corpora.io.documents import without_suffix
 from embassay.corpora.retrieval.corpus import About, units, unknown_documents
 
@@ -27,59 +31,50 @@ RIGHT = (
     "answer_document",
     "relevant",
 )
-WITH_IDS = f"{RIGHT[0]!r} with the ids of the right documents"
-ID = ("id", "qid", "query_id", "question_id")
-"""Column names that are recognised, tried in this order."""
+NEEDED = (
+    f"questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions ({', '.join(QUESTION)}) and a "
+    f"column with the ids of their right documents ({', '.join(RIGHT)})"
+)
 
 
-@dataclass
-class _Question:
-    """A question, the line of its first row, and the documents of all its rows."""
+class QuestionRow(Row):
+    """A question and the ids of its right documents: a list, or one text that may hold several."""
 
-    text: str
-    line: int | None
-    right: dict[str, None] = field(default_factory=dict)
+    unique = False
+    question: Stripped = column(*QUESTION)
+    document: Annotated[list[Key], BeforeValidator(as_list)] = column(*RIGHT)
+    id: Key = column("id", "qid", "query_id", "question_id", default="")
+
+    def readings(self) -> list[list[str]]:
+        """Return the ways to read the cell: as it is, its parts between ``;``, and those between spaces.
+
+        Ids may contain spaces, so semicolons are tried first.
+        """
+        cell = self.document
+        if len(cell) != 1:
+            return [cell]
+        by_semicolon = [part.strip() for part in cell[0].split(";") if part.strip()]
+        return [cell, by_semicolon, [part for part in re.split(r"[;\s]+", cell[0]) if part]]
 
 
-def read_questions(
-    path: Path,
-    documents: Mapping[str, object],
-    question: str,
-    document: str,
-    about: About,
-    unread: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[tuple[Question, ...], str]:
-    """Return the questions of a table, and a note of the columns that they were read from.
+@dataclass(frozen=True)
+class KnownIds:
+    """The ids of documents; one may be written with its suffix, and composed or decomposed (NFC, NFD)."""
 
-    Rows with the same question id are one question, whose right documents are those of all rows.
+    ids: Collection[str]
 
-    Parameters
-    ----------
-    documents
-        The documents, by id.
-    question, document
-        The column names, if they are not recognised.
-    unread
-        Why files beside the documents are not read, by what their ids would be.
+    def of(self, name: str) -> str:
+        """Return the id of the document that a name means; empty if there is none."""
+        # In a folder a document's id is its path without the suffix.
+        for candidate in (name, without_suffix(name)):
+            if candidate in self.ids:
+                return candidate
+        # macOS decomposes the names of files.
+        return "" if name.isascii() else self._composed.get(normalize("NFC", without_suffix(name)), "")
 
-    Raises
-    ------
-    SourceError
-        With file, line and column, for missing columns, unknown documents, and a table without questions.
-    """
-    columns = read_table(path).select(
-        question=TableColumn(QUESTION, question, "of questions", "question="),
-        document=TableColumn(RIGHT, document, WITH_IDS, "document="),
-        id=TableColumn(ID),
-    )
-    questions = _read(columns, documents, unread)
-    if not questions:
-        raise SourceError("the table has no questions", path)
-    samples = list[Question]()
-    for key, entry in questions.items():
-        right = tuple(entry.right)
-        samples.append(Question(key, entry.text, right, units=units(right, about)))
-    return tuple(samples), f"columns of the questions: {columns.note}"
+    @cached_property
+    def _composed(self) -> dict[str, str]:
+        return {normalize("NFC", key): key for key in self.ids if not key.isascii()}
 
 
 def possible_ids(path: Path, document: str) -> set[str]:
@@ -90,87 +85,61 @@ def possible_ids(path: Path, document: str) -> set[str]:
     document
         The name of the column, if it is not recognised.
     """
-    columns = read_table(path).select(document=TableColumn(RIGHT, document, WITH_IDS, "document="))
-    names = set[str]()
-    for row in columns.rows():
-        for parts in _possible(row):
-            names.update(parts)
+    rows = read_table(path).select(QuestionRow, "{}=", document=document)
+    names = {name for row in rows for reading in row.readings() for name in reading}
     return names | {without_suffix(name) for name in names}
 
 
-def _read(columns: Selection, documents: Mapping[str, object], unread: Mapping[str, str]) -> dict[str, _Question]:
-    """Return the questions by id."""
-    questions: dict[str, _Question] = {}
-    unknown = list[tuple[int | None, str]]()
-    for number, row in enumerate(columns.rows()):
-        for column in ("question", "document"):
-            if column not in row.values:
-                raise row.error("missing", column)
-        text = row.text("question").strip()
-        key = _key(row, number, columns)
-        question = questions.setdefault(key, _Question(text, row.line))
-        if question.text != text:
-            problem = f"{quoted(key)} has another question on line {question.line}; one id must have one question"
-            raise row.error(problem, "id")
-        for name in _right(row, documents):
-            document = known_id(name, documents)
-            if document:
-                question.right[document] = None
-            else:
-                unknown.append((row.line, name))
-    if unknown:
-        raise unknown_documents(columns.table.path, columns.names["document"], unknown, documents, unread)
-    return questions
+def read_questions(
+    path: Path,
+    documents: Collection[str],
+    question: str,
+    document: str,
+    about: About,
+) -> tuple[tuple[Question, ...], str]:
+    """Return the questions of a table, and a note of the columns that they were read from.
 
+    Rows with the same question id are one question, whose right documents are those of all rows.
 
-def _key(row: FileRow, number: int, columns: Selection) -> str:
-    """Return the id of a question: that of its row, or its number where the table has no ids."""
-    if "id" not in columns.names:
-        return str(number)
-    key = row.key("id").strip()
-    if not key:
-        raise row.error("missing; if some questions have an id, all need one", "id")
-    return key
+    Parameters
+    ----------
+    documents
+        The ids of the documents.
+    question, document
+        The column names, if they are not recognised.
 
-
-def _possible(row: FileRow) -> list[list[str]]:
-    """Return the ways to read a cell as ids: a list, the whole text, its parts between ";", and those between spaces.
-
-    Ids may contain spaces, so semicolons are tried first.
+    Raises
+    ------
+    SourceError
+        With file, line and column, for missing columns, unknown documents, and a table without questions.
     """
-    value = row.values.get("document")
-    if is_blank(value):
-        return []
-    if isinstance(value, list):
-        if None in value:
-            raise row.error("is null, an id is needed; use an empty list for no document", "document")
-        return [[row.as_key(item, "document").strip() for item in value]]
-    cell = row.key("document").strip()
-    by_semicolon = [part.strip() for part in cell.split(";") if part.strip()]
-    by_space = [part for part in re.split(r"[;\s]+", cell) if part]
-    return [[cell], by_semicolon, by_space]
+    selection = read_table(path).select(QuestionRow, "{}=", question=question, document=document)
+    known = KnownIds(documents)
+    first_rows: dict[str, QuestionRow] = {}
+    right: dict[str, dict[str, None]] = {}
+    unknown = list[tuple[int | None, str]]()
+    for row in selection:
+        if "id" in selection.names and not row.id:
+            raise row.error("missing; if some questions have an id, all need one", "id")
+        first = first_rows.setdefault(row.key, row)
+        if first.question != row.question:
+            problem = f"{quoted(row.key)} has another question on line {first.line}; one id must have one question"
+            raise row.error(problem, "id")
+        names = _right(row, known)
+        unknown += [(row.line, name) for name in names if not known.of(name)]
+        right.setdefault(row.key, {}).update(dict.fromkeys(map(known.of, names)))
+    if unknown:
+        raise unknown_documents(path, selection.names["document"], unknown, documents)
+    samples = [
+        Question(key, first_rows[key].question, tuple(ids), units=units(ids, about)) for key, ids in right.items()
+    ]
+    return tuple(samples), selection.note.replace("columns", "columns of the questions")
 
 
-def _right(row: FileRow, documents: Mapping[str, object]) -> list[str]:
-    """Return the ids in a list, or in a text: read in the first way that names documents."""
-    ways = _possible(row)
-    if len(ways) < 2:
-        return ways[0] if ways else []
-    cell, by_semicolon, by_space = ways
-    for names in (cell, by_semicolon):
-        if names and all(known_id(name, documents) for name in names):
-            return names
-    if any(known_id(name, documents) for name in by_space):
-        return by_space
-    return cell
-
-
-def known_id(name: str, documents: Mapping[str, object]) -> str:
-    """Return the id of the document that a name means: an id, or a path with its suffix; empty if there is none."""
-    if name in documents:
-        return name
-    # In a folder a document's id is its path without the suffix.
-    stem = without_suffix(name)
-    if stem in documents:
-        return stem
-    return ""
+def _right(row: QuestionRow, known: KnownIds) -> list[str]:
+    """Return the ids in a cell, in the first reading that names documents: all of them, or, between spaces, any."""
+    readings = row.readings()
+    for reading in readings:
+        if reading and all(map(known.of, reading)):
+            return reading
+    return readings[-1] if any(map(known.of, readings[-1])) else readings[0]

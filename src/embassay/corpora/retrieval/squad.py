@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -18,20 +18,28 @@ from embassay.core.errors import SourceError, SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
-from embassay.core.tables.jsonl import KINDS
-from embassay.core.tables.rows import FileRow
 from embassay.core.types import Corpus
 from embassay.corpora.io import passages
-from embassay.corpora.io.squad import Paragraph, is_squad, objects
+from embassay.corpora.io.squad import Answer, Paragraph, is_squad
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
 from embassay.corpora.retrieval.corpus import corpus_of, left_out
 
 SHAPE = "retrieval"
-
-
-def recognises(head: str) -> bool:
-    """Return whether a file looks like this format, by its beginning."""
-    return is_squad(head)
+recognises = is_squad
+NOTES = {
+    "moved": (
+        "answer is not at its offset: located by its text, which occurs once",
+        "answers are not at their offsets: located by their texts, which occur once",
+    ),
+    "astray": (
+        "answer left out: empty, or not at its offset and not exactly once elsewhere in its context",
+        "answers left out: empty, or not at their offset and not exactly once elsewhere in their context",
+    ),
+    "unanswered": (
+        "question left out: no answer can be located",
+        "questions left out: no answer can be located",
+    ),
+}
 
 
 def load(
@@ -42,7 +50,6 @@ def load(
     sentences: Literal["sentencex", "nltk"] = "sentencex",
     paragraphs: int | None = None,
     seed: int = 0,
-    licence: str = "",
     language: str = "en",
 ) -> Corpus[Question]:
     """Read a file in SQuAD's format.
@@ -60,8 +67,6 @@ def load(
         has 120 of SQuAD, with 1,009 questions in 651 sentences.
     seed
         Seed for the choice of paragraphs.
-    licence
-        The licence of the file, as the user states it.
     language
         The language whose rules decide where a sentence ends, for sentencex.
 
@@ -78,22 +83,18 @@ def load(
     chosen = list(read_paragraphs(path))
     notes = list[str]()
     if paragraphs is not None:
-        with_questions = [paragraph for paragraph in chosen if paragraph.row.values.get("qas")]
+        with_questions = [paragraph for paragraph in chosen if paragraph.questions]
         chosen = _sample(with_questions, paragraphs, seed)
         notes.append(f"{paragraphs:,} of {len(with_questions):,} paragraphs with questions, chosen with seed {seed}")
     cut: Callable[[str], passages.Sentences] = partial(passages.sentences, language=language)
     if sentences == "nltk":
         cut = passages.nltk_sentences
         notes.append("sentences are split by nltk")
-    reader = _SquadReader(cut if documents == "sentences" else None)
-    for paragraph in chosen:
-        reader.read(paragraph)
-    if not reader.questions:
-        raise SourceError("the file has no usable question", path)
+    read, questions, notes_on_answers = _read(path, chosen, cut if documents == "sentences" else None)
     articles = {paragraph.article for paragraph in chosen}
     counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
-    notes += [counts, f"documents: {documents}", *reader.notes()]
-    corpus = corpus_of(name, "squad", reader.documents, reader.questions, licence=licence, notes=notes)
+    notes += [counts, f"documents: {documents}", *notes_on_answers]
+    corpus = corpus_of(name, read, questions, notes=notes)
     return replace(corpus, document_noun=documents.removesuffix("s"))
 
 
@@ -102,118 +103,59 @@ def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Par
     if not 0 < number <= len(paragraphs):
         raise SpecError(f"paragraphs must be 1 to {len(paragraphs):,} (all that have questions), is {number:,}")
     order = generator(seed, "paragraphs").permutation(len(paragraphs))
-    return [paragraphs[place] for place in sorted(order[:number].tolist())]
+    return [paragraphs[place] for place in sorted(order[:number])]
 
 
-@dataclass
-class _Context:
-    """A paragraph: its text, its documents, and the start of each in the text."""
+def _read(
+    path: Path, paragraphs: Sequence[Paragraph], cut: Callable[[str], passages.Sentences] | None
+) -> tuple[list[Document], list[Question], list[str]]:
+    """Return the documents, the questions that are unanswerable or have an answer in them, and notes.
 
-    text: str
-    ids: list[str]
-    starts: list[int]
-    unit: str
-
-    def document(self, place: int) -> str:
-        """Return the document that contains this position of the text."""
-        return self.ids[max(bisect_right(self.starts, place) - 1, 0)]
-
-
-@dataclass
-class _SquadReader:
-    """Reads a file; collects its content and what had to be assumed.
-
-    Attributes
+    Parameters
     ----------
     cut
         Returns the sentences of a paragraph; None if paragraphs are searched.
     """
-
-    cut: Callable[[str], passages.Sentences] | None
-    documents: list[Document] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
-    ids: dict[str, str] = field(default_factory=dict)
-    moved: list[str] = field(default_factory=list)
-    astray: list[str] = field(default_factory=list)
-    unanswered: list[str] = field(default_factory=list)
-
-    def read(self, paragraph: Paragraph) -> None:
-        """Add the documents and the questions of a paragraph."""
-        text = paragraph.text
-        pieces, ids = [(0, text.strip())], [paragraph.id]
-        if self.cut:
-            pieces = self.cut(text)
+    documents, questions, seen = list[Document](), list[Question](), set[str]()
+    # The places of what had to be assumed.
+    assumed: dict[str, list[str]] = {kind: [] for kind in NOTES}
+    for paragraph in paragraphs:
+        pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
+        if cut:
+            pieces = cut(paragraph.text)
             ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
-        for key, (_, piece) in zip(ids, pieces, strict=True):
-            self.documents.append(Document(key, (piece,)))
-        context = _Context(text, ids, [start for start, _ in pieces], paragraph.article)
-        for question in objects(paragraph.row, "qas"):
-            self._question(question, context)
+        documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
+        starts = [start for start, _ in pieces]
+        for number, asked in enumerate(paragraph.questions):
+            place = f"{paragraph.place}.qas[{number}]"
+            if asked.id in seen:
+                raise SourceError(f"another question has the id {quoted(asked.id)}", path, None, place)
+            seen.add(asked.id)
+            offsets = []
+            for answer_number, answer in enumerate(asked.answers):
+                offset, kind = _located(answer, paragraph.text)
+                if kind:
+                    assumed[kind].append(f"{place}.answers[{answer_number}]")
+                if kind != "astray":
+                    offsets.append(offset)
+            # In the order of the text. A sentence is right if an answer begins in it.
+            right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in sorted(offsets))
+            if right or asked.is_impossible:
+                questions.append(Question(asked.id, asked.question, tuple(right), units=(paragraph.article,)))
+            else:
+                assumed["unanswered"].append(place)
+    if not questions:
+        raise SourceError("the file has no usable question", path)
+    return documents, questions, [note for kind, nouns in NOTES.items() for note in left_out(assumed[kind], *nouns)]
 
-    def _question(self, question: FileRow, context: _Context) -> None:
-        """Add a question, if an answer of it can be placed or it is unanswerable."""
-        text = question.text("question").strip()
-        key = self._id(question)
-        impossible = question.values.get("is_impossible", False)
-        if not isinstance(impossible, bool):
-            raise question.error(f"must be true or false, is {KINDS[type(impossible)]}", "is_impossible")
-        right = () if impossible else self._right(question, context)
-        if right or impossible:
-            self.questions.append(Question(key, text, right, units=(context.unit,)))
-        else:
-            self.unanswered.append(question.place)
 
-    def _id(self, question: FileRow) -> str:
-        """Return a question's id, or raise SourceError if it is missing or repeated."""
-        if question.value("id") is None:
-            raise question.error("is null; every question needs one", "id")
-        key = question.key("id").strip()
-        place = self.ids.setdefault(key, question.place)
-        if place != question.place:
-            raise question.error(f"{quoted(key)} is the id of {place} already", "id")
-        return key
-
-    def _right(self, question: FileRow, context: _Context) -> tuple[str, ...]:
-        """Return the documents in which the annotators' answers begin, in their order in the text."""
-        places = []
-        for answer in objects(question, "answers"):
-            place = self._place(answer, context.text)
-            if place is not None:
-                places.append(place)
-        return tuple(dict.fromkeys(context.document(place) for place in sorted(places)))
-
-    def _place(self, answer: FileRow, context: str) -> int | None:
-        """Return the position of an answer's first letter; None if it is empty or cannot be found."""
-        text, start = answer.value("text"), answer.value("answer_start")
-        if not isinstance(text, str):
-            raise answer.error(f"must be a text, is {KINDS[type(text)]}", "text")
-        if not isinstance(start, int) or isinstance(start, bool):
-            raise answer.error(f"must be a whole number, is {KINDS[type(start)]}", "answer_start")
-        # A negative index would count from the end.
-        is_there = start >= 0 and context.startswith(text, start)
-        if not text.strip() or not (is_there or context.count(text) == 1):
-            self.astray.append(answer.place)
-            return None
-        if not is_there:
-            self.moved.append(answer.place)
-            start = context.index(text)
-        return start + len(text) - len(text.lstrip())
-
-    def notes(self) -> list[str]:
-        """Return notes on what was assumed and what was left out."""
-        notes = left_out(
-            self.moved,
-            "answer is not at its offset: located by its text, which occurs once",
-            "answers are not at their offsets: located by their texts, which occur once",
-        )
-        notes += left_out(
-            self.astray,
-            "answer left out: empty, or not at its offset and not exactly once elsewhere in its context",
-            "answers left out: empty, or not at their offset and not exactly once elsewhere in their context",
-        )
-        notes += left_out(
-            self.unanswered,
-            "question left out: no answer can be located",
-            "questions left out: no answer can be located",
-        )
-        return notes
+def _located(answer: Answer, context: str) -> tuple[int, str]:
+    """Return the position of an answer's first letter, and ``moved`` or ``astray`` if its offset is wrong."""
+    text, start = answer.text, answer.answer_start
+    kind = ""
+    # A negative index would count from the end.
+    if start < 0 or not context.startswith(text, start):
+        start, kind = context.find(text), "moved"
+        if context.count(text) != 1:
+            kind = "astray"
+    return start + len(text) - len(text.lstrip()), kind if text.strip() else "astray"

@@ -6,23 +6,21 @@ lines of query, 0, document and grade in a file whose name has ``qrels``; a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from embassay.core.errors import SourceError, quoted
+from embassay.core.errors import SourceError, listed, quoted
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.jsonl import Ids, listed
-from embassay.core.tables.rows import FileRow
-from embassay.core.tables.tables import table_rows
-from embassay.core.tables.texts import read_text
+from embassay.core.tables.records import delimited
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.passages import Cutter, collapsed
-from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out
-from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
+from embassay.corpora.retrieval.corpus import About
+from embassay.corpora.retrieval.judgements import judged_corpus
 
 SHAPE = "retrieval"
 TABLE = ".tsv"
+NAMES = ("of judgements, with 'qrels' in its name", "of topics, with 'topics' or 'queries' in its name")
 
 
 def recognises_folder(path: Path) -> bool:
@@ -35,7 +33,6 @@ def load(
     source: str,
     name: str,
     *,
-    licence: str = "",
     about: About = "these-documents",
     passages: str = "document",
     language: str = "en",
@@ -47,8 +44,6 @@ def load(
     ----------
     source
         Path of the folder.
-    licence
-        The licence of the files, as the user states it.
     about
         What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
         question was asked on its own.
@@ -68,27 +63,24 @@ def load(
     cut = Cutter(passages, language)
     listing = Listing(follow_links)
     files = sorted(listing.files(path))
-    judgements, with_topics = judgements_and_topics(file for file in files if file.parent == path)
-    judged = _only(judgements, path, "of judgements, with 'qrels' in its name", listing)
-    topics = _only(with_topics, path, "of topics, with 'topics' or 'queries' in its name", listing)
-    queries = _queries(topics)
-    texts, notes_on_documents = _documents([file for file in files if file not in (judged, topics)])
-    if not texts:
-        raise SourceError(f"no document with a text; documents must be id, tab, text in {TABLE}", path)
-    questions, notes_on_judgements = judged_questions(judged, _judgements(judged), queries, texts, about)
-    notes = [f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}"]
-    notes += [*notes_on_judgements, *notes_on_documents, *listing.notes()]
-    if about == "these-documents":
-        notes.append(JUDGED)
-    return corpus_of(name, "trec", cut_all(texts, cut), questions, licence=licence, notes=notes)
+    judged, topics = (
+        _only(those, path, what, listing)
+        for those, what in zip(judgements_and_topics(file for file in files if file.parent == path), NAMES, strict=True)
+    )
+    queries = {key: collapsed(text) for key, (text, _) in _texts([topics]).items()}
+    if not all(queries.values()):
+        raise SourceError(
+            "has a topic without a text", topics, None, listed(key for key in queries if not queries[key])
+        )
+    tables = [file for file in files if file.suffix.lower() == TABLE and file not in (judged, topics)]
+    notes = (f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}", *listing.notes())
+    return judged_corpus(name, judged, queries, _texts(tables), cut, about, notes)
 
 
 def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:
     """Return the only file of a kind, or raise SourceError."""
-    if not files:
-        raise SourceError(f"no file {what}{listing.hint()}", path)
-    if len(files) > 1:
-        raise SourceError(f"more than one file {what}: {listed(f.name for f in files)}; keep only one", path)
+    if len(files) != 1:
+        raise SourceError(f"needs one file {what}; found {listed(f.name for f in files)}{listing.hint()}", path)
     return files[0]
 
 
@@ -104,59 +96,21 @@ def judgements_and_topics(files: Iterable[Path]) -> tuple[list[Path], list[Path]
     return judgements, topics
 
 
-def _documents(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
-    """Return the texts of the documents by id, which is unique over all files, and notes on what was left out."""
-    texts: dict[str, str] = {}
-    places: dict[str, str] = {}
-    empty, others = list[str](), list[str]()
+def _texts(files: Iterable[Path]) -> dict[str, tuple[str, str]]:
+    """Return the text, which may be empty, and the place of each id in lines of id, tab, text; more tabs are spaces.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for a line without an id or a tab, and for an id that an earlier line has.
+    """
+    read: dict[str, tuple[str, str]] = {}
     for file in files:
-        before = len(places)
-        rows = _table(file) if file.suffix.lower() == TABLE else ()
-        for line, name, text in rows:
-            if name in places:
-                raise SourceError(f"{quoted(name)} is already used in {places[name]}", file, line, "id")
-            places[name] = f"{file.name} on line {line}"
-            if text:
-                texts[name] = text
-            else:
-                empty.append(f"{quoted(name)} on line {line} of {file.name}")
-        if len(places) == before:
-            others.append(file.name)
-    notes = left_out(empty, "document left out: no text", "documents left out: no text")
-    notes += left_out(others, "other file left out: it has no document", "other files left out: they have no document")
-    return texts, notes
-
-
-def _table(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, id, text) of lines of id, tab, text; further tabs become spaces."""
-    for line, (name, *texts) in table_rows(path, "\t"):
-        if not texts or not name.strip():
-            raise SourceError("must be an id, a tab and a text", path, line)
-        yield line, name.strip(), " ".join(texts).strip()
-
-
-def _queries(path: Path) -> dict[str, str]:
-    """Return the queries by id."""
-    ids = Ids(path, "id", numbered=False)
-    queries: dict[str, str] = {}
-    for line, name, text in _table(path):
-        query = collapsed(text)
-        if not query:
-            raise SourceError("an empty text", path, line, "text")
-        ids.add(name, line)
-        queries[name] = query
-    if not queries:
-        raise SourceError("the file has no topics", path)
-    return queries
-
-
-def _judgements(path: Path) -> Iterator[Judgement]:
-    """Yield the judgements of a file."""
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        cells = line.split()
-        if not cells:
-            continue
-        if len(cells) != 4:
-            raise SourceError(f"must be query, 0, document and grade; it has {len(cells)} columns", path, number)
-        query, _, document, grade = cells
-        yield number, query, document, FileRow({"grade": grade}, path, number).whole("grade", signed=True)
+        for line, (cell, *cells) in delimited(file):
+            key = cell.strip()
+            if not cells or not key:
+                raise SourceError("must be an id, a tab and a text", file, line)
+            if key in read:
+                raise SourceError(f"{quoted(key)} is already used on {read[key][1]}", file, line, "id")
+            read[key] = " ".join(cells).strip(), f"line {line} of {file.name}"
+    return read

@@ -112,6 +112,7 @@ COMBINE = Template(
     "the interval of the excess of one criterion or more lies above 0; each criterion has its own interval",
     INTERVAL,
     title="Sentences combine like sets{in_part}",
+    kind="headline",
     question="Like sets?",
 )
 NOT_SHOWN_TO_COMBINE = Template(
@@ -120,6 +121,7 @@ NOT_SHOWN_TO_COMBINE = Template(
     INTERVAL,
     "not shown",
     title="Sentences are not shown to combine like sets",
+    kind="headline",
     question="Like sets?",
     severity="medium",
     consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",

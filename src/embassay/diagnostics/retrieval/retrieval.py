@@ -103,9 +103,10 @@ NOT_SHOWN = Template(
     INTERVAL,
     "not shown",
     title="Search is not shown to be better than chance",
+    kind="headline",
     question="Than chance?",
     severity="high",
-    consequence="That it is of use for search on this corpus is not shown; more questions would tell.",
+    consequence="It is not shown to be of use for search on this corpus; more questions would decide.",
 )
 LISTED = Template(
     "{encoder} lists at most {lists}; for {missed} no right one is listed, which counts as missed.",
@@ -116,7 +117,7 @@ LISTED = Template(
 HEADROOM = Template(
     "{encoder} has a right document among the first {depth} for {share} of the questions: a perfect reranker of these "
     "would add {gain} to {headline}.",
-    f"of encoders that were asked for, where there are more than {RERANKED} documents, and lists of so many",
+    f"of candidates, where there are more than {RERANKED} documents, and lists of at least that many",
     COUNT,
     title="Headroom for a reranker",
 )

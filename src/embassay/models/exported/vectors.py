@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, SourceError, SpecError, first_line_of, quoted
+from embassay.core.errors import EncoderError, SourceError, SpecError, first_line_of, listed, quoted
 from embassay.core.parts import PartVectors
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.store.paths import open_file, source_path
-from embassay.core.tables.jsonl import listed
 from embassay.core.tables.records import read_table, recognised
+from embassay.core.tables.rows import Key, Row, Text, column
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Similarity
 from embassay.models.base import Route, spec_of
@@ -306,29 +306,28 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         return SourceError(f"row {number + 1}: {problem}", self.path, None, self.columns[use])
 
 
+class TextRow(Row):
+    """Which text an id is."""
+
+    unique = False
+    id: Key = column(*NAMES["id"])
+    text: Text = column(*NAMES["text"])
+    role: Role | None = column(*NAMES["role"], default=None)
+
+
 def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: DenseVectors) -> dict[bytes, int]:
     """Return the row of each text in a table of ids and texts; ids without a vector are left out."""
-    table = read_table(texts)
-    names = {use: table.perhaps("", NAMES[use]) for use in ("id", "text", "role")}
-    for use in ("id", "text"):
-        if not names[use]:
-            raise SourceError(f"no column {use}; found {listed(table.names)}", texts, table.line)
     row_of_text: dict[bytes, int] = {}
-    ids = list[str]()
-    for row in table.read([name for name in names.values() if name]):
-        name, text = row.key(names["id"]), row.text(names["text"])
-        ids.append(name)
-        # Without a role, the text is for every role.
-        role = row.values.get(names["role"]) or ""
-        if role and role not in ROLES:
-            raise row.error(f"must be one of {', '.join(ROLES)}, is {role!r}", names["role"])
-        place = row_of_id.get(digest("", name))
+    rows = list(read_table(texts).select(TextRow))
+    for row in rows:
+        place = row_of_id.get(digest("", row.id))
         if place is None:
             continue
-        first = row_of_text.setdefault(digest(role, text), place)
+        # Without a role, the text is for every role.
+        first = row_of_text.setdefault(digest(row.role or "", row.text), place)
         if not np.array_equal(matrix[first], matrix[place]):
-            problem = f"the text of id {name!r} also has another id with a different vector: {quoted(text)}"
-            raise row.error(problem, names["text"])
+            problem = f"the text of id {row.id!r} also has another id with a different vector: {quoted(row.text)}"
+            raise row.error(problem, "text")
     if not row_of_text:
-        raise SourceError(f"no id of the table has a vector, such as {ids[0]!r}" if ids else "has no rows", texts)
+        raise SourceError(f"no id of the table has a vector, such as {rows[0].id!r}", texts)
     return row_of_text

@@ -222,5 +222,5 @@ def _step(kind: str, folder: Path) -> LaterModule:
         folder, settings["in_features"], settings["out_features"], settings.get("bias", True), activation == TANH
     )
     if tensor_shapes(folder) != dense.shapes:
-        raise NotSupportedError(f"{folder}: its weights are not those of a Dense module in a safetensors file")
+        raise NotSupportedError(f"{folder}: its weights are no Dense module's in a safetensors file")
     return dense

@@ -17,6 +17,7 @@ from embassay.core.formatting import (
     number,
     of_100,
     size_in_points,
+    two_digits,
 )
 from embassay.core.layout import Column, Format
 from embassay.core.result import (
@@ -33,7 +34,6 @@ from embassay.core.result import (
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.reports.findings import templates
 from embassay.reports.findings.advice import WITH_ABOUT_OPTION
-from embassay.reports.findings.costs import written_ratio
 from embassay.reports.findings.screenings import screening_sentence
 from embassay.stats.decide import Shortlist, decide
 
@@ -41,6 +41,10 @@ FAR = 2.5
 """In margins: what is lower by more is not to be used, with or without a verdict."""
 MOST_REJECTED = 3
 """Candidates that are named as not to be used, at most."""
+PARTS = ("half", "a third of", "a quarter of", "a fifth of", "a sixth of", "a seventh of", "an eighth of", "a ninth of")
+"""A half, a third … in words, and so on."""
+CLOSE = 0.1
+"""How far from 1/n a ratio may be that is written as such, as a share of 1/n."""
 
 
 @dataclass(frozen=True)
@@ -419,6 +423,16 @@ class Decision:
             if count > fewest and name in as_wrong:
                 value = number(as_wrong[name], self.headline.format)
                 yield self.finding(templates.UNDEFINED_ITEMS, encoder=name, items=counted(count, "item"), value=value)
+
+
+def written_ratio(ratio: float) -> str:
+    """Write a ratio before a noun: ``half``, ``a third of``, ``12% of``, ``2.5 times``."""
+    if ratio > 1:
+        return f"{two_digits(ratio)} times"
+    whole = round(1 / ratio)
+    if 2 <= whole < len(PARTS) + 2 and abs(ratio * whole - 1) <= CLOSE:
+        return PARTS[whole - 2]
+    return f"{two_digits(100 * ratio).removesuffix('.0')}% of"
 
 
 def is_below(high: float | None, chance: float | None) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from embassay.core.formatting import counted
 from embassay.core.layout import Column
-from embassay.core.result import SEVERITIES, Answer, CorpusRecord, EncoderRecord, Finding, Result, anchor
+from embassay.core.result import ANSWER_KINDS, SEVERITIES, Answer, CorpusRecord, EncoderRecord, Finding, Result, anchor
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.reports.findings import templates
@@ -40,8 +40,7 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
 
     Returns
     -------
-    Answers first, then the others by severity; among answers, and within one severity, decisions first, then the
-    diagnostics in the order of the run.
+    Answers first, in the order in which they are read, then the others by severity and in the order of the run.
     """
     findings: list[Finding] = []
     for corpus in result.corpora:
@@ -49,15 +48,25 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
         if corpus.mismatch:
             findings.append(templates.FEW_SHARED_WORDS.finding(corpus=corpus.name, mismatch=corpus.mismatch))
     decisions = list(_decisions(result, headlines, accept))
+    use = {(one.diagnostic, one.corpus): one.encoder for one in decisions if is_decision(one)}
     findings += decisions
-    findings += _of_use(_best_first(result), decisions)
+    findings += _of_use(_best_first(result), use)
     if result.failed and all(encoder.baseline for encoder in result.encoders):
         # All requested encoders failed. What is known of the baselines is in the tables.
         findings = [finding for finding in findings if not finding.encoder]
     findings += _limits(result)
-    # The sort is stable: within one severity the order stays, and that of the answers does everywhere.
-    findings.sort(key=lambda finding: -1 if isinstance(finding, Answer) else SEVERITIES.index(finding.severity))
-    return tuple(_linked(finding) for finding in findings)
+    sections = [(verdict.diagnostic, verdict.corpus) for verdict in result.verdicts]
+    kinds = list(ANSWER_KINDS)
+
+    def place(finding: Finding) -> tuple[int, ...]:
+        if not isinstance(finding, Answer):
+            return len(sections), SEVERITIES.index(finding.severity)
+        section = (finding.diagnostic, finding.corpus)
+        is_of_other = finding.encoder != use.get(section, finding.encoder)
+        return sections.index(section), kinds.index(finding.kind), finding.kind == "own" and is_of_other
+
+    # The sort is stable: what has one place stays in the order above.
+    return tuple(_linked(finding) for finding in sorted(findings, key=place))
 
 
 def _decisions(result: Result, headlines: Mapping[str, Column], accept: float | None) -> Iterator[Finding]:
@@ -67,12 +76,10 @@ def _decisions(result: Result, headlines: Mapping[str, Column], accept: float | 
             yield from Decision(result, verdict, headlines[verdict.diagnostic], accept).findings()
 
 
-def _of_use(findings: Iterable[Finding], decisions: Iterable[Finding]) -> Iterator[Finding]:
+def _of_use(findings: Iterable[Finding], use: dict[tuple[str, str], str]) -> Iterator[Finding]:
     """Yield findings, of those about missed questions only that about the encoder to use, or the first one."""
-    question = templates.MISSES.question
-    use = {(one.diagnostic, one.corpus): one.encoder for one in decisions if is_decision(one)}
     for finding in findings:
-        if isinstance(finding, Answer) and finding.question == question:
+        if isinstance(finding, Answer) and finding.kind == "misses":
             place = finding.diagnostic, finding.corpus
             if use.setdefault(place, finding.encoder) != finding.encoder:
                 continue
@@ -81,8 +88,7 @@ def _of_use(findings: Iterable[Finding], decisions: Iterable[Finding]) -> Iterat
 
 def is_decision(finding: Finding) -> bool:
     """Return whether a finding names the encoder to use, or the highest one where none is recommended."""
-    questions = (templates.USE.question, templates.HIGHEST_VALUE.question)
-    return isinstance(finding, Answer) and finding.question in questions
+    return isinstance(finding, Answer) and finding.kind in ("use", "highest")
 
 
 def _limits(result: Result) -> Iterator[Finding]:

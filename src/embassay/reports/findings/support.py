@@ -1,15 +1,13 @@
-"""What stands beside tables in words: what the figures rest on, findings, and what an encoder costs."""
+"""What stands beside tables in words: what the figures are based on, and the findings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from embassay.core.formatting import counted, p_value, visible
 from embassay.core.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict, record_of
 from embassay.reports.findings import templates
-from embassay.reports.findings.costs import Latency, question_beside, time_beside
 from embassay.reports.findings.limits import is_decision
-from embassay.reports.findings.speed import MeasuredTimes
 
 MANY_RIGHT = 0.1
 """A document that is right for this share of the questions or more is named."""
@@ -58,47 +56,16 @@ def support(result: Result, verdict: Verdict) -> Iterator[str]:
         yield templates.NO_BEST_ON_BUILTIN.sentence()
 
 
-def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Latency) -> Iterator[str]:
-    """Yield the verdict on one diagnostic and corpus, a paragraph each.
-
-    Parameters
-    ----------
-    times
-        For the same texts, by encoder, where they were measured.
-    latency
-        Of one question, by encoder and corpus.
-    """
+def verdict(result: Result, verdict: Verdict) -> Iterator[str]:
+    """Yield the verdict on one diagnostic and corpus, a paragraph each."""
     yield from support(result, verdict)
-    statements = findings_of(result, verdict)
-    for finding in statements:
-        costs = costs_beside(result, verdict, finding, use_of(statements), times, latency)
-        yield f"{asked(finding)}{statement(finding)} {costs}".rstrip()
+    for finding in findings_of(result, verdict):
+        yield f"{asked(finding)}{statement(finding)}"
 
 
 def use_of(statements: Iterable[Finding]) -> str:
     """Return the encoder that the answers recommend, or the highest one; an empty text where they name none."""
     return next((one.encoder for one in statements if is_decision(one)), "")
-
-
-def costs_beside(
-    result: Result,
-    verdict: Verdict,
-    finding: Finding,
-    use: str,
-    times: Mapping[str, MeasuredTimes],
-    latency: Latency,
-) -> str:
-    """Say what the encoder of an answer takes and costs beside the one to use, or beside what it is derived from."""
-    if not isinstance(finding, Answer) or not finding.encoder:
-        return ""
-    bases = [one.b for one in verdict.steps_of(finding.encoder)]
-    if finding.question == templates.OR.question:
-        measured = [question_beside(result, verdict, finding.encoder, use, latency)]
-        measured.append("" if measured[0] else time_beside(finding.encoder, use, times))
-        return " ".join(filter(None, measured))
-    if bases and finding.question.lower() in (verdict.steps_of(finding.encoder)[0].step, "use"):
-        return question_beside(result, verdict, finding.encoder, bases[0], latency)
-    return ""
 
 
 def whole_run(result: Result) -> Iterator[str]:

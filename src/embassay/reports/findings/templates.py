@@ -20,17 +20,7 @@ from embassay.core.claims import (
     Template,
 )
 
-STEPS = ("fusion", "reranker", "prompt", "passages", "index", "int8", "binary", "dtype", "dim", "server", "export")
-"""What set-ups add to what they are derived from, in the order in which people decide."""
-
-
-def place_of_step(step: str) -> int:
-    """Return the place of a step in this order, after what is built on nothing; a word of another package is last."""
-    known = ("", *STEPS)
-    return known.index(step) if step in known else len(known)
-
-
-# What a verdict rests on, speed and price
+# What a verdict is based on
 
 UNRANKED = Template("This diagnostic does not rank encoders.", "it has no headline", LIMIT)
 NO_BEST_ON_BUILTIN = Template(
@@ -38,27 +28,11 @@ NO_BEST_ON_BUILTIN = Template(
     "the corpus is built in; nothing is called better or worse",
     LIMIT,
 )
-TIME_OF_TEXTS = Template(
-    "It takes {share} the time of {other}: {texts} in {seconds:.2g} s, not {seconds_of_other:.2g} s.",
-    "of what stands beside the one to use, where both were timed on the same texts and one device (medians)",
-    COUNT,
-)
-TIME_OF_QUESTION = Template(
-    "A question takes {milliseconds} ms, {before} ms with {base}.",
-    "of each set-up that is derived from others, where all of these were timed, one after the other (medians)",
-    COUNT,
-)
-PRICE_OF_QUESTIONS = Template(
-    "1,000 questions cost about {price}, {before} with {base}.",
-    "of the same, where the prices of all services are known; estimated from the length of texts",
-    COUNT,
-)
-
 # The choice between encoders
 
 ONLY_BASELINES = Template(
     "The run has only baselines.",
-    "no encoder was asked for",
+    "the run has no candidate",
     LIMIT,
     title="Only baselines",
     severity="medium",
@@ -66,7 +40,7 @@ ONLY_BASELINES = Template(
 )
 NO_CANDIDATE = Template(
     "No candidate finished; the figures are of baselines.",
-    "all encoders that were asked for failed",
+    "all candidates failed",
     LIMIT,
     title="No candidate finished",
     severity="high",
@@ -98,7 +72,7 @@ UNDEFINED_ITEMS = Template(
 )
 SAME_ENCODER = Template(
     "{encoders} are the same encoder (same fingerprint).",
-    "an encoder was asked for twice",
+    "two labels have the same fingerprint",
     COUNT,
     title="The same encoder",
     severity="high",
@@ -110,7 +84,7 @@ USE = Template(
     "highest is at most the accepted one (the margin, or --accept), else the highest; docs/statistics.md",
     COUNT,
     title="The one to use",
-    question="Use",
+    kind="use",
     severity="high",
 )
 USE_NONE = replace(
@@ -125,7 +99,7 @@ HIGHEST_VALUE = replace(
     text="{encoder}. {headline}.{more}",
     when="where a higher value does not recommend an encoder, or a program made the queries",
     title="The highest value",
-    question="Highest",
+    kind="highest",
     severity="medium",
 )
 OR = Template(
@@ -133,16 +107,16 @@ OR = Template(
     "at most two cheaper ones that are not shown to be worse, and the highest where that is not the one to use",
     COUNT,
     title="Instead",
-    question="Or",
+    kind="instead",
     severity="medium",
 )
 NOT = Template(
     "{rejected}.",
     "those that a verdict shows to be worse, p ≤ 0.05 in the family of the pair, and those that are lower by more than "
-    "two and a half margins, of which that is said",
+    "two and a half margins, marked as such",
     EXCHANGE,
     title="Not these",
-    question="Not",
+    kind="rejected",
     severity="medium",
 )
 VERSUS = Template("{encoder}: {difference}", "of each", COUNT)
@@ -155,14 +129,16 @@ NO_REASON = Template(
     "fewer than 10 units, or one that two thirds of the items have; of a correlation, one with a third of the items",
     LIMIT,
     title="No verdict",
-    question="Data",
+    kind="data",
     severity="medium",
 )
 STEP = Template(
     "{encoder}: {difference}.",
-    "of each set-up that is derived from another one, where that is said nowhere else; of a fusion against each part",
+    "of each set-up that is derived from another one, where no other answer compares the two; of a fusion against each "
+    "part",
     COUNT,
     title="What {step} {encoder} adds",
+    kind="step",
     question="{question}",
     severity="medium",
 )
@@ -173,6 +149,7 @@ SCREENED = Template(
     "of each index, and of each other precision, size, server or export of a model, where the original is in the run",
     COUNT,
     title="What is listed of what the original finds",
+    kind="screened",
     question="{question}",
     severity="medium",
 )
@@ -182,7 +159,7 @@ DATA = Template(
     "of the pair that a choice depends on",
     POWER,
     title="What could be detected",
-    question="Data",
+    kind="data",
 )
 MORE_ITEMS = Template("; {target} need about {items}", "where that is not small already", POWER)
 ABOUT_OTHERS = Template(
@@ -190,7 +167,7 @@ ABOUT_OTHERS = Template(
     "of questions about documents",
     LIMIT,
     title="What it is about",
-    question="About",
+    kind="about",
 )
 ABOUT_THESE = replace(
     ABOUT_OTHERS,
@@ -238,7 +215,7 @@ MADE_QUERIES = Template(
     "do not choose among the best, and they understate word matching (bm25).",
     "a program made the queries",
     LIMIT,
-    title="Queries that nobody asked",
+    title="Made queries",
     severity="high",
     action="Add real questions: -c {corpus}=…,questions=questions.csv (a question and the id of its right document in "
     "each line).",
@@ -255,7 +232,7 @@ FEW_SHARED_WORDS = Template(
 )
 MISSING_PROMPTS = Template(
     "{encoder}: {missing}.",
-    "no prompt is set, and the model's files name some, or its name is that of a family with prompts",
+    "no prompt is set, and the model's files name some, or its name is a family's with prompts",
     LIMIT,
     title="Prompts are not set",
     severity="high",
@@ -287,7 +264,7 @@ FEW_INDEPENDENT = Template(
 TRUNCATED = Template(
     "{encoder} reads {tokens} tokens of a text: it truncates {truncated:,} of the {texts} of {corpus} "
     "({share:.1%}){unread}.",
-    "it truncates a text; only documents are counted where it truncates one, and the tokens are those of all of them",
+    "it truncates a text; only documents are counted where it truncates one, and the tokens of all of them",
     LIMIT,
     title="Texts were truncated",
     consequence="Text after that point cannot be found.",
@@ -305,7 +282,7 @@ MISSES = Template(
     "right on 75% or more, two different encoders or more were run, and people asked the questions",
     COUNT,
     title="Missed questions",
-    question="Misses",
+    kind="misses",
 )
 RESCUED = Template(
     "Against {opponent}, {encoder} rescues {rescued} and breaks {broken}.",
@@ -326,11 +303,11 @@ SHORT_PASSAGES = Template(
 DEPENDENT_QUESTIONS = Template(
     "{items:,} questions depend on each other, because they share right documents or a topic: they count as "
     "{effective:,.0f} to {items:,}{remedy}",
-    "the effective number of units is under half that of the questions",
+    "the effective number of units is under half the number of questions",
     LIMIT,
 )
 NO_DIFFERENCE_CAN_BE_SHOWN = Template(
-    "no difference can be shown with {units}; it takes {needed}",
+    "no difference can be shown with {units}; a test needs {needed}",
     "there are fewer",
     LIMIT,
 )

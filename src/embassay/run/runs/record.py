@@ -67,22 +67,6 @@ class EncoderUse(TypedDict, total=False):
     badges: Badges | None
 
 
-class Times(TypedDict):
-    """How long the model of one encoder took, in rounds."""
-
-    wall: list[float]
-    cpu: list[float]
-    device: str
-    model: str
-
-
-class Cost(TypedDict):
-    """How long the models took for the same texts."""
-
-    texts: int
-    encoders: dict[str, Times]
-
-
 class CorpusSource(TypedDict):
     """The spec of a corpus."""
 
@@ -129,7 +113,6 @@ class RunRecord(TypedDict, total=False):
     failures: list[dict[str, str]]
     notes: list[str]
     sources: Sources
-    cost: Cost
     seconds: float
     timeline: dict[str, float]
     peak_memory_mib: int | None

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
-from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import read_table
+from embassay.core.tables.rows import Row, Stripped
 from embassay.core.tables.texts import read_text
 from embassay.testsets.english.parser import possible
 from embassay.testsets.english.syntax import Around, around_adjective, around_verb, dependents
@@ -184,8 +185,16 @@ def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | Non
 # --- The list of replacements, and set phrases whose words are not replaced ---
 
 
-COLUMNS = ("part", "word", "synonym", "antonym")
-"""The columns that a list must have; without ``frames``, ``only`` and ``never`` an entry fits anywhere."""
+class ListedRow(Row):
+    """An entry of a user's list; without ``frames``, ``only`` and ``never`` it fits anywhere."""
+
+    part: Literal["adjective", "verb"]
+    word: Stripped
+    synonym: Stripped
+    antonym: Stripped
+    frames: str = ""
+    only: str = ""
+    never: str = ""
 
 
 def word_lists(own: str = "", protect: str = "") -> WordLists:
@@ -211,17 +220,7 @@ def word_lists(own: str = "", protect: str = "") -> WordLists:
 
 def _read(path: Path) -> Listed:
     """Return the entries of a user's list."""
-    table = read_table(path)
-    for name in COLUMNS:
-        if name not in table.names:
-            raise SourceError(f"no such column; a list of replacements has {', '.join(COLUMNS)}", path, 1, name)
-    rows = list[Mapping[str, str]]()
-    for row in table.read(table.names):
-        cells = {name: row.filled(name) for name in COLUMNS}
-        if cells["part"] not in _PARTS:
-            raise row.error(f"must be {' or '.join(_PARTS)}, is {cells['part'][:100]!r}", "part")
-        rows.append({**dict.fromkeys(("frames", "only", "never"), ""), **row.values, **cells})
-    return _by_word(rows)
+    return _by_word(row.model_dump() for row in read_table(path).select(ListedRow))
 
 
 @cache

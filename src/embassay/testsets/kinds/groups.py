@@ -12,16 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.core.errors import InputError, SourceError
+from embassay.core.errors import InputError, SourceError, listed
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.jsonl import listed
-from embassay.core.tables.rows import FileRow
+from embassay.core.tables.rows import Stripped
 from embassay.core.types import Encoder
 from embassay.corpora.queries.sampling import evenly
 from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.encoding import vectors_of
-from embassay.testsets.sheets import confirmation, sheet_of, sheet_rows
+from embassay.testsets.sheets import ConfirmedRow, sheet_of, sheet_rows
 from embassay.testsets.sources import (
     SourcePair,
     SourceSentence,
@@ -80,7 +79,7 @@ def read(
             raise SourceError(UNGROUPED, path)
         table = open_table(path)
         if set(CONFIRM) <= set(table.names):
-            return tuple(_proposed(row) for row in sheet_rows(path, CONFIRM, "sheet of groups"))
+            return tuple(_proposed(row) for row in sheet_rows(path, ProposedRow))
         if not is_of_pairs(path):
             raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
     return read_pairs(path, first, second, label, needs_label=True)
@@ -209,7 +208,13 @@ def _confirmed(candidates: Sequence[ProposedSentence], merge: bool, rejected: Re
     return {text: merged[group] for text, group in group_of.items()}
 
 
-def _proposed(row: FileRow) -> ProposedSentence:
+class ProposedRow(ConfirmedRow):
+    """A row of a filled sheet."""
+
+    group: str = ""
+    sentence: Stripped
+
+
+def _proposed(row: ProposedRow) -> ProposedSentence:
     """Return the sentence of a row of a filled sheet."""
-    source = SourceSentence(row.filled("sentence"), row.line or 1)
-    return ProposedSentence(row.values["group"], source, confirmation(row))
+    return ProposedSentence(row.group, SourceSentence(row.sentence, row.line or 1), row.confirm)

@@ -13,7 +13,6 @@ from embassay.run.finished import FinishedRun
 from embassay.run.outputs.exhibits import exhibits, made_by
 from embassay.run.outputs.formats import Export
 from embassay.run.outputs.markdown import escaped, folded, table_lines
-from embassay.run.record import latencies, measured_times
 
 FILE = "report.md"
 MARKER = "<!-- Embassay report -->"
@@ -58,11 +57,12 @@ def report(finished: FinishedRun) -> Iterator[str]:
     """Yield the blocks of the report of a run: what everyone needs first, then the tables, folded."""
     result, record = finished.result, finished.record
     pages = layouts(result)
-    for section in answer_sections(result, pages, measured_times(record), latencies(record)):
+    for section in answer_sections(result, pages):
         lines = [f"- **{escaped(answer.question)}** {escaped(text)}" for answer, text in section.texts()]
         yield "\n".join([f"## {escaped(section.title)}\n", *lines])
     card = scorecard(result, pages)
-    if card.questions:
+    # A column alone is in the tables below.
+    if len(card.questions) > 1:
         # In an indented block nothing is read as Markdown.
         lines = [f"    {line}" for line in card.lines(WIDTH)]
         yield "\n".join(["## Scorecard\n", *lines, f"\n{escaped(legend(card))}."])

@@ -1,0 +1,250 @@
+"""What the five papers print, each figure beside the one that is measured here.
+
+Comes in: ``core/data/papers/PAPER.json``, and the data and weights on this machine. Goes out: a line of texts for each
+figure, with its standing. An exhibit has ``columns``, and ``rows`` with the texts that the paper prints. A cell has the
+settings of its exhibit, of its row (``settings`` of the paper) and of its column; the column's override the row's, and
+those the exhibit's:
+
+* ``data``: its name in ``data.json``, or that of a built-in corpus; ``diagnostic``;
+* ``metric``, with ``{psi}`` for the ``psi`` of the row; ``part``: the low or high end of its interval; ``of``: the
+  label of its encoder;
+* ``weights``: a file or folder of the models, called as the row by default, empty if nobody can have them; ``spec``:
+  how ``-e`` takes it, with ``{}`` for its path;
+* ``factor`` to the unit of the paper; ``digits`` of what is not printed; ``within``: the difference of equal figures;
+* ``known``: why figures differ; ``not_comparable``: why they are not compared; ``not_printed``: why there is none;
+* ``measure``: the function below that measures the cell, ``figure`` by default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import correlation, mean
+from typing import Any
+
+from embassay.core.errors import InputError
+from embassay.core.result import Result
+from embassay.core.types import Runtime, content_hash, sha256_of
+from embassay.diagnostics.published import published
+from embassay.models.neural.locations import PUBLISHED_WEIGHTS, find_offline
+from embassay.run.execute import execute
+from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
+from embassay.run.resolve import load_corpus
+from embassay.run.runs.folder import RunFolder
+
+REPRODUCED, DIFFERS, NOT_AVAILABLE = "reproduced", "differs", "not available"
+MODEL = "model"
+"""The label of the only encoder of a run."""
+Settings = Mapping[str, Any]
+Value = float | str | None
+"""A measured value, in the unit of the paper; None if it is undefined."""
+Measured = tuple[Value, str]
+"""A value, and the signature of the row of a result that has it; empty for one that is computed otherwise."""
+Line = dict[str, str]
+"""A figure: paper, exhibit, title, row, column, published, measured, standing, note, signature."""
+
+
+sha256 = cache(sha256_of)
+"""The hash of a file, which many cells ask for."""
+
+
+class MissingError(InputError):
+    """Data or weights are not on this machine; the message says where they are looked for."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Data and weights on this machine, and the runs over them.
+
+    Attributes
+    ----------
+    data, models
+        The folders of the data and of the weights; None for none.
+    out
+        The folder of the scores, which a later call reads again.
+    hub
+        Whether models may be downloaded.
+    """
+
+    data: Path | None
+    models: Path | None
+    out: Path
+    hub: bool = False
+
+    def corpus(self, name: str) -> str:
+        """Return data as ``-c`` takes them; the name of a built-in corpus as it is.
+
+        Raises
+        ------
+        MissingError
+            If they are not in the folder, or are another version than the papers'.
+        """
+        if name not in published("data"):
+            return name
+        data = published("data")[name]
+        path = (self.data or Path()) / data["path"]
+        if self.data is None or not all((path / file).exists() for file in data["files"]):
+            raise MissingError(f"{name} is not available (--data FOLDER with {data['path']}; {data['origin']})")
+        for file, known in data["files"].items():
+            if known and not sha256(path / file).startswith(known):
+                raise MissingError(f"{name}: {path / file} is of another version: its SHA-256 is not {known}…")
+        return str(data["spec"].format(path))
+
+    def encoder(self, cell: Settings) -> str:
+        """Return the spec of the encoder of a cell.
+
+        Raises
+        ------
+        MissingError
+            If its weights are not on this machine, or are not those that their name says.
+        """
+        spec, name = cell.get("spec", "{}"), cell.get("weights", cell["row"])
+        if "{}" not in spec:
+            return str(spec)
+        if not name:
+            raise MissingError("the weights cannot be had")
+        path = self.models / name if self.models else None
+        if path is None or not path.exists():
+            model = find_offline(name, "", Runtime())
+            if model is None and self.hub and spec == "{}":
+                return f"sentence-transformers/{name}"
+            if model is None:
+                or_hub = ", or --hub" if spec == "{}" else ""
+                raise MissingError(f"the weights are not available (--models FOLDER with {name}{or_hub})")
+            path = model.folder
+        known, weights = PUBLISHED_WEIGHTS.get(name), path / "model.safetensors"
+        if known and not (weights.is_file() and sha256(weights) == known):
+            raise MissingError(f"{path} does not hold the weights of {name}: their SHA-256 is not {known[:16]}…")
+        return str(spec.format(path))
+
+    def run(self, cell: Settings, **encoders: str) -> Result:
+        """Return the result of the diagnostic of a cell on its data, for encoders given as specs by label."""
+        specs = tuple(f"{label}={spec}" for label, spec in encoders.items())
+        return result_of(specs, self.corpus(cell["data"]), cell["diagnostic"], self.out)
+
+
+@cache
+def result_of(specs: tuple[str, ...], corpus: str, diagnostic: str, out: Path) -> Result:
+    """Return the result of a run, whose scores are kept in a folder of their own; several cells share it."""
+    request = RunRequest(specs, corpus, [diagnostic], baselines=False, quiet=True, examples=0, cache="default")
+    outcome = execute(prepare(request), RunFolder(out / content_hash([*specs, corpus, diagnostic])))
+    outcome.check()
+    return outcome.result
+
+
+def cells(paper: str, exhibit: Settings) -> Iterator[Settings]:
+    """Yield the cells of an exhibit, row by row."""
+    settings = published(paper)["settings"]
+    for row, texts in exhibit["rows"].items():
+        for place, (column, of_column) in enumerate(exhibit["columns"].items()):
+            # A row of a drawing has no texts; one that lacks a column has None there.
+            text = texts[place] if texts else ""
+            if text is not None:
+                own = {"paper": paper, "row": row, "column": column, "published": text}
+                yield {**exhibit, **settings.get(row, {}), **of_column, **own}
+
+
+def figures(paper: str, exhibit: Settings, bench: Bench) -> Iterator[Line]:
+    """Yield the figures of an exhibit."""
+    for cell in cells(paper, exhibit):
+        try:
+            value, signature = MEASURES[cell.get("measure", "figure")](cell, bench)
+        except MissingError as error:
+            measured, standing, note, signature = "", NOT_AVAILABLE, str(error), ""
+        else:
+            measured, standing, note = compared(cell, value)
+        of_paper = {name: cell[name] for name in ("paper", "exhibit", "title", "row", "column", "published")}
+        yield of_paper | {"measured": measured, "standing": standing, "note": note, "signature": signature}
+
+
+def compared(cell: Settings, value: Value) -> tuple[str, str, str]:
+    """Return a value in the digits of the paper, its standing, and the reason of the standing."""
+    printed = cell["published"]
+    digits = len(printed.partition(".")[2]) if printed else cell.get("digits", 0)
+    measured = f"{value:.{digits}f}" if isinstance(value, float) else value or ""
+    why_not = cell.get("not_comparable") if printed else cell["not_printed"]
+    if why_not or not measured:
+        return measured, NOT_AVAILABLE, why_not or "undefined here"
+    within = cell.get("within", 0)
+    # Sums of decimals are not exact: 98.37 + .25 is not below 98.62.
+    if measured == printed or abs(float(measured) - float(printed)) <= within + 1e-9:
+        return measured, REPRODUCED, cell.get("agrees", f"within {within:g}" if within else "equal digits")
+    return measured, DIFFERS, cell.get("known", "unexplained")
+
+
+# --- how a cell is measured -----------------------------------------------------------------------------------
+
+
+def figure(cell: Settings, bench: Bench) -> Measured:
+    """Return a figure of a run, or the number of dimensions of its encoder."""
+    result = bench.run(cell, model=bench.encoder(cell))
+    if cell["metric"] == "dimensions":
+        return str(result.encoders[0].dim), ""
+    row = result.figure(cell["metric"].replace("{psi}", cell.get("psi", "")), cell.get("of", MODEL))
+    value = getattr(row, cell.get("part", "value"))
+    return None if value is None else float(value * cell.get("factor", 1)), row.signature
+
+
+def group_mean(cell: Settings, bench: Bench) -> Measured:
+    """Return the mean of a figure over the models of a group that are on this machine."""
+    values = []
+    for model in cell["models"]:
+        try:
+            value, _ = figure({**cell, "row": model}, bench)
+        except MissingError:
+            continue
+        if isinstance(value, float):
+            values.append(value)
+    return mean(values) if values else None, ""
+
+
+def pearson(cell: Settings, bench: Bench) -> Measured:
+    """Return the correlation over models of two columns, by their places, that the table of a row prints."""
+    (table,) = (each for each in published(cell["paper"])["exhibits"] if each["exhibit"] == cell["row"])
+    rows = [[float(texts[place]) for place in cell["places"]] for texts in table["rows"].values()]
+    return correlation(*zip(*rows, strict=True)), ""
+
+
+def entry(cell: Settings, bench: Bench) -> Measured:
+    """Return the printed answer to an input if an entry of the input has it as the right option."""
+    entries = load_corpus(bench.corpus(cell["data"])).samples
+    is_there = any((each.input, each.paraphrase) == (cell["row"], cell["published"]) for each in entries)
+    return cell["published"] if is_there else None, ""
+
+
+def count(cell: Settings, bench: Bench) -> Measured:
+    """Return a number of a corpus: of its audit, of groups of a size, of inputs with a word, or of adjectives."""
+    corpus = load_corpus(bench.corpus(cell["data"]))
+    if "audit" in cell:
+        number = getattr(corpus.audit(), cell["audit"])
+    elif "size" in cell:
+        number = list(Counter(sample.group for sample in corpus.samples).values()).count(cell["size"])
+    elif "word" in cell:
+        number = sum(cell["word"] in re.findall(r"\w+", sample.input.lower()) for sample in corpus.samples)
+    else:
+        number = len({word for sample in corpus.samples for word in sample.pair.split("–")})
+    return str(number), ""
+
+
+def agreement(cell: Settings, bench: Bench) -> Measured:
+    """Return the equal mistakes of two encoders, of those items that both get wrong."""
+    settings = published(cell["paper"])["settings"]
+    encoders = {row: bench.encoder({"row": row, **settings[row]}) for row in cell["rows"]}
+    (matrix,) = (each.data for each in bench.run(cell, **encoders).series if each.name == "agreement")
+    row, column = (matrix["names"].index(cell[place]) for place in ("row", "column"))
+    return f"{matrix['numerator'][row][column]}/{matrix['denominator'][row][column]}", ""
+
+
+def drawing(cell: Settings, bench: Bench) -> Measured:
+    """Say why there is nothing to measure."""
+    raise MissingError(cell["drawing"])
+
+
+MEASURES: Mapping[str, Callable[[Settings, Bench], Measured]] = {
+    measure.__name__: measure for measure in (figure, group_mean, pearson, entry, count, agreement, drawing)
+}

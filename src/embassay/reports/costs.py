@@ -1,0 +1,55 @@
+"""What candidates cost on a corpus of documents: milliseconds of a question, bytes of all vectors, price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from embassay.core.formatting import DASH, number, two_digits, written_bytes
+from embassay.core.result import EncoderRecord, Result, Verdict
+from embassay.reports.tables import Cell, Table
+
+Milliseconds: TypeAlias = Mapping[tuple[str, str], float]
+"""Those of a question by encoder and corpus, with all that it is built on, where they are known.
+
+For an empty corpus, those of an encoder for one text alone, and of a set-up without its parts.
+"""
+NOTE = (
+    "Milliseconds: median of one question, with all that the candidate is built on, one after the other. "
+    "Vectors and size: of all documents."
+)
+
+
+def milliseconds_of(record: EncoderRecord, corpus: str, milliseconds: Milliseconds) -> float | None:
+    """Return the time of a question on a corpus, or of one text where the corpus has no questions; None if unknown."""
+    known = milliseconds.get((record.name, corpus))
+    # A set-up alone is not what a question takes.
+    return known if known or record.step else milliseconds.get((record.name, ""))
+
+
+def cost_tables(result: Result, milliseconds: Milliseconds) -> Iterator[Table]:
+    """Yield a table of the candidates and the lexical baseline of each search for which two have a known cost."""
+    records = {record.name: record for record in result.encoders}
+    for verdict in result.verdicts:
+        is_search = any(corpus.name == verdict.corpus and corpus.documents for corpus in result.corpora)
+        if not (verdict.metric and is_search):
+            continue
+        # A file that was edited may name candidates that it does not list.
+        names = dict.fromkeys((*verdict.candidates, verdict.baseline))
+        lines = [_line(records[name], verdict, milliseconds) for name in names if name in records]
+        table = Table.of(f"Costs on {verdict.corpus}", lines, NOTE) if lines else None
+        if table and len(table.head) > 1 and len(lines) > 1:
+            yield table
+
+
+def _line(record: EncoderRecord, verdict: Verdict, milliseconds: Milliseconds) -> dict[str, Cell]:
+    time, size = milliseconds_of(record, verdict.corpus, milliseconds), record.index_bytes(verdict.corpus)
+    # An index has the vectors of its encoder.
+    vectors = None if record.step == "index" else record.vectors.get(verdict.corpus)
+    return {
+        "candidate": Cell(record.name),
+        "ms a question": Cell(two_digits(time) if time else DASH),
+        "vectors": Cell(number(vectors, "count")),
+        "size": Cell(written_bytes(size) if size and vectors else DASH),
+        "price of 1,000 questions": Cell(number(record.question_price.get(verdict.corpus), "number")),
+    }

@@ -1,0 +1,367 @@
+"""Domain adaptation from top to bottom: split, trainings, the assay of all variants, the verdict, the model cards.
+
+Roychowdhury et al. (2024), section 2.4, with the same test questions for all variants: the base model, pre-trained,
+fine-tuned, and pre-trained then fine-tuned. The assay also measures the loss elsewhere: retrieval of general questions,
+negations, composition, similarity.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from embassay.core.columns import read_columns
+from embassay.core.errors import EncoderError, SpecError
+from embassay.core.formatting import counted, duration
+from embassay.core.plugins import DIAGNOSTICS
+from embassay.core.result import Result
+from embassay.core.store.canonical import canonical, write
+from embassay.core.types import AnyCorpus, JsonObject, content_hash
+from embassay.diagnostics.metrics.metric import ranking_diagnostics
+from embassay.models.neural.library import available_device
+from embassay.run.command import save
+from embassay.run.execute import execute
+from embassay.run.plan import Plan, Task
+from embassay.run.plan import prepare as plan_run
+from embassay.run.request import RunRequest
+from embassay.run.specs import Spec
+from embassay.training.base_model import LIBRARIES, Base, find_base
+from embassay.training.card import card_of
+from embassay.training.material import Material, gather, general_corpora, load_corpora, write_questions
+from embassay.training.negatives import Mined, mine
+from embassay.training.options import AdaptOptions, FinetuneOptions, SentenceRecipe
+from embassay.training.stage import RECORD, Advance, Kind, Stage, as_stored, check_folder, read_json
+from embassay.training.verdict import BASE, BOTH, FINETUNED, PRETRAINED, figures, verdict
+
+SPLIT, QUESTIONS = "split.json", "questions"
+"""The file of the ids of all questions, and the folder of the questions, a file for each corpus."""
+NO_SHIFT = (
+    "The shift between your texts and general ones was not measured: it needs a general corpus of questions and "
+    "documents; name one with --general"
+)
+AnyStage = Stage[Any]
+
+
+@dataclass(frozen=True)
+class AdaptRequest:
+    """One adaptation as it was requested.
+
+    Attributes
+    ----------
+    base
+        Spec of the sentence-transformers model to adapt.
+    corpora, general
+        Sources or loaded corpora: those of the domain, and those that show the loss elsewhere.
+    out
+        Folder of the variants, their run and the verdict.
+    overwrite
+        Replace another adaptation in that folder.
+    cache
+        Folder of the vector cache; None for no cache.
+    quiet
+        Print no messages during the assay of the variants.
+    say
+        Called with each message, one line.
+    training
+        Called with a variant's name; returns a context that gives the progress callback of its training.
+    """
+
+    base: str
+    corpora: Sequence[str | AnyCorpus]
+    out: Path
+    options: AdaptOptions = field(default_factory=AdaptOptions)
+    general: Sequence[str | AnyCorpus] = ()
+    overwrite: bool = False
+    cache: Path | Literal["default"] | None = "default"
+    quiet: bool = True
+    say: Callable[[str], None] = lambda line: None
+    training: Callable[[str], AbstractContextManager[Advance]] = lambda label: nullcontext(lambda done, total: None)
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """The outcome of an adaptation.
+
+    Attributes
+    ----------
+    folder
+        The output folder.
+    models
+        The spec of each variant and of the base, for ``-e``.
+    verdict
+        The verdict, one sentence each.
+    figures
+        A Markdown table of all variants.
+    held_out
+        For each corpus its source with the test questions only, for ``-c``; empty with ``no_texts``.
+    """
+
+    folder: Path
+    result: Result
+    models: Mapping[str, str]
+    verdict: tuple[str, ...]
+    figures: str
+    held_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """An adaptation whose input has been checked. Nothing is written before :meth:`carry_out`.
+
+    Attributes
+    ----------
+    stages
+        By variant the training that makes it, in order.
+    made_from
+        What identifies the adaptation, as JSON values: base, corpora, split, seed.
+    plan
+        The assay of the base alone.
+    """
+
+    request: AdaptRequest
+    base: Base
+    material: Material
+    general: tuple[AnyCorpus, ...]
+    stages: Mapping[str, AnyStage]
+    made_from: JsonObject
+    plan: Plan
+
+    @classmethod
+    def prepare(cls, request: AdaptRequest) -> Adaptation:
+        """Load the corpora, find the base, and check everything that can be checked before training.
+
+        Raises
+        ------
+        InputError
+            For the first input that cannot be used.
+        """
+        options = request.options
+        # Cheap checks come first: options, then the base, then the corpora. So mistakes are found early.
+        if "," in str(request.out):
+            raise SpecError(f"{request.out}: the folder name must not contain a comma; choose another folder with -o")
+        base = replace(find_base(request.base), device=options.device)
+        if options.device != "auto":
+            try:
+                available_device(options.device)
+            except EncoderError as error:
+                raise SpecError(str(error)) from None
+        if base.found.folder.resolve().is_relative_to(request.out.resolve()):
+            raise SpecError(
+                f"base {request.base!r} is inside the output folder {request.out}; choose another folder with -o"
+            )
+        if options.pretrain or not options.finetune:
+            from embassay.training.pretraining import check_masks
+
+            check_masks(base)
+        material = gather(load_corpora(request.corpora), options)
+        made_from = as_stored(
+            {
+                "base": base.fingerprint,
+                # It does not change vectors, so it is not in the fingerprint, but the loss depends on it.
+                "similarity": base.card.similarity,
+                "corpora": [[corpus.name, corpus.fingerprint] for corpus in material.corpora],
+                "by": options.by,
+                "test": options.test,
+                "seed": options.seed,
+            }
+        )
+        check_folder(request.out, read_json(request.out / SPLIT).get("made_from", {}), made_from, request.overwrite)
+        stages = planned_stages(request, made_from)
+        for stage in stages.values():
+            stage.is_finished()
+        general = general_corpora(request.general, material)
+        plan = _plan(request, base, material, general, {})
+        return cls(request, base, material, general, stages, made_from, plan)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes about the split, the corpora and the base before training, one sentence each."""
+        notes = [*self.material.warnings(), *self.plan.notes]
+        if read_json(self.base.found.folder / RECORD):
+            notes.append(
+                "the base was trained by embassay adapt; if test questions were among its training questions, its "
+                "figures are too high: use the same corpora, --seed, --test and --by"
+            )
+        return tuple(dict.fromkeys(notes))
+
+    def limits(self) -> tuple[str, ...]:
+        """Return what the assay does not examine, one sentence each."""
+        return () if any(corpus.shape == "retrieval" for corpus in self.general) else (NO_SHIFT,)
+
+    def summary(self) -> tuple[str, ...]:
+        """Return what is known before any training: the base, the data and what is assumed about them."""
+        material = self.material
+        return (
+            f"base: {self.request.base} ({self.base.fingerprint})",
+            f"questions: {self.split_summary()}",
+            *self.notes(),
+            f"sentences to pre-train on: {len(material.sentences):,}; documents: {len(material.union.documents):,}",
+            f"variants: {', '.join(self.stages)}",
+            *self.limits(),
+        )
+
+    def split_summary(self) -> str:
+        """Return the numbers of training, dev and test questions, and how they were divided."""
+        split, options = self.material.split, self.request.options
+        unanswered = sum(not question.right for test in self.material.tests for question in test.samples)
+        tested = f"{len(split.test):,} for the test"
+        if unanswered:
+            tested += f" ({unanswered:,} of them without a right document)"
+        return (
+            f"{len(split.train):,} for training, {len(split.dev):,} to choose the best step, {tested}; "
+            f"split by {options.by}, seed {options.seed}"
+        )
+
+    def mined(self) -> Mined:
+        """Find hard negatives with the base; none if nothing is to be fine-tuned.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        due = [stage for stage in self.stages.values() if stage.kind == "finetuning" and not stage.is_finished()]
+        if not due:
+            return Mined((), Counter())
+        material, recipe = self.material, self.request.options.of(FinetuneOptions)
+        mined = mine(material.union, material.split.train, self.base, recipe, material.held_out)
+        # Free the memory of the base: the trainings load it again.
+        self.base.release()
+        self.request.say(f"triplets: {len(mined.triplets):,} with {counted(mined.negatives, 'negative')}")
+        return mined
+
+    def train(self, variant: str, mined: Mined, advance: Advance) -> tuple[str, ...]:
+        """Train one variant, and return notes."""
+        stage, material = self.stages[variant], self.material
+        start = self.stages[PRETRAINED].spec if variant == BOTH else self.request.base
+        if stage.kind == "finetuning":
+            from embassay.training.finetuning import finetune
+
+            return finetune(stage, start, mined, material.split.dev, material.union, advance=advance).notes
+        from embassay.training.pretraining import pretrain
+
+        return pretrain(stage, start, material.sentences, advance=advance).notes
+
+    def carry_out(self) -> Adapted:
+        """Train the variants that are not finished, assay all variants, write verdict and cards.
+
+        Raises
+        ------
+        EncoderError
+            If a training or a variant fails. Finished work is kept.
+        OutputError
+            If the folder cannot be written to.
+        """
+        request, material, out = self.request, self.material, self.request.out
+        for line in self.summary():
+            request.say(line)
+        # Negatives are mined before anything is written, because there may be nothing to learn from.
+        mined = self.mined()
+        ids = {part: [question.id for question in questions] for part, questions in vars(material.split).items()}
+        write(out / SPLIT, canonical({"made_from": self.made_from, **ids}))
+        held_out = () if request.options.no_texts else write_questions(out / QUESTIONS, material)
+
+        for variant, stage in self.stages.items():
+            if stage.is_finished():
+                request.say(f"{variant}: already trained, the finished model is used")
+                continue
+            began = time.perf_counter()
+            with request.training(variant) as advance:
+                notes = self.train(variant, mined, advance)
+            for note in (*notes, f"trained in {duration(time.perf_counter() - began)}"):
+                request.say(f"{variant}: {note}")
+
+        # One assay of all variants, so that their differences are tested on the same test questions.
+        specs = {variant: stage.spec for variant, stage in self.stages.items()}
+        plan, began = _plan(request, self.base, material, self.general, specs), time.perf_counter()
+        outcome = execute(plan)
+        outcome.check()
+        # The run belongs to this adaptation: one of other variants or general corpora is replaced.
+        save(plan, outcome, time.perf_counter() - began, plan.request.out, overwrite=True)
+        result = outcome.result
+        records = {variant: stage.record() for variant, stage in self.stages.items()}
+        evaluations = {variant: record.get("evaluations", ()) for variant, record in records.items()}
+        domain = [test.name for test in material.tests]
+        found = verdict(result, read_columns(plan.request.out), domain, evaluations, self.limits())
+        table = figures(result, domain, (BASE, *self.stages))
+        lines = ["# Verdict", "", *(f"- {sentence}" for sentence in found.lines), "", table, ""]
+        write(out / "verdict.md", "\n".join(lines).encode())
+        origin = f"Base: {request.base} ({self.base.fingerprint}). Questions: {self.split_summary()}."
+        for variant, stage in self.stages.items():
+            before = [PRETRAINED] if variant == BOTH else []
+            trainings = {name: records[name] for name in (*before, variant)}
+            sentences = (*found.of_variant.get(variant, ()), found.limits[0])
+            card = card_of(origin, trainings, material.corpora, result, domain, sentences)
+            write(stage.folder / "README.md", card.encode())
+        return Adapted(out, result, {BASE: request.base, **specs}, found.lines, table, held_out)
+
+
+def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, AnyStage]:
+    """Return the requested trainings by variant, in order; both kinds if neither is requested.
+
+    With both kinds there is a third training, which fine-tunes the pre-trained model.
+    """
+    options = request.options
+    recipes: dict[str, SentenceRecipe] = {}
+    if options.pretrain or not options.finetune:
+        recipes[PRETRAINED] = options.of(SentenceRecipe)
+    if options.finetune or not options.pretrain:
+        recipes[FINETUNED] = options.of(FinetuneOptions)
+    if len(recipes) > 1:
+        recipes[BOTH] = recipes[FINETUNED]
+    stages: dict[str, AnyStage] = {}
+    for variant, recipe in recipes.items():
+        origin = made_from
+        if variant == BOTH:
+            # Known before it is trained: what makes the pre-trained model determines it.
+            origin = {**made_from, "base": content_hash(stages[PRETRAINED].identity)}
+        kind: Kind = "pretraining" if variant == PRETRAINED else "finetuning"
+        stages[variant] = Stage(request.out / variant, kind, recipe, origin, LIBRARIES, request.overwrite)
+    return stages
+
+
+def _plan(
+    request: AdaptRequest, base: Base, material: Material, general: Sequence[AnyCorpus], variants: Mapping[str, str]
+) -> Plan:
+    """Return the assay of base and variants: test questions, general corpora, and the shift between the two.
+
+    Parameters
+    ----------
+    variants
+        The spec of each variant.
+    """
+    options = request.options
+    corpora = (*material.tests, *general)
+    of_base = Spec(f"st:{base.target}", BASE, base.options)
+    # One diagnostic for each shape of corpus, each once; the cards have the paper's figures of retrieval. All pairs are
+    # compared, so that pretrained+finetuned is also compared with fine-tuning alone.
+    by_shape = {**ranking_diagnostics(), "retrieval": "retrieval,paper=true"}
+    diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
+    plan = plan_run(
+        RunRequest(
+            encoders=[of_base, *(Spec(spec, variant) for variant, spec in variants.items())],
+            corpora=corpora,
+            diagnostics=tuple(diagnostics),
+            out=request.out / "run",
+            seed=options.seed,
+            resamples=options.resamples,
+            device=options.device,
+            texts=not options.no_texts,
+            cache=request.cache,
+            quiet=request.quiet,
+            baselines=False,
+            robustness=True,
+        )
+    )
+    tasks = list(plan.tasks)
+    # The first general corpus of questions and documents.
+    for other in [corpus for corpus in general if corpus.shape == "retrieval"][:1]:
+        for test in material.tests:
+            names = {"domain": test.name, "general": other.name}
+            diagnostic = DIAGNOSTICS.module("shift").create(**names)
+            tasks.append(Task("shift", diagnostic, diagnostic.join(test, other), names))
+    return replace(plan, tasks=tuple(tasks))

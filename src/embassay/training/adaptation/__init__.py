@@ -1,1 +1,0 @@
-"""Domain adaptation from request to verdict; the trainings are in ``embassay.training``."""

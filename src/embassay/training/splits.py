@@ -1,0 +1,126 @@
+"""The split into training, dev and test questions: disjoint by question text, or also by context.
+
+Roychowdhury et al. (2024), section 2.4, hold out 20 % of the questions. Questions with the same text stay together.
+With ``by="context"`` so do questions that share a unit, a right document or the text of one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from embassay.core.errors import InputError
+from embassay.core.randomness import generator
+from embassay.core.samples.groups import closure
+from embassay.core.samples.retrieval import Question
+from embassay.core.types import Corpus
+from embassay.training.negatives import normalised
+from embassay.training.options import By
+
+DEV = 0.1
+"""Share of the remaining questions, after the test questions, that decides when to stop training."""
+LEAST_WORDS = 3
+"""A question with fewer words only matches a whole text: *why?* occurs in too many texts."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Questions, each part in the order of the corpus.
+
+    Attributes
+    ----------
+    train, dev
+        Questions with a right document: those to learn from, and those that decide which step is kept.
+    test
+        The test questions, including some that no document answers.
+    """
+
+    train: tuple[Question, ...]
+    dev: tuple[Question, ...]
+    test: tuple[Question, ...]
+
+
+def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By = "question") -> Split:
+    """Divide the questions of a corpus, whole groups of connected questions at a time.
+
+    Groups are taken in random order. Each group joins the test questions if that brings their number nearer to the
+    requested share, otherwise the dev questions by the same rule, otherwise the training questions. Questions without a
+    right document are divided in the same way, so that the test has its share of them; they are used for the test only.
+
+    Parameters
+    ----------
+    test
+        The share of test questions among all questions, above 0 and below 1.
+    by
+        ``question``: no question text is on both sides. ``context``: nor is a unit or a right document.
+
+    Raises
+    ------
+    InputError
+        If no question is left for training or test.
+    """
+    groups = _groups(corpus, by)
+    test_size = test * len(corpus.samples)
+    dev_size = DEV * (len(corpus.samples) - test_size)
+    sizes = Counter[str]()
+    part_of: dict[str, str] = {}
+    for place in generator(seed, "split", by, corpus.fingerprint).permutation(len(groups)).tolist():
+        group, part = groups[place], "train"
+        # A group brings a part nearer to its size if at most half of the group is too much.
+        if len(group) <= 2 * (test_size - sizes["test"]):
+            part = "test"
+        elif len(group) <= 2 * (dev_size - sizes["dev"]):
+            part = "dev"
+        sizes[part] += len(group)
+        part_of.update(dict.fromkeys(group, part))
+
+    parts: dict[str, list[Question]] = {"train": [], "dev": [], "test": []}
+    for sample in corpus.samples:
+        part = part_of[sample.id]
+        if sample.right or part == "test":
+            parts[part].append(sample)
+    if not parts["train"] or not any(sample.right for sample in parts["test"]):
+        raise InputError(
+            f"corpus {corpus.name!r}: its questions cannot be divided into training and test: they form {len(groups)} "
+            "connected groups"
+        )
+    return Split(tuple(parts["train"]), tuple(parts["dev"]), tuple(parts["test"]))
+
+
+class WordForWord:
+    """Finds questions in texts, both in normalised form. A short question only matches a whole text."""
+
+    def __init__(self, questions: Iterable[str]):
+        self._forms = {tuple(normalised(question).split()) for question in questions}
+        self._lengths = {len(form) for form in self._forms if len(form) >= LEAST_WORDS}
+
+    def within(self, text: str) -> bool:
+        """Return whether a text contains one of the questions."""
+        words = tuple(normalised(text).split())
+        if words in self._forms:
+            return True
+        for length in self._lengths:
+            for start in range(len(words) - length + 1):
+                if words[start : start + length] in self._forms:
+                    return True
+        return False
+
+
+def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
+    """Return the ids of the questions that must stay together, in the order of the corpus."""
+    texts = {document.id: normalised(" ".join(document.passages)) for document in corpus.documents}
+    # The groups are the connected components of a graph of questions and what they must not share: (kind, value).
+    nodes: dict[tuple[str, str], int] = {}
+    edges = []
+    for place, sample in enumerate(corpus.samples):
+        keys = [("text", normalised(sample.question))]
+        if by == "context":
+            keys += [("unit", unit) for unit in sample.units]
+            keys += [("right document", texts[name]) for name in sample.right]
+        edges += [(place, len(corpus.samples) + nodes.setdefault(key, len(nodes))) for key in keys]
+    component = closure(edges)
+    groups: defaultdict[int, list[str]] = defaultdict(list)
+    for place, sample in enumerate(corpus.samples):
+        groups[component[place]].append(sample.id)
+    return list(groups.values())
