@@ -363,16 +363,13 @@ def reproduced_papers() -> str:
 
 def metrics() -> str:
     """Return what each diagnostic measures, one table for each."""
+    from embassay.cli.catalogue import ListedMetric, listed_metrics
     from embassay.core.plugins import DIAGNOSTICS
-    from embassay.diagnostics.metrics.metric import listed_metrics
 
     text = ""
     for name in sorted(DIAGNOSTICS.own_names()):
-        lines = []
-        for metric in listed_metrics(name):
-            cells = [metric.better, metric.range, metric.chance, metric.margin, metric.meaning]
-            lines.append([f"`{metric.key}`", *cells])
-        heading = ["metric", "better", "range", "chance", "margin", "meaning"]
+        lines = [[f"`{key}`", *cells] for key, *cells in listed_metrics(name)]
+        heading = ["metric", *ListedMetric._fields[1:]]
         text += f"\n## {name}\n\n{table(heading, lines)}"
     return text
 

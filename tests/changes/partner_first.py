@@ -5,17 +5,14 @@ Guessing is right half of the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 import embassay as ea
-from embassay.diagnostics.base import Outcomes
+from embassay.diagnostics.method import ItemMethod, ItemView, Stored
 from embassay.diagnostics.metrics.metric import Meaning, Metric
-from embassay.diagnostics.metrics.scoreboard import View, item_example
-from embassay.diagnostics.metrics.summary import Figures
 from embassay.stats.geometry.closeness import paired_cosine
 
 MEANING = Meaning("partners told from strangers", "pairs")
@@ -26,7 +23,7 @@ def create() -> PartnerFirst:
     return PartnerFirst()
 
 
-class PairsView(View):
+class PairsView(ItemView):
     """One encoder's cosines."""
 
     def cosine(self, other: str) -> NDArray[np.float64]:
@@ -37,6 +34,15 @@ class PairsView(View):
     def right(self) -> NDArray[np.float64]:
         """(n,) 1 where the partner is nearer, 0 where the stranger is, a half for a tie."""
         return (np.sign(self.cosine("partner") - self.cosine("stranger")) + 1) / 2
+
+    @property
+    def margin(self) -> NDArray[np.float64]:
+        """(n,) how much nearer the partner is."""
+        return self.cosine("partner") - self.cosine("stranger")
+
+    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return both cosines of a pair."""
+        return {other: self.cosine(other)[index] for other in ("partner", "stranger")}, {}
 
 
 METRICS = (
@@ -64,49 +70,17 @@ METRICS = (
 )
 
 
-@dataclass(frozen=True)
-class PartnerFirst:
+class PartnerFirst(ItemMethod):
     """The diagnostic."""
 
-    shape: str = "pairs"
-    options: str = ""
+    shape = "pairs"
+    view = PairsView
+    metrics = METRICS
 
-    def score(self, corpus: ea.Corpus[ea.Pair], vectors: ea.Vectors, origin: ea.Origin) -> ea.ItemScores:
+    def values(self, corpus: ea.Corpus[ea.Pair], vectors: ea.Vectors) -> Stored:
         """Compute both cosines of each pair."""
         pairs = corpus.samples
         first = vectors.take(pair.first for pair in pairs)
         partner = vectors.take(pair.second for pair in pairs)
         stranger = vectors.take(pair.second for pair in (*pairs[1:], pairs[0]))
-        return ea.ItemScores(
-            origin,
-            similarity_function="cosine",
-            item=np.array([pair.id for pair in pairs]),
-            unit=corpus.units,
-            labels={},
-            values={"partner": paired_cosine(first, partner), "stranger": paired_cosine(first, stranger)},
-        )
-
-    def figures(self, scores: Sequence[ea.ItemScores]) -> Figures[PairsView]:
-        """Return the declared metrics of all encoders."""
-        return Figures.of(PairsView, scores, METRICS)
-
-    def summarise(self, scores: Sequence[ea.ItemScores], draws: ea.Draws) -> ea.Result:
-        """Return rows, comparisons and verdict: all of them follow from the metrics."""
-        return self.figures(scores).summarise(draws).result()
-
-    def outcomes(self, scores: Sequence[ea.ItemScores]) -> Outcomes:
-        """Return which encoders are right about each pair; there are no subsets."""
-        right = np.stack([view.right for view in self.figures(scores).requested])
-        return Outcomes(np.full(right.shape[1], ""), right)
-
-    def examples(
-        self, corpus: ea.Corpus[ea.Pair], scores: Sequence[ea.ItemScores], items: NDArray[np.int64]
-    ) -> Iterator[ea.Example]:
-        """Yield each pair with both cosines of each encoder."""
-        views = self.figures(scores).views
-        for index in items.tolist():
-            yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])))
-            for view in views:
-                cosines = {other: view.cosine(other)[index] for other in ("partner", "stranger")}
-                margin = cosines["partner"] - cosines["stranger"]
-                yield view.outcome(index, cosines, correct=view.right[index], margin=margin)
+        return {"partner": paired_cosine(first, partner), "stranger": paired_cosine(first, stranger)}

@@ -7,15 +7,16 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
 
 import embassay as ea
-from contracts.abilities import abilities_in, abilities_of
+from contracts.abilities import overridden
 from embassay.core.layout import check_layout
 from embassay.core.plugins import DIAGNOSTICS
-from embassay.diagnostics import base
+from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.diagnostics.metrics.metric import declared
 from embassay.reports.layouts import layouts
 from embassay.run.execute import execute
@@ -97,16 +98,16 @@ def test_every_diagnostic_is_tried():
     assert set(CORPORA) == DIAGNOSTICS.own_names(), "add the diagnostic to CORPORA and to what it can do, below"
 
 
-ON_ITEMS = {"ShowsItems", "DeclaresMetrics"}
+ON_ITEMS = {"shows_items", "outcomes", "examples", "figures"}
 ABILITIES = {
     "negated_antonyms": ON_ITEMS,
     "minimal_pairs": ON_ITEMS,
     "composition": ON_ITEMS,
-    "localization": {"ChecksCorpus", "ScoresInParallel", *ON_ITEMS},
-    "retrieval": {"ChecksCorpus", "ScoresRankings", *ON_ITEMS},
+    "localization": {"check", "begin", *ON_ITEMS},
+    "retrieval": {"check", "scores_rankings", "score_rankings", "k", *ON_ITEMS},
     "similarity": ON_ITEMS,
-    "isotropy": {"DeclaresMetrics"},
-    "shift": {"DeclaresMetrics", "SetsSideBySide"},
+    "isotropy": {"figures"},
+    "shift": {"figures", "pair", "join"},
 }
 """What each diagnostic can do beyond scoring; a method that is renamed by mistake takes an ability away."""
 
@@ -115,9 +116,20 @@ def test_every_diagnostic_has_its_abilities():
     found = {}
     for name in CORPORA:
         options = {"domain": "a", "general": "b"} if name == "shift" else {}
-        found[name] = abilities_of(DIAGNOSTICS.module(name).create(**options), base)
+        found[name] = overridden(DIAGNOSTICS.module(name).create(**options), BaseDiagnostic)
     assert found == ABILITIES
-    assert set().union(*ABILITIES.values()) == set(abilities_in(base))
+    assert set().union(*ABILITIES.values()) == {name for name in vars(BaseDiagnostic) if not name.startswith("_")}
+
+
+def test_a_diagnostic_without_a_base_has_its_own_members_and_defaults_for_what_it_lacks():
+    own = SimpleNamespace(shape="pairs", options="", score=lambda corpus, vectors, origin: "scores", pair=("a", "b"))
+    adopted = ForeignDiagnostic(own)
+    assert (adopted.shape, adopted.pair, adopted.score(None, None, None)) == ("pairs", ("a", "b"), "scores")
+    assert (adopted.shows_items, adopted.scores_rankings, adopted.figures([])) == (False, False, None)
+    assert adopted.check(None) is None
+    assert adopted.begin(None, None, None, None).finish() == "scores"
+    own.outcomes = own.examples = own.score_rankings = lambda *arguments: []
+    assert (adopted.shows_items, adopted.scores_rankings) == (True, True)
 
 
 @pytest.mark.parametrize("name", CORPORA)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -13,15 +12,15 @@ from scipy.sparse import csr_array
 
 import embassay as ea
 from embassay.api import assay
-from embassay.core.errors import InputError, SpecError
+from embassay.core.errors import InputError
 from embassay.core.metric_key import MetricKey
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Corpus, Draws, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, create, draws_needed, layout
-from embassay.diagnostics.composition.criteria import LIMITS, PLANAR, OperatorView, satisfied
-from embassay.diagnostics.composition.nulls import other_targets
-from embassay.diagnostics.composition.scores import measured, null_measured
+from embassay.diagnostics.composition import composition
+from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, create
+from embassay.diagnostics.composition.criteria import OperatorView
+from embassay.diagnostics.composition.scores import PLANAR, measured, other_targets
 from embassay.run.engine.encode import encode
 from embassay.stats.geometry.closeness import MEASURES, paired
 from embassay.stats.resample import means
@@ -57,9 +56,9 @@ def planted(side, *triples):
 float32 = partial(np.array, dtype=np.float32)
 
 
-def score(corpus, vectors, name="t", baseline=False, limits=None, **options):
+def score(corpus, vectors, name="t", baseline=False, **options):
     """Score vectors, a dictionary by text, without a run around it."""
-    diagnostic = replace(create(**options), **(limits or {}))
+    diagnostic = create(**options)
     whence = "composition", diagnostic.options, corpus.name, corpus.fingerprint
     origin = Origin(*whence, name, f"f-{name}", name, baseline)
     return diagnostic.score(corpus, vectors_of(corpus, vectors, float32), origin)
@@ -415,7 +414,7 @@ def test_a_sample_without_a_null_is_undefined_beside_it_only():
     for condition in ("null:eps0", "null:grid", "excess:eps0", "excess:grid"):
         row = found["share", "c1:TT", "cosine", condition]
         assert (row.value, row.items, row.undefined) == (None, 0, 13)
-        assert row.reason == "no other unit has a target to compare with"
+        assert row.reason == "undefined for every item"
     for condition in ("null", "excess"):
         assert found["share", "c2:between", "angle", condition].undefined == 13
     assert found["share", "c1:TT", "cosine", "eps0"].undefined == 0
@@ -456,13 +455,7 @@ def test_how_many_samples_are_looked_at_together_changes_no_bit():
     corpus = random_corpus()
     vectors = vectors_of(corpus, random_vectors(corpus), float32)
     other = np.arange(len(corpus.samples))[:, None] - 3
-    together, in_chunks = (
-        {
-            **measured(corpus.samples, vectors, **options),
-            **null_measured(corpus.samples, other, vectors, np.ones(len(other)), **options),
-        }
-        for options in ({}, {"chunk": 7})
-    )
+    together, in_chunks = (measured(corpus.samples, other, vectors, **options) for options in ({}, {"chunk": 7}))
     assert together.keys() == in_chunks.keys()
     assert all(np.array_equal(together[name], in_chunks[name], equal_nan=True) for name in together)
 
@@ -660,45 +653,13 @@ def test_the_null_moves_less_with_its_seed_than_one_draw_does():
     assert np.std([row.value for row in found], ddof=1) < 0.02
 
 
-def test_of_many_samples_a_null_that_is_alike_in_all_draws_takes_two():
-    # C1 fails with every other target, so that one draw says it all.
-    corpus = random_corpus(("overlap",), 60)
-    vectors = holding(corpus, range(40))
-    scores = score(corpus, vectors, limits={"many": 10})
-    assert {v.shape for name, v in scores.values.items() if name.startswith("null/")} == {(60, 2)}
-    few, all_ = (
-        rows(summarise([s]))["share", "c1:TT", "cosine", "null:eps0"] for s in (scores, score(corpus, vectors))
-    )
-    assert few.value == all_.value == 0
-
-
-def test_of_many_samples_a_null_that_varies_takes_more_draws_as_memory_allows():
+def test_of_many_samples_there_are_as_many_draws_as_memory_allows(monkeypatch):
     corpus = random_corpus(("overlap",), 60)
     vectors = random_vectors(corpus)
-    draws = score(corpus, vectors, limits={"many": 10})
-    assert draws.values["null/cosine/AN"].shape == (60, 20)
-    fewer = score(corpus, vectors, limits={"many": 10, "kept": 5 * 60})
-    assert fewer.values["null/cosine/AN"].shape == (60, 5)
-    assert np.array_equal(fewer.values["null/cosine/AN"], draws.values["null/cosine/AN"][:, :5])
-
-
-def test_as_many_draws_as_keep_the_nulls_error_under_a_tenth_of_the_standard_error():
-    # Of 400 overlaps half hold C1: a standard error of .025. One in 100 holds with half of the other targets: between
-    # draws its answer varies by ¼ (½ of two draws), on average over all .0025, so D = .0025/400/.0025² = 1: two.
-    # Where ten times as many do, D = 10.
-    scores = score(random_corpus(("overlap",), 400), random_vectors(random_corpus(("overlap",), 400)))
-
-    def needed(varying):
-        holds = np.arange(400) % 2 * 2.0 - 1
-        null = -np.ones((400, 2))
-        null[:varying, 0] = 1
-        values = dict(scores.values)
-        values["cosine"] = np.stack([holds, holds, np.zeros(400), *[np.full(400, NAN)] * 3], axis=1)
-        values |= {f"null/cosine/{name}": null for name in ("AN", "BN")}
-        return draws_needed(replace(scores, values=values))
-
-    # A variance of ½ between two draws that differ: .0025 of all where two of 400 differ.
-    assert [needed(n) for n in (0, 2, 4, 8, 40)] == [2, 2, 2, 4, 20]
+    every = score(corpus, vectors).values["null/cosine/AN"]
+    for kept, draws in ((5 * 60, 5), (60, 2), (10**6, 20)):
+        monkeypatch.setattr(composition, "KEPT", kept)
+        assert np.array_equal(score(corpus, vectors).values["null/cosine/AN"], every[:, :draws])
 
 
 def test_a_criterion_that_holds_by_design_and_fails_by_chance_exceeds_its_null_by_1():
@@ -1052,17 +1013,6 @@ def test_a_claim_that_holds_at_zero_but_not_on_the_grid_is_told():
     assert f"(−{-100 * on_grid.value:.1f} points [" in finding.sentence
 
 
-def test_an_encoder_that_alone_sets_the_grid_is_named():
-    corpus = random_corpus(number=20)
-    usual = [score(corpus, random_vectors(corpus, seed), f"e{seed}") for seed in range(2)]
-    long = score(corpus, random_vectors(corpus, 2, scale=10), "long")
-    found = [f for f in summarise([*usual, long]).statements if "grid of tolerances" in f.title]
-    assert [(f.encoder, f.severity) for f in found] == [("long", "medium")]
-    assert "(dot, l1, l2)" in found[0].sentence
-    for scores in (usual, [long]):
-        assert not [f for f in summarise(scores).statements if "grid of tolerances" in f.title]
-
-
 def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexical_one():
     corpus = random_corpus(("overlap",), 40)
     low = score(corpus, holding(corpus, range(5)), "low")
@@ -1146,8 +1096,6 @@ def test_figures_of_every_operator(mixed):
         "angles_difference": "histogram",
         "angles_union": "histogram",
         "within": "curve",
-        "within_union": "curve",
-        "comparable_union": "curve",
         "norm_ratio": "histogram",
         "ratings": "table",
     }
@@ -1163,23 +1111,6 @@ def test_the_curve_near_a_reads_c5_off_at_15_degrees(mixed):
         row = rows(result, line["encoder"])["share", "c5:within15", "angle", condition]
         assert line["y"][place] == pytest.approx(row.value)
         assert line["y"] == sorted(line["y"])
-
-
-def test_the_curves_of_unions_read_c6_off_at_the_limits(mixed):
-    _corpus, scores, result = mixed
-    series = {s.name: s.data for s in result.series}
-    within, by_margin = series["within_union"], series["comparable_union"]
-    for encoder_scores in scores:
-        encoder = encoder_scores.origin.encoder
-        found = rows(result, encoder)
-        near_a, near_b = (found["share", f"c6:near_{letter}", "angle", ""] for letter in "ab")
-        (line,) = (line["y"] for line in within["lines"] if (line["encoder"], line["line"]) == (encoder, "union"))
-        right = near_a.value * near_a.items + near_b.value * near_b.items
-        assert line[within["at"].index(15)] == pytest.approx(right / (near_a.items + near_b.items))
-        (line,) = (line["y"] for line in by_margin["lines"] if (line["encoder"], line["line"]) == (encoder, "union"))
-        view = OperatorView(encoder_scores, "union", np.flatnonzero(encoder_scores.labels["operator"] == "union"))
-        assert line[3] == pytest.approx(np.nanmean(satisfied(view)))
-        assert by_margin["at"][3] == pytest.approx(0.1)
 
 
 def test_classes_of_the_paper_have_means_and_spread():
@@ -1205,49 +1136,8 @@ def test_classes_of_the_paper_have_means_and_spread():
 def test_a_union_whose_norms_have_no_ratio_is_in_no_case():
     corpus, vectors = planted("union", (E1, (0, 0, 0), E2), (E1, E2, at(45)))
     view = OperatorView(score(corpus, vectors), "union", np.arange(2))
-    assert np.isnan(satisfied(view)[0])
-    assert satisfied(view)[1] == 1
-
-
-def test_where_no_norm_is_longer_there_is_no_curve_near_it():
-    corpus = random_corpus(("union",))
-    unit = {text: v / np.linalg.norm(v) for text, v in random_vectors(corpus).items()}
-    assert {s.name for s in summarise([score(corpus, unit)]).series} == {
-        "angles_union",
-        "comparable_union",
-        "norm_ratio",
-    }
-
-
-@pytest.mark.parametrize(
-    ("side", "vectors", "option", "key", "wide"),
-    [
-        # The overlap is 3° beside A, away from B: its angles add up to 6° more than that between A and B.
-        ("overlap", (E1, E2, at(-3)), {"between": 7}, "c2:between", "c2:between"),
-        ("difference", (E1, E2, at(20)), {"near": 22.5}, "c5:within15", "c5:within22.5"),
-        ("union", (1.5 * np.array(E1), E2, at(60)), {"comparable": 0.6}, "c6:near_a", "c6:middle"),
-    ],
-)
-def test_the_limits_of_the_paper_are_options(side, vectors, option, key, wide):
-    (name,) = option
-    assert planted_rows(side, vectors)["share", key, "angle", ""].value == 0
-    found = planted_rows(side, vectors, **option)
-    assert found["share", wide, "angle", ""].value == 1
-    diagnostic = create(**option)
-    assert diagnostic.options == f"{name}={option[name]:g}", "another limit is another score"
-    assert create(**{name: LIMITS[name]}).options == ""
-    with pytest.raises(SpecError, match=rf"option '{name}': must be above 0"):
-        create(**{name: 0})
-
-
-def test_another_angle_is_named_compared_and_shown():
-    corpus = random_corpus(("difference",))
-    scores = [score(corpus, random_vectors(corpus, seed), f"e{seed}", near=30) for seed in range(2)]
-    result = summarise(scores, near=30, compare="all")
-    assert "c5:within30" in {comparison.subset for comparison in result.comparisons}
-    page = layout(result)
-    assert "c5:within30" in {column.subset for column in page.headline.columns}
-    assert "within 30° of A" in page.headline.note
+    assert np.isnan(view.satisfied()[0])
+    assert view.satisfied()[1] == 1
 
 
 # --- golden values -------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from embassay.diagnostics.composition.nulls import TRIES, other_targets
+from embassay.diagnostics.composition.scores import TRIES, other_targets
 
 
 def drawn(targets, unit, group=None, seed=0, *purpose):

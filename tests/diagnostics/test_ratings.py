@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from embassay.api import assay, report
 from embassay.core.result import MIN_UNITS
-from embassay.core.samples.composition import LIKERT, Composition
+from embassay.core.samples.composition import Composition
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
-from embassay.diagnostics.composition.ratings import SCALE, rating_matrix, rating_rows, rating_series
+from embassay.diagnostics.composition.composition import SetView, rating_matrix, rating_rows, rating_series
 
 NAN = float("nan")
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: twelve units, each with the values of
@@ -35,18 +35,17 @@ KRIPPENDORFF = [
 ]
 
 
-def scored(given, unit=None):
+def scored(given, unit=None, subset=None):
     n = len(given)
     unit = np.arange(n) if unit is None else np.array(unit)
     values = {"ratings": rating_matrix([tuple(map(float, r)) for r in given]), "cosine": np.full((n, 1), NAN)}
-    labels = {"operator": np.full(n, "union")}
+    labels = {"subset": np.full(n, "union") if subset is None else np.array(subset)}
     origin = Origin("composition", "", "mine", "f00", "e", "e00", "e", True)
     return ItemScores(origin, "cosine", np.array([f"{i}" for i in range(n)]), unit, labels, values, {"unit_norm": 1.0})
 
 
-def rated(given, unit=None, groups=None, resamples=300):
-    groups = {"union": np.arange(len(given))} if groups is None else groups
-    found = rating_rows(scored(given, unit), Draws(0, resamples), groups)
+def rated(given, unit=None, subset=None, resamples=300):
+    found = rating_rows(SetView(scored(given, unit, subset)), Draws(0, resamples))
     return {(r.subset, r.metric): r for r in found}
 
 
@@ -132,8 +131,7 @@ def test_rows_are_of_the_corpus_under_no_encoder():
 
 
 def test_each_group_has_its_own_and_one_without_ratings_has_none():
-    groups = {"overlap": np.array([0, 1]), "difference": np.array([2]), "union": np.array([3, 4])}
-    found = rated([(4, 4), (2,), (), (0, 1), ()], groups=groups)
+    found = rated([(4, 4), (2,), (), (0, 1), ()], subset=["overlap", "overlap", "difference", "union", "union"])
     assert {subset for subset, _ in found} == {"overlap", "union"}
     assert found["overlap", "rating"].value == 3
     assert found["union", "rating"].value == 0.5
@@ -143,13 +141,12 @@ def test_each_group_has_its_own_and_one_without_ratings_has_none():
 def test_the_encoder_moves_no_rating():
     one, two = scored(KRIPPENDORFF), scored(KRIPPENDORFF)
     two.values["cosine"][:] = 0.5
-    groups = {"union": np.arange(12)}
-    assert list(rating_rows(one, Draws(), groups)) == list(rating_rows(two, Draws(), groups))
+    assert list(rating_rows(SetView(one), Draws())) == list(rating_rows(SetView(two), Draws()))
 
 
 def test_the_distribution_counts_every_annotator_s_rating_in_each_group():
-    groups = {"overlap": np.array([0, 1]), "difference": np.array([2]), "union": np.array([3, 4])}
-    (found,) = rating_series(scored([(4, 4, 3), (2.5,), (), (0, 1), (1,)]), groups)
+    subset = ["overlap", "overlap", "difference", "union", "union"]
+    (found,) = rating_series(SetView(scored([(4, 4, 3), (2.5,), (), (0, 1), (1,)], subset=subset)))
     assert (found.name, found.kind) == ("ratings", "table")
     assert found.data["rows"] == [
         ["overlap", 0, 0, 0.0],
@@ -165,12 +162,8 @@ def test_the_distribution_counts_every_annotator_s_rating_in_each_group():
     ]
 
 
-def test_the_scale_is_that_of_the_ratings_a_corpus_may_have():
-    assert SCALE == LIKERT
-
-
 def test_without_ratings_there_is_no_distribution():
-    assert list(rating_series(scored([(), ()]), {"union": np.array([0, 1])})) == []
+    assert list(rating_series(SetView(scored([(), ()])))) == []
 
 
 def test_what_has_no_ratings_moves_no_interval():

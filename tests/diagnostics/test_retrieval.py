@@ -1120,7 +1120,7 @@ def test_the_same_run_gives_the_same_bytes_and_signatures():
     one, two = (run([Table("t", noisy(corpus))], corpus) for _ in range(2))
     assert to_bytes(one) == to_bytes(two)
     assert [r.signature for r in one.rows] == [r.signature for r in two.rows]
-    assert all(r.signature.startswith("retrieval@6(transforms=all)|corpus:mine@") for r in one.rows)
+    assert all(r.signature.startswith("retrieval@7(transforms=all)|corpus:mine@") for r in one.rows)
 
 
 def test_other_scores_have_another_signature():
@@ -1132,7 +1132,7 @@ def test_other_scores_have_another_signature():
         for v, o in ((vectors, ""), (moved, ""), (vectors, ",k=3"))
     )
     assert len({one, two, three}) == 3
-    assert "retrieval@6(k=3,transforms=all)|" in three
+    assert "retrieval@7(k=3,transforms=all)|" in three
 
 
 def test_what_the_loss_moves_is_signed_with_it():

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from embassay.cli.app import exit_code_of
+from embassay.cli.catalogue import listed_metrics
 from embassay.core.plugins import DIAGNOSTICS
-from embassay.diagnostics.metrics.metric import declared_metrics, headline_metric, listed_metrics, metric_of
+from embassay.diagnostics.metrics.metric import declared_metrics, headline_metric, metric_of
 
 ROOT = Path(__file__).parent.parent.parent
 OURS = sorted(DIAGNOSTICS.own_names())

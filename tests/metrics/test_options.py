@@ -2,7 +2,8 @@
 
 from embassay.core.layout import Column
 from embassay.core.result import Result, Verdict
-from embassay.diagnostics.metrics.metric import Metric, headline_columns, with_options
+from embassay.diagnostics.metrics.metric import Metric, with_options
+from embassay.run.execute import headline_columns
 
 
 def declared(name, subset="all", **more):

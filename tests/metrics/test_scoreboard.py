@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from embassay.core.types import ItemScores, Origin
-from embassay.diagnostics.metrics.scoreboard import Scoreboard, pool_of, roles_of
+from embassay.diagnostics.metrics.metric import Metric
+from embassay.diagnostics.metrics.scoreboard import View, pool_of, roles_of
+from embassay.diagnostics.metrics.summary import Figures
 from embassay.stats.families import Step
 
 
@@ -69,8 +71,8 @@ def test_the_pool_is_that_of_the_base_systems_whatever_their_order():
 
 
 def test_scores_with_other_labels_of_units_cannot_be_compared():
-    Scoreboard(tuple(MODELS)).check_items()
+    metric = Metric("x", kind="mean", better="higher", of=lambda view: view.scores.values["x"])
+    assert Figures.of(View, MODELS, [metric]).labels().partners == pytest.approx(2 / np.sqrt(2) / 2)
     other = scores("other", unit_labels=((0, 0), (1, 1)))
-    with pytest.raises(ValueError, match="the scores of other and m are of different items or units"):
-        Scoreboard((MODELS[0], other)).check_items()
-    assert Scoreboard(tuple(MODELS)).labels.partners == pytest.approx(2 / np.sqrt(2) / 2)
+    with pytest.raises(ValueError, match="the scores of other and m are of different"):
+        Figures.of(View, [MODELS[0], other], [metric])

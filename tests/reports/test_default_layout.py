@@ -40,13 +40,13 @@ def test_metrics_stand_in_the_first_table_and_subsets_in_one_of_their_own():
 
 
 def test_metrics_of_the_corpus_have_a_table_too(monkeypatch):
-    monkeypatch.delattr(composition, "layout")
     samples = [
         ea.Composition(f"s{n}", "overlap", f"red {n} ball", f"blue {n} ball", f"{n} ball", f"u{n}", ratings=(3.0, 4.0))
         for n in range(20)
     ]
     corpus = ea.Corpus("mine", "composition", tuple(samples))
     result = ea.assay(ENCODERS, [corpus], ["composition"], cache=None, resamples=20)
+    monkeypatch.delattr(composition, "LAYOUT")
     layout = layouts(result)["composition"]
     first = layout.headline.columns[0]
     assert (first.metric, first.subset, first.condition, first.format) == ("share", "c1:TT", "excess:eps0", "points")

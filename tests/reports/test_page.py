@@ -28,7 +28,6 @@ from embassay.core.layout import (
     Matrix,
     SeriesTable,
     SubsetTable,
-    ThresholdCurves,
 )
 from embassay.core.result import (
     Comparison,
@@ -513,20 +512,6 @@ def test_split_curves_have_one_picture_for_each_encoder_asked_for():
         assert spec["encoding"]["color"]["scale"]["domain"] == ["own", "null"]
 
 
-def test_thresholds_have_one_picture_for_each_encoder_asked_for():
-    rows = []
-    for psi, tau in ((5, 0.2), (10, 0.4)):
-        for metric, value in (("tau", tau), ("found", 1 - tau), ("other", 0.5)):
-            rows.append(row_of("a", metric, f"pooled:psi{psi}", value))
-    rows.append(row_of("a", "found", "pooled:without a threshold", 0.1))
-    rows.append(row_of("a", "found", "minima:psi5", 0.1))
-    part = ThresholdCurves("Thresholds", "tau", "pooled:", (("found", "questions found"), ("missing", "nothing")))
-    ((caption, spec),) = charts.threshold_curves(scope_of(small(HEADLINES + rows)), part)
-    assert caption == "a"
-    assert_valid(spec)
-    assert data_of(spec) == [{"encoder": caption, "line": "questions found", "x": x, "y": 1 - x} for x in (0.2, 0.4)]
-
-
 @pytest.mark.parametrize("count", [8, 9, 32, 70])
 def test_no_two_of_many_encoders_have_the_same_colour(count):
     colours = charts.distinct_colours(charts.LINES, count)
@@ -621,7 +606,6 @@ PARTS = (
     GroupedBars("Groups", "nothing", (("s", "label"),)),
     Curves("Lines", "nothing"),
     Curves("Lines, split", "nothing", split=True),
-    ThresholdCurves("Thresholds", "tau", "pooled:", (("nothing", "label"),)),
     Histograms("Histograms", "nothing"),
     Matrix("Matrix", "nothing"),
     CountBars("Counts", "nothing", "size", "groups"),

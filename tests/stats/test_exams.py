@@ -11,7 +11,6 @@ from embassay.stats.exams import (
     exams,
     minima,
     percentile_of_top,
-    range_width,
     spread,
 )
 
@@ -93,6 +92,11 @@ def test_an_exam_is_500_times_100_questions_and_the_same_for_every_model():
 def test_spread_is_mean_and_percentiles():
     value, low, high = spread(np.arange(101.0)[:, None])
     assert (value[0], low[0], high[0]) == (50, 2.5, 97.5)
+
+
+def range_width(mean, mean_of_squares, length):
+    """The width of the range of 95 % of exams by the normal distribution."""
+    return 2 * 1.959964 * np.sqrt((mean_of_squares - mean**2) / length)
 
 
 def test_the_width_of_a_range_is_that_of_many_exams():

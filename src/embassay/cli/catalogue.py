@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -12,7 +13,7 @@ from rich.text import Text
 from embassay.cli.citations import OURS, other_references
 from embassay.core.errors import PluginError, UnknownNameError, say
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
-from embassay.diagnostics.metrics.metric import listed_metrics
+from embassay.diagnostics.metrics.metric import OPTION, WITHIN_ENCODER, Metric, declared_metrics
 from embassay.reports.terminal import stdout
 from embassay.run.presets import Member, sets
 from embassay.run.profiles import PROFILES
@@ -30,6 +31,8 @@ PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 SETS = "sets"
 PROFILES_LISTED = "profiles"
 METRICS = "metrics"
+SUBSETS_LISTED = 4
+"""Subsets of a metric that a list names."""
 
 
 def show(what: str | None) -> None:
@@ -128,13 +131,69 @@ def _print_metrics(console: Console) -> None:
             continue
         table = Table(box=None, padding=(0, 2, 0, 2))
         table.add_column("metric", no_wrap=True, overflow="fold")
-        for heading in ("better", "range", "chance", "margin", "meaning"):
+        for heading in ListedMetric._fields[1:]:
             table.add_column(heading)
         for metric in metrics:
-            cells = (metric.key, metric.better, metric.range, metric.chance, metric.margin, metric.meaning)
-            table.add_row(*map(Text, cells))
+            table.add_row(*map(Text, metric))
         console.print(Text(f"\n{name}"))
         console.print(table)
+
+
+class ListedMetric(NamedTuple):
+    """A metric as lists show it: those that differ in their subset only are one line.
+
+    Attributes
+    ----------
+    key
+        Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
+    range, chance, margin
+        As texts; empty where there is none.
+    meaning
+        With the source, where that is not the paper of the diagnostic.
+    """
+
+    key: str
+    better: str
+    range: str
+    chance: str
+    margin: str
+    meaning: str
+
+
+def listed_metrics(diagnostic: str) -> list[ListedMetric]:
+    """Return what a diagnostic measures, in the order of its declarations."""
+    groups = dict[tuple[str, ...], list[Metric]]()
+    for metric in declared_metrics(diagnostic):
+        alike = (metric.name, metric.condition, metric.kind, metric.better, metric.meaning, str(metric.headline))
+        groups.setdefault(alike, []).append(metric)
+    return [_listed(metrics) for metrics in groups.values()]
+
+
+def _listed(metrics: list[Metric]) -> ListedMetric:
+    """Return the line of metrics that differ in their subset only."""
+    first = metrics[0]
+    subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
+    if len(metrics) > SUBSETS_LISTED:
+        subsets += f", {len(metrics) - SUBSETS_LISTED} more"
+    # ``Success@{k}`` is Success@k to a reader.
+    key = OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
+    if first.condition:
+        key += f"{{{first.condition}}}"
+    low, high = map(_number, first.range)
+    scale = "comparable within one encoder only" if first.compared == WITHIN_ENCODER else ""
+    return ListedMetric(
+        key,
+        first.better,
+        f"{low or '−∞'} to {high or '∞'}" if low or high else "",
+        "depends on the corpus" if callable(first.chance) else _number(first.chance),
+        _number(first.margin),
+        "; ".join(filter(None, (first.meaning, first.source, scale))),
+    )
+
+
+def _number(value: float | None) -> str:
+    """Return a number in at most three digits; empty for none."""
+    return "" if value is None else f"{value:.3g}".replace("-", "−")
 
 
 def _sets(whole: bool) -> Table:

@@ -163,27 +163,6 @@ class Curves:
 
 
 @dataclass(frozen=True)
-class ThresholdCurves:
-    """Metrics of an encoder over the threshold that they belong to: one picture for each encoder.
-
-    Attributes
-    ----------
-    threshold
-        The metric on the x axis.
-    prefix
-        What the names of the subsets start with; each subset is one threshold.
-    parts
-        (metric, what it is called), one line for each.
-    """
-
-    title: str
-    threshold: str
-    prefix: str
-    parts: tuple[tuple[str, str], ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class Histograms:
     """A series of kind ``histogram``: one picture for each encoder."""
 
@@ -278,7 +257,6 @@ Part = (
     | IntervalChart
     | GroupedBars
     | Curves
-    | ThresholdCurves
     | Histograms
     | CountBars
     | Matrix

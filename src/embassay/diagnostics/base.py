@@ -1,21 +1,17 @@
-"""What a diagnostic may do beyond its two steps: optional abilities.
-
-``isinstance(diagnostic, ShowsItems)`` tells whether a diagnostic has one. It has the ability when it has the method of
-that name; it need not inherit from anything here.
-"""
+"""What a diagnostic may do beyond its two steps: methods with defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.processes.pending import Pending, Submit
 from embassay.core.result import Example
-from embassay.core.types import Corpus, ItemScores, Origin
+from embassay.core.types import Corpus, Diagnostic, ItemScores, Origin
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.metrics.summary import Figures
 from embassay.stats.units import Floats
@@ -25,65 +21,6 @@ NEAREST = "nearest"
 
 The first ten, and those that are exactly as near as the last of these, by their places in the corpus; NaN after them.
 """
-
-
-@runtime_checkable
-class ChecksCorpus(Protocol):
-    """Refuses some corpora of its shape."""
-
-    def check(self, corpus: Corpus[Any]) -> None:
-        """Check a corpus before any text is encoded.
-
-        Raises
-        ------
-        InputError
-            If the diagnostic cannot use the corpus; the message says what to do.
-        """
-        ...
-
-
-@runtime_checkable
-class ScoresInParallel(Protocol):
-    """Gives work to other processes, which continue while the next encoder encodes."""
-
-    def begin(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
-        """Start the work with ``submit`` and return how the scores are put together; called instead of ``score``."""
-        ...
-
-
-@runtime_checkable
-class ScoresRankings(Protocol):
-    """Asks only for rankings, so that it scores retrievers, too; they are left out of all other diagnostics."""
-
-    @property
-    def k(self) -> int:
-        """How many of the nearest documents count for its headline."""
-        ...
-
-    def score_rankings(self, corpus: Corpus[Any], nearest: Neighbours, origin: Origin) -> ItemScores:
-        """Look at the lists of a retriever, instead of ``score``; no statistics.
-
-        Parameters
-        ----------
-        nearest
-            Its lists, as long as they are, and the ranks of each question's right documents in them. Similarities are
-            the retriever's own scores, NaN where it has none.
-        """
-        ...
-
-
-@runtime_checkable
-class SetsSideBySide(Protocol):
-    """Compares two corpora; it runs only when it is requested by name."""
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """The labels of the two corpora."""
-        ...
-
-    def join(self, a: Corpus[Any], b: Corpus[Any], /) -> Corpus[Any]:
-        """Return one corpus made of both, of the diagnostic's own shape."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -102,31 +39,99 @@ class Outcomes:
     correct: Floats
 
 
-@runtime_checkable
-class ShowsItems(Protocol):
-    """Shows single items: their texts, and what each encoder made of them."""
+class BaseDiagnostic(Diagnostic):
+    """A diagnostic. It has an ability when it overrides the method; by default it has none."""
+
+    @property
+    def shows_items(self) -> bool:
+        """Whether it shows single items: then it has ``outcomes`` and ``examples``."""
+        return False
+
+    @property
+    def scores_rankings(self) -> bool:
+        """Whether it asks only for rankings, so that it scores retrievers also; then it has ``score_rankings``."""
+        return False
+
+    @property
+    def k(self) -> int:
+        """How many of the nearest documents count for its headline, where it scores rankings."""
+        return 0
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The labels of the two corpora that it compares: then it has ``join`` and runs only when it is named."""
+        return None
+
+    def check(self, corpus: Corpus[Any]) -> None:
+        """Check a corpus before any text is encoded.
+
+        Raises
+        ------
+        InputError
+            If the diagnostic cannot use the corpus; the message says what to do.
+        """
+
+    def begin(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
+        """Start the work, parts of it with ``submit`` in other processes, and return how scores are put together."""
+        scores = self.score(corpus, vectors, origin)
+        return Pending((), lambda: scores)
+
+    def score_rankings(self, corpus: Corpus[Any], nearest: Neighbours, origin: Origin) -> ItemScores:
+        """Look at the lists of a retriever, instead of ``score``; no statistics.
+
+        Parameters
+        ----------
+        nearest
+            Its lists, as long as they are, and the ranks of each question's right documents in them. Similarities are
+            the retriever's own scores, NaN where it has none.
+        """
+        raise NotImplementedError
+
+    def join(self, a: Corpus[Any], b: Corpus[Any], /) -> Corpus[Any]:
+        """Return one corpus made of both, of the diagnostic's own shape."""
+        raise NotImplementedError
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[Any] | None:
+        """Return the declared metrics of all encoders, so that every command can test, plan and gate them."""
+        return None
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which of the encoders that were asked for are right about each item."""
-        ...
+        raise NotImplementedError
 
     def examples(
         self, corpus: Corpus[Any], scores: Sequence[ItemScores], items: NDArray[np.int64]
-    ) -> Iterator[Example]:
-        """Yield the record of each of these items, and after it one of each encoder.
+    ) -> Iterable[Example]:
+        """Return the record of each of these items, and after it one of each encoder.
 
         Parameters
         ----------
         items
             Indices of the items to show.
         """
-        ...
+        return ()
 
 
-@runtime_checkable
-class DeclaresMetrics(Protocol):
-    """Declares its metrics, so that every command can test, plan and gate them."""
+class ForeignDiagnostic(BaseDiagnostic):
+    """A diagnostic of another package that has no base: its own members, and defaults for what it lacks."""
 
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[Any]:
-        """Return the declared metrics of all encoders, with the values of the options."""
-        ...
+    def __init__(self, own: Diagnostic) -> None:
+        """Keep the diagnostic."""
+        self.own = own
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return a member of the diagnostic, else the default."""
+        own = object.__getattribute__(self, "own")
+        if name == "own":
+            return own
+        return getattr(own, name) if hasattr(own, name) else object.__getattribute__(self, name)
+
+    @property
+    def shows_items(self) -> bool:
+        """Whether it has ``outcomes`` and ``examples``."""
+        return hasattr(self.own, "outcomes") and hasattr(self.own, "examples")
+
+    @property
+    def scores_rankings(self) -> bool:
+        """Whether it has ``score_rankings``."""
+        return hasattr(self.own, "score_rankings")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,14 +13,16 @@ from embassay.core.claims import LIMIT, Template
 from embassay.core.result import Example, Finding, Result, Row, Series
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.base import Outcomes
+from embassay.diagnostics.base import BaseDiagnostic, Outcomes
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.metrics.metric import Metric
-from embassay.diagnostics.metrics.scoreboard import View, item_example
+from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import Paper
 from embassay.stats.units import Bools, Floats, Ints
 
+Shown = tuple[Mapping[str, float], Mapping[str, str]]
+"""Numbers and labels of an item by name: NaN and infinity are not shown."""
 Stored = Mapping[str, NDArray[Any] | float]
 """What is stored of n items by name: (n,) or (n, k) numbers, (n,) texts, and numbers that belong to no single item."""
 UNDEFINED = Template(
@@ -86,13 +88,13 @@ class ItemView(View):
         """(n,) how clearly each item is right: the value of this name; NaN for none."""
         return self.scores.values.get("margin", np.full(len(self.scores.item), np.nan))
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return numbers and labels of an item by name."""
         return {}, {}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class Method(BaseDiagnostic):
     """A method: a subclass sets ``shape``, ``view`` and ``metrics`` and defines ``values``.
 
     Attributes
@@ -103,7 +105,7 @@ class Method:
         The shape of corpus that it needs, its view of an encoder's scores, and what it measures.
     chances
         Sentences about the headline and its chance; see :func:`.findings.than_chance`.
-    paper
+    published
         The file of the paper whose figures stand beside those of a run.
     similarity_function
         What its closeness values are.
@@ -114,7 +116,7 @@ class Method:
     view: ClassVar[type[View]]
     metrics: ClassVar[tuple[Metric, ...]]
     chances: ClassVar[Mapping[str, Template]] = {}
-    paper: ClassVar[str] = ""
+    published: ClassVar[str] = ""
     similarity_function: ClassVar[str] = "cosine"
 
     @property
@@ -174,7 +176,9 @@ class Method:
     def stored(self, corpus: Corpus[Any], origin: Origin, values: Stored) -> ItemScores:
         """Return the scores of an encoder, an item for each sample."""
         ids = [sample.id for sample in corpus.samples]
-        return item_scores(origin, values, item=ids, unit=corpus.units, similarity_function=self.similarity_function)
+        of = self.similarity_function
+        scores = item_scores(origin, values, item=ids, unit=corpus.units, similarity_function=of)
+        return replace(scores, unit_labels=corpus.unit_labels)
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[Any]:
         """Return the declared metrics of all encoders."""
@@ -185,9 +189,9 @@ class Method:
         figures = self.figures(scores)
         summary = figures.summarise(draws, on_request=self.compare == "all", rows=self.rows(figures, draws))
         series, findings = list(self.series(figures, summary)), list(self.findings(figures, summary))
-        if self.paper:
+        if self.published:
             origins = [view.scores.origin for view in figures.requested]
-            paper = Paper(self.paper, summary.verdict, summary.rows, origins)
+            paper = Paper(self.published, summary.verdict, summary.rows, origins)
             series += paper.beside()
             findings += paper.findings()
         return summary.result(series, findings)
@@ -198,6 +202,7 @@ class ItemMethod(Method):
     """A method that shows single items; its view is an :class:`ItemView`."""
 
     view: ClassVar[type[ItemView]]
+    shows_items = True
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which of the encoders that were asked for are right about each item."""
@@ -206,19 +211,49 @@ class ItemMethod(Method):
 
     def examples(self, corpus: Corpus[Any], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
         """Yield the record of each item, and after it what each encoder makes of it."""
-        views = self.figures(scores).views
+        views, shown = self.figures(scores).views, self.shows(corpus)
         # Each property is computed once for all items.
-        columns = [(view, view.right, view.margin) for view in views]
+        columns = [(view.right, view.margin) for view in views]
         for index in items.tolist():
-            subset = str(views[0].subset[index])
-            texts, labels = self.texts(corpus, views, index)
-            yield item_example(scores[0], index, texts, subset, labels)
-            for view, right, margin in columns:
-                values, outcome = view.shown(index)
-                yield view.outcome(
-                    index, values, correct=right[index], margin=margin[index], subset=subset, labels=outcome
+            outcomes = [shown(view, index) for view in views]
+            texts, labels = self.texts(corpus, index, [of_encoder for _, of_encoder in outcomes])
+            record = Example(
+                diagnostic=scores[0].origin.diagnostic,
+                corpus=scores[0].origin.corpus,
+                encoder="",
+                item=str(scores[0].item[index]),
+                kind="item",
+                texts=texts,
+                values={},
+                subset=str(views[0].subset[index]),
+                labels=labels,
+            )
+            yield record
+            for view, (right, margin), (values, of_encoder) in zip(views, columns, outcomes, strict=True):
+                yield replace(
+                    record,
+                    encoder=view.encoder,
+                    kind="outcome",
+                    texts={},
+                    values={name: float(value) for name, value in values.items() if np.isfinite(value)},
+                    labels=of_encoder,
+                    # Anything else is undecided, a share of a tie included.
+                    correct={1.0: True, 0.0: False}.get(float(right[index])),
+                    margin=float(margin[index]) if np.isfinite(margin[index]) else None,
                 )
 
-    def texts(self, corpus: Corpus[Any], views: Sequence[Any], index: int) -> tuple[dict[str, str], Mapping[str, str]]:
-        """Return the texts of an item by name, and what is right where that is the same for every encoder."""
-        return corpus.shown(str(views[0].scores.item[index])), {}
+    def shows(self, corpus: Corpus[Any]) -> Callable[[Any, int], Shown]:
+        """Return what shows an item of an encoder's view: its numbers and labels by name."""
+        return lambda view, index: view.shown(index)
+
+    def texts(
+        self, corpus: Corpus[Any], index: int, outcomes: Sequence[Mapping[str, str]]
+    ) -> tuple[dict[str, str], Mapping[str, str]]:
+        """Return the texts of an item by name, and what is right where that is the same for every encoder.
+
+        Parameters
+        ----------
+        outcomes
+            The labels that are shown of each encoder.
+        """
+        return corpus.shown(corpus.samples[index].id), {}

@@ -357,7 +357,7 @@ class MinimalPairs(ItemMethod):
     view = EditsView
     metrics = METRICS
     chances = CHANCES
-    paper = "heros"
+    published = "heros"
 
     def values(self, corpus: Corpus[Sample], vectors: Vectors) -> Stored:
         """Return the cosine of each original with its edits, and with other originals.
@@ -388,7 +388,7 @@ class MinimalPairs(ItemMethod):
 
     def rows(self, figures: Figures[EditsView], draws: Draws) -> list[Row]:
         """Return the metrics, and the lexical overlap of all pairs and of each edit's."""
-        scores, edits = figures.board[0], figures.views[0].edits
+        scores, edits = figures.views[0].scores, figures.views[0].edits
         lexical = scores.values["lexical"].reshape(len(scores.item), len(ALL_EDITS), len(OVERLAP))
         groups = {edit: (lexical[:, ALL_EDITS.index(edit)], scores.unit) for edit in edits}
         every = np.concatenate([values for values, _ in groups.values()]), np.tile(scores.unit, len(edits))
@@ -400,7 +400,7 @@ class MinimalPairs(ItemMethod):
         Where the mean contrast says the opposite of the majority of the originals, the finding says both.
         """
         if not set(HEADLINE) <= set(figures.views[0].edits):
-            yield NOT_RANKED.finding(figures.board[0].origin)
+            yield NOT_RANKED.finding(figures.views[0].scores.origin)
         for view in figures.requested:
             if view.average > 1 - COLLAPSED:
                 yield COLLAPSED_VECTORS.finding(view.scores.origin, encoder=view.encoder, cosine=view.average)
@@ -443,7 +443,7 @@ class MinimalPairs(ItemMethod):
             for encoder, line, values in samples
         ]
         data = {"x": "cosine with the original", "y": "density", "at": at.tolist(), "lines": lines}
-        yield Series(NAME, figures.board.corpus, "density", "curve", data)
+        yield Series(NAME, figures.views[0].corpus, "density", "curve", data)
 
 
 def random_pairs(originals: VectorMatrix) -> Floats:

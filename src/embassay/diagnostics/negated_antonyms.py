@@ -222,7 +222,7 @@ class NegatedAntonyms(ItemMethod):
     view = ChoiceView
     metrics = METRICS
     chances = CHANCES
-    paper = "semantoneg"
+    published = "semantoneg"
 
     def values(self, corpus: Corpus[Choice], vectors: Vectors) -> Stored:
         """Return ``cosine``, (n, 3), of each input with its three candidates in the order of ``KINDS``."""

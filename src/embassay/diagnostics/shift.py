@@ -12,7 +12,7 @@ because a text of the domain has no such close relatives among the general ones 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -81,6 +81,8 @@ def create(*, domain: str = "", general: str = "") -> Shift:
 class ShiftView(View):
     """One encoder's distances."""
 
+    resamples_apart = True
+
     @property
     def subsets(self) -> list[str]:
         """The kinds of texts that the corpora contain."""
@@ -108,6 +110,11 @@ class ShiftView(View):
         return self.distances(subset, side) / self.ruler(subset)
 
 
+def _at(view: ShiftView, of_some: Callable[[ShiftView, str, Side], Floats], subset: str, side: Side) -> Floats:
+    """Return (n,) distances of one side's texts of a kind, and ABSENT for other texts."""
+    return view.at(view.places(subset, side), of_some(view, subset, side))
+
+
 def _mean(subset: str, side: Side, is_relative: bool) -> Metric:
     """Return the mean distance of one side's texts of a kind to the nearest general text."""
     words = ["general"] * (side == "general") + ["relative"] * is_relative
@@ -120,8 +127,7 @@ def _mean(subset: str, side: Side, is_relative: bool) -> Metric:
         kind="mean",
         # Farther from general language is neither better nor worse.
         better="neither",
-        of=partial(ShiftView.relative if is_relative else ShiftView.distances, subset=subset, side=side),
-        places=lambda view: view.places(subset, side),
+        of=partial(_at, of_some=ShiftView.relative if is_relative else ShiftView.distances, subset=subset, side=side),
         low=0.0,
         high=None if is_relative else 2.0,
         compared="never" if is_relative else "within one encoder",
@@ -367,7 +373,7 @@ class Shift(Method):
 
     def series(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the histograms of relative distances, and the curve of the domain's distances as they are."""
-        corpus, views = figures.board.corpus, figures.views
+        corpus, views = figures.views[0].corpus, figures.views
         for subset in views[0].subsets:
             panels = [(view, side) for view in views for side in LINES]
             edges, shares = _binned([view.relative(subset, side) for view, side in panels])

@@ -242,7 +242,7 @@ class Similarity(ItemMethod):
     view = PairView
     metrics = METRICS
     chances = CHANCES
-    paper = "heros"
+    published = "heros"
 
     def values(self, corpus: Corpus[Pair], vectors: Vectors) -> Stored:
         """Return the (n,) ``cosine`` of each pair, its ``human`` score, and its (n, 5) ``lexical`` overlap."""
@@ -257,7 +257,7 @@ class Similarity(ItemMethod):
 
     def rows(self, figures: Figures[PairView], draws: Draws) -> list[Row]:
         """Return the correlations, and the lexical overlap of the corpus."""
-        scores = figures.board[0]
+        scores = figures.views[0].scores
         lexical = overlap_rows(scores, draws, {"all": (scores.values["lexical"], scores.unit)})
         return [*figures.rows(draws), *lexical]
 
@@ -265,9 +265,9 @@ class Similarity(ItemMethod):
         """Yield how far each encoder's cosines follow the human scores or separate two labels, or why it is unknown."""
         human = figures.views[0].human
         if np.count_nonzero(~np.isnan(human)) < MIN_ITEMS:
-            yield TOO_FEW_SCORES.finding(figures.board[0].origin)
+            yield TOO_FEW_SCORES.finding(figures.views[0].scores.origin)
         elif not _spread(human):
-            yield EQUAL_SCORES.finding(figures.board[0].origin)
+            yield EQUAL_SCORES.finding(figures.views[0].scores.origin)
         else:
             area_of = rows_of(AUC, summary.rows)
             for view in figures.views:
@@ -299,4 +299,4 @@ class Similarity(ItemMethod):
             lines.append({"encoder": view.encoder, "line": "pairs", "y": y})
         x, at = "human score, mean of each tenth of the pairs", [float(human[group].mean()) for group in groups]
         data = {"x": x, "y": "mean cosine", "at": at, "lines": lines}
-        yield Series(NAME, figures.board.corpus, "by_score", "curve", data)
+        yield Series(NAME, figures.views[0].corpus, "by_score", "curve", data)

@@ -18,7 +18,6 @@ from embassay.core.layout import (
     GroupedBars,
     Histograms,
     IntervalChart,
-    ThresholdCurves,
 )
 from embassay.reports.tables import Scope
 
@@ -188,29 +187,6 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
         yield from _lines_by_encoder(scope, part.title, lines, x, y)
     else:
         yield "", _lines(part.title, lines, x, y, list(scope.encoders))
-
-
-def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str, Spec]]:
-    """Draw one chart for each candidate: its metrics over the threshold.
-
-    Yields
-    ------
-    The encoder of the chart, and the chart.
-    """
-    labels = dict(part.parts)
-    lines: dict[tuple[str, str], Point] = {}
-    for row in scope.rows:
-        if row.metric not in labels or row.value is None or not row.subset.startswith(part.prefix):
-            continue
-        threshold = scope.row_of(row.encoder, Column("", part.threshold, row.subset))
-        if threshold is not None and threshold.value is not None:
-            empty: Point = {"encoder": row.encoder, "line": labels[row.metric], "x": [], "y": []}
-            line = lines.setdefault((row.encoder, row.metric), empty)
-            line["x"].append(threshold.value)
-            line["y"].append(row.value)
-    x = _field("x:Q", title="similarity", scale={"nice": False, "zero": False})
-    y = _field("y:Q", title="share", axis={"format": ".0%"}, scale={"domain": [0, 1]})
-    yield from _lines_by_encoder(scope, part.title, list(lines.values()), x, y)
 
 
 def _lines_by_encoder(scope: Scope, title: str, lines: list[Point], x: Spec, y: Spec) -> Iterator[tuple[str, Spec]]:

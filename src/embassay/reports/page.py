@@ -29,7 +29,6 @@ from embassay.core.layout import (
     Part,
     SeriesTable,
     SubsetTable,
-    ThresholdCurves,
 )
 from embassay.core.result import Result, Verdict, anchor
 from embassay.reports import charts, examples, tables
@@ -56,7 +55,6 @@ CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
 }
 SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Curves: charts.curves,
-    ThresholdCurves: charts.threshold_curves,
     Histograms: charts.histograms,
     GroupedBars: charts.grouped_bars,
 }

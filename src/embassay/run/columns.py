@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from embassay.core.columns import ItemColumn
-from embassay.diagnostics.base import DeclaresMetrics
 from embassay.run.examples import ScoredTask
 from embassay.run.runs.items import documents_hash, item_hash, text_hash
 
@@ -13,6 +12,6 @@ from embassay.run.runs.items import documents_hash, item_hash, text_hash
 def columns_of(tasks: Iterable[ScoredTask]) -> Iterator[ItemColumn]:
     """Yield the item values of each declared metric and encoder; a diagnostic that declares no metrics has none."""
     for task in tasks:
-        if isinstance(task.diagnostic, DeclaresMetrics):
+        if figures := task.diagnostic.figures(task.scores):
             contents = {sample.id: (item_hash(sample), text_hash(sample)) for sample in task.corpus.samples}
-            yield from task.diagnostic.figures(task.scores).columns(contents, documents_hash(task.corpus))
+            yield from figures.columns(contents, documents_hash(task.corpus))

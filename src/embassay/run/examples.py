@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from embassay.core.randomness import generator
 from embassay.core.result import Example
-from embassay.core.types import AnyCorpus, Diagnostic, ItemScores
-from embassay.diagnostics.base import Outcomes, ShowsItems
+from embassay.core.types import AnyCorpus, ItemScores
+from embassay.diagnostics.base import BaseDiagnostic, Outcomes
 
 MISSED_BY = ("all", "some", "none", "undecided")
 """Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""
@@ -33,7 +33,7 @@ class ScoredTask:
     """
 
     name: str
-    diagnostic: Diagnostic
+    diagnostic: BaseDiagnostic
     corpora: Mapping[str, AnyCorpus]
     scores: tuple[ItemScores, ...]
     options: Mapping[str, object] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example,
     most
         At most this many items; None for all.
     """
-    if not isinstance(task.diagnostic, ShowsItems) or most == 0:
+    if not task.diagnostic.shows_items or most == 0:
         return ()
     outcomes = task.diagnostic.outcomes(task.scores)
     items = sample_items(outcomes, most, seed, task.name, task.corpus.fingerprint)
@@ -67,8 +67,6 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
     items
         (m,) their indices.
     """
-    if not isinstance(task.diagnostic, ShowsItems):
-        return
     if len(task.corpora) == 1:
         yield from task.diagnostic.examples(task.corpus, task.scores, items)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
@@ -13,11 +14,12 @@ from itertools import chain
 from typing import NamedTuple
 
 from embassay.core.errors import EncoderError, one_line, reason_of
+from embassay.core.layout import Column
 from embassay.core.processes.cores import cores
 from embassay.core.processes.workers import Workers
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.core.types import AnyCorpus, Card, ItemScores
-from embassay.diagnostics.metrics.metric import headline_columns
+from embassay.diagnostics.metrics.metric import known_metric, with_options
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
@@ -201,6 +203,24 @@ def joined(without_parts: Result, parts: Sequence[Result], accept: float | None 
         findings=tuple(chain.from_iterable(part.statements for part in parts)),
     )
     return replace(result, **answers_and_findings(findings_of(result, headline_columns(result), accept)))
+
+
+def headline_columns(result: Result) -> dict[str, Column]:
+    """Return the heading and format of the headline of each diagnostic that ranks encoders, as it declares them."""
+    return {verdict.diagnostic: _headline_column(verdict) for verdict in result.verdicts if verdict.metric}
+
+
+def _headline_column(verdict: Verdict) -> Column:
+    """Return the column of the metric that a verdict ranks by; a plain one where it is not declared here."""
+    metric = known_metric(verdict.key)
+    if metric is None:
+        return Column(verdict.metric, verdict.metric, verdict.subset, verdict.condition, verdict.similarity_function)
+    # The options that the run was made with stand in the name of its metric: "Success@{k}", "Success@5" -> k = 5.
+    pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(metric.name))
+    found = re.fullmatch(pattern, verdict.metric)
+    options = found.groupdict() if found else {}
+    (metric,) = with_options([metric], **options)
+    return metric.column
 
 
 def without_texts(result: Result) -> Result:

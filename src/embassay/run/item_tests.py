@@ -11,8 +11,7 @@ from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.result import Finding, Verdict
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
-from embassay.diagnostics.base import DeclaresMetrics
-from embassay.diagnostics.metrics.headline import Headline
+from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
 from embassay.run.examples import ScoredTask
 from embassay.stats.units import Ints
@@ -29,9 +28,8 @@ LONGEST = 60
 
 def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
     """Return the item values that a verdict ranks candidates by; None where they are not means over items."""
-    if not isinstance(task.diagnostic, DeclaresMetrics):
-        return None
-    headline = task.diagnostic.figures(task.scores).headline()
+    figures = task.diagnostic.figures(task.scores)
+    headline = figures.headline() if figures else None
     if headline is None or not headline.key.covers(verdict.key):
         return None
     return headline
@@ -103,7 +101,7 @@ def named_questions(task: ScoredTask, headline: Headline, chosen: Ints, *, texts
     chosen
         Their places among the items of the headline.
     """
-    places = chosen if headline.places is None else headline.places[chosen]
+    places = headline.places[chosen]
     ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
     named = f"ids {', '.join(ids)}"
     if texts:

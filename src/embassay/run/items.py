@@ -19,7 +19,6 @@ from embassay.core.errors import InputError, SourceError, SpecError, UnknownName
 from embassay.core.result import Example
 from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, Corpus, ItemScores
-from embassay.diagnostics.base import SetsSideBySide, ShowsItems
 from embassay.run.cuts import limited, load_cuts
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.plan import joined_task
@@ -72,7 +71,7 @@ class Items:
         """
         import polars
 
-        names = [task.name for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
+        names = [task.name for task in self.tasks if task.diagnostic.shows_items]
         if diagnostic not in names:
             raise UnknownNameError("diagnostic with items", diagnostic, names)
         rows: list[dict[str, Value]] = []
@@ -95,8 +94,6 @@ class Items:
 
     def _rows(self, task: ScoredTask) -> Iterator[dict[str, Value]]:
         """Yield one row for each item and encoder of a task."""
-        if not isinstance(task.diagnostic, ShowsItems):
-            return
         scores = task.scores[0]
         units = dict(zip(scores.item.astype(str).tolist(), scores.unit.tolist(), strict=True))
         texts: Mapping[str, str] = {}
@@ -204,13 +201,13 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
     loaded = _load_again(path, record, corpora)
     corpus_of = {corpus.key: corpus for corpus in loaded}
     joining = joining_diagnostics(record["settings"])
-    for name, (diagnostic, method) in joining.items():
-        if corpus_of.keys() >= set(method.pair):
-            corpus_of[name] = joined_task(diagnostic, method, loaded).corpus
+    for name, (diagnostic, pair) in joining.items():
+        if corpus_of.keys() >= set(pair):
+            corpus_of[name] = joined_task(diagnostic, pair, loaded).corpus
     missing: list[str] = []
     for name, fingerprint in record["settings"]["corpora"]:
         if name not in corpus_of:
-            needed = joining[name][1].pair if name in joining else (name,)
+            needed = joining[name][1] if name in joining else (name,)
             missing += [member for member in needed if member not in corpus_of]
         elif corpus_of[name].fingerprint != fingerprint:
             raise SourceError(f"the corpus {name!r} is not the corpus of this run, or has changed since", path)
@@ -246,11 +243,11 @@ def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus
     return limited(loaded, sources["limit"], record["settings"]["seed"])
 
 
-def joining_diagnostics(settings: RunSettings) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:
-    """Return by corpus the diagnostic that made it of two others, with its method."""
-    joining: dict[str, tuple[NamedDiagnostic, SetsSideBySide]] = {}
+def joining_diagnostics(settings: RunSettings) -> dict[str, tuple[NamedDiagnostic, tuple[str, str]]]:
+    """Return by corpus the diagnostic that made it of two others, and their names."""
+    joining: dict[str, tuple[NamedDiagnostic, tuple[str, str]]] = {}
     for name, _version, options, corpus in settings["diagnostics"]:
         diagnostic = load_diagnostic(Spec(name, options=options))
-        if isinstance(diagnostic.method, SetsSideBySide):
-            joining[corpus] = (diagnostic, diagnostic.method)
+        if pair := diagnostic.method.pair:
+            joining[corpus] = (diagnostic, pair)
     return joining

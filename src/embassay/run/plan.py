@@ -11,8 +11,8 @@ from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.core.samples.base import Text
 from embassay.core.samples.checks import SAMPLES
-from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Origin
-from embassay.diagnostics.base import ChecksCorpus, ScoresRankings, SetsSideBySide
+from embassay.core.types import AnyCorpus, Corpus, Origin
+from embassay.diagnostics.base import BaseDiagnostic
 from embassay.reports.findings.advice import advice
 from embassay.run.candidates import Candidates, RunEncoder, in_scoring_order, load_baselines, load_candidates
 from embassay.run.cuts import by_name, check_cuts, limited, load_cuts
@@ -44,7 +44,7 @@ class Task:
     """
 
     name: str
-    diagnostic: Diagnostic
+    diagnostic: BaseDiagnostic
     corpus: AnyCorpus
     options: Mapping[str, object] = field(default_factory=dict)
 
@@ -328,7 +328,7 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
     """
     suitable = [task for task in tasks if entry.suits(task.corpus)]
     if entry.retriever or entry.whole:
-        suitable = [task for task in suitable if isinstance(task.diagnostic, ScoresRankings)]
+        suitable = [task for task in suitable if task.diagnostic.scores_rankings]
     if not entry.is_same_on_all_cuts:
         return tuple(suitable)
     cuts_of = by_name({task.corpus.key: task.corpus for task in tasks}.values())
@@ -420,9 +420,9 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorp
     joined_names: set[str] = set()
     if chosen:
         for diagnostic in diagnostics:
-            if isinstance(diagnostic.method, SetsSideBySide):
-                tasks.append(joined_task(diagnostic, diagnostic.method, corpora))
-                joined_names.update(diagnostic.method.pair)
+            if pair := diagnostic.method.pair:
+                tasks.append(joined_task(diagnostic, pair, corpora))
+                joined_names.update(pair)
         check_each_has_a_corpus(diagnostics, tasks)
     for corpus in corpora:
         if corpus.name not in joined_names and not any(task.corpus is corpus for task in tasks):
@@ -442,13 +442,13 @@ def check_each_has_a_corpus(diagnostics: Iterable[NamedDiagnostic], tasks: Itera
             raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
 
 
-def joined_task(diagnostic: NamedDiagnostic, joining: SetsSideBySide, corpora: Sequence[AnyCorpus]) -> Task:
+def joined_task(diagnostic: NamedDiagnostic, pair: tuple[str, str], corpora: Sequence[AnyCorpus]) -> Task:
     """Return the task of a diagnostic on the two corpora that it compares, which it joins into one.
 
     Parameters
     ----------
-    joining
-        The method of the diagnostic; its ``pair`` are the names of the two corpora.
+    pair
+        The names of the two corpora.
 
     Raises
     ------
@@ -456,12 +456,11 @@ def joined_task(diagnostic: NamedDiagnostic, joining: SetsSideBySide, corpora: S
         If one of the corpora is not in the run.
     """
     corpus_of = {corpus.name: corpus for corpus in corpora}
-    for name in joining.pair:
+    for name in pair:
         if name not in corpus_of:
             raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, corpus_of)
     with DIAGNOSTICS.guarded(diagnostic.name):
-        first, second = joining.pair
-        joined = joining.join(corpus_of[first], corpus_of[second])
+        joined = diagnostic.method.join(*(corpus_of[name] for name in pair))
     return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
 
 
@@ -500,8 +499,6 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
     InputError
         If the diagnostic cannot use the corpus.
     """
-    if not isinstance(task.diagnostic, ChecksCorpus):
-        return True
     with left_out(asked=chosen), DIAGNOSTICS.guarded(task.name):
         task.diagnostic.check(task.corpus)
         return True

@@ -12,6 +12,7 @@ from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError,
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.core.store.paths import source_path
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
+from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.models.addresses import without_secrets
 from embassay.models.base import adopted
 from embassay.run.loaders import builtin_names, find_loader
@@ -206,7 +207,7 @@ class NamedDiagnostic:
     """A diagnostic with its name and its options as they were given."""
 
     name: str
-    method: Diagnostic
+    method: BaseDiagnostic
     options: Mapping[str, object]
 
 
@@ -227,6 +228,9 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
         for name in ("shape", "options", "score", "summarise"):
             if not hasattr(method, name):
                 raise AttributeError(f"create() returned an object without {name!r}")
+    if not isinstance(method, BaseDiagnostic):
+        # Its shape, options and two steps are those of the diagnostic itself.
+        method = ForeignDiagnostic(method)  # type: ignore[abstract]
     return NamedDiagnostic(spec.head, method, options)
 
 

@@ -24,7 +24,6 @@ from embassay.core.samples.retrieval import right_pairs
 from embassay.core.store.lists import FROM_CACHE, read_lists, write_lists
 from embassay.core.types import AnyCorpus, Encoder, content_hash
 from embassay.core.vectors import Neighbours, Vectors
-from embassay.diagnostics.base import ScoresRankings
 from embassay.run.candidates import in_scoring_order
 from embassay.run.engine.encode import Effort, encode
 from embassay.run.plan import Task
@@ -123,7 +122,7 @@ class RetrieverRun(CandidateRun):
                 continue
             self.need(corpus)
             with self.noting_failure(task.key):
-                diagnostic = cast("ScoresRankings", task.diagnostic)
+                diagnostic = task.diagnostic
                 scores = diagnostic.score_rankings(corpus, self.nearest[corpus.key], self.origin(task))
                 scalars = {**scores.scalars, **self.facts[corpus.key]}
                 if self.retriever.choices:

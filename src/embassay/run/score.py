@@ -19,7 +19,6 @@ from embassay.core.store.files import TIMES
 from embassay.core.store.hashes import Remembered
 from embassay.core.types import AnyCorpus, ItemScores
 from embassay.core.vectors import VectorMatrix, Vectors
-from embassay.diagnostics.base import ScoresInParallel
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
 from embassay.run.engine.encode import Effort, derived, encode
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
@@ -147,11 +146,11 @@ class EncoderRun(CandidateRun):
         if corpus.stored_documents is not None:
             vectors = replace(vectors, documents=encoder.vectors_of(corpus.stored_documents))
         with self.noting_failure(task.key):
-            if not isinstance(diagnostic, ScoresInParallel):
-                self.keep(task.key, with_scalars(diagnostic.score(corpus, vectors, origin)))
+            pending: Pending[ItemScores] = diagnostic.begin(corpus, vectors, origin, self.services.submit)
+            if not pending.parts:
+                self.keep(task.key, with_scalars(pending.finish()))
                 return
             # Worker processes go on after this call; collect() keeps the scores when they are finished.
-            pending: Pending[ItemScores] = diagnostic.begin(corpus, vectors, origin, self.services.submit)
             self.pending[task.key] = Pending(pending.parts, lambda: with_scalars(pending.finish()))
 
     def serve(self, pool: Pool, vectors: Vectors) -> None:

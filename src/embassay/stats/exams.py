@@ -38,18 +38,6 @@ def spread(replicates: Floats) -> tuple[Floats, Floats, Floats]:
     return replicates.mean(axis=0), low, high
 
 
-def range_width(mean: Floats, mean_of_squares: Floats, length: int) -> Floats:
-    """Return the width of the 95 % range of an exam, 2 · 1.96 · √(variance/l), by the normal approximation.
-
-    Parameters
-    ----------
-    mean, mean_of_squares
-        Of the success of all questions. For a share p the variance is p(1 − p), so the width follows from p.
-    """
-    variance = np.maximum(mean_of_squares - mean**2, 0)
-    return np.asarray(2 * Z * np.sqrt(variance / length))
-
-
 def percentile_of_top(top: Floats, drawn: Ints, psi: tuple[int, ...]) -> Floats:
     """Return (m, len(psi)) the thresholds θ: the ψ-th percentiles of the top-K similarities of each exam.
 

@@ -8,69 +8,67 @@ closenesses, C2, C5 and C6 look at the projection of the target on the plane of 
 
 The paper names as a limit that its criteria were never shown to tell models apart. So each criterion is shown beside
 its null: its value by chance, when targets of other units replace the sample's own, averaged over 20 draws (fewer
-above 20,000 samples, see :func:`draws_needed`). Encoders are compared by the excess, the observed value less its null.
+above 50,000 samples). Encoders are compared by the excess, the observed value less its null.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import zip_longest
+from statistics import mean as mean_of
+from statistics import stdev
+from typing import Any
 
 import numpy as np
 
-from embassay.core.claims import COUNT, INTERVAL, LIMIT, Template
+from embassay.core.claims import INTERVAL, LIMIT, Template
 from embassay.core.errors import SpecError
-from embassay.core.layout import Layout
+from embassay.core.layout import (
+    Column,
+    ComparisonTable,
+    CorpusTable,
+    CountBars,
+    Curves,
+    EncoderTable,
+    ExampleColumn,
+    Examples,
+    Histograms,
+    IntervalChart,
+    Layout,
+    SeriesTable,
+)
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import MIN_UNITS, Estimate, Example, Finding, Result, Row
+from embassay.core.result import Estimate, Finding, Row, Series
+from embassay.core.samples.composition import LIKERT, OPERATORS
 from embassay.core.samples.composition import Composition as Sample
-from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.composition.classes import class_series
 from embassay.diagnostics.composition.criteria import (
-    LIMITS,
-    NEAR_A,
-    PLANAR,
-    PLANE_CRITERION,
-    RAW,
+    CRITERION,
+    MARGINS,
+    TARGET,
     Axes,
     OperatorView,
     axes_of,
-    bounds,
-    criterion_of,
-    main_claim,
-    margin_criteria,
-    margin_names,
-    near_written,
-    numbers,
-    satisfied,
-    smaller_margin,
-    stretches,
-    yes_no,
+    over_draws,
 )
-from embassay.diagnostics.composition.layout import page, series
-from embassay.diagnostics.composition.metrics import ABOVE_NULL, HEADLINE, METRICS, blocks_of
-from embassay.diagnostics.composition.nulls import other_targets
-from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
-from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
+from embassay.diagnostics.composition.scores import measured, other_targets
 from embassay.diagnostics.findings import written
-from embassay.diagnostics.metrics.metric import Meaning, with_options
-from embassay.diagnostics.metrics.scoreboard import (
-    View,
-    item_example,
-    of_requested,
-    pool_of,
-    roles_of,
-    stream_of,
-)
-from embassay.diagnostics.metrics.summary import Figures, row
-from embassay.stats.geometry.closeness import MEASURES
+from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
+from embassay.diagnostics.metrics.scoreboard import pool_of
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
+from embassay.diagnostics.published import published, published_name, table
+from embassay.stats.agreement import krippendorff
+from embassay.stats.density import histogram
+from embassay.stats.geometry.closeness import MEASURES, paired_dot
+from embassay.stats.grid import CELLS
 from embassay.stats.labels import Labels
-from embassay.stats.resample import means
+from embassay.stats.resample import mean, means
 from embassay.stats.shares import bounded_means
-from embassay.stats.units import Floats, Ints, ratio_variance, unit_codes
+from embassay.stats.units import Floats, Ints, unit_codes
 
 CITATION = """@misc{bansal2025,
   author = {Bansal, Naman and Mahajan, Yash and Sinha, Sanjeev and Karmaker, Santu},
@@ -83,23 +81,23 @@ CITATION = """@misc{bansal2025,
 NAME = "composition"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-CLAIMS = {claim: key for key, claim in ABOVE_NULL.items() if key.subset != "c4:vsA"}
-"""What the finding of an encoder reports, by the words for it: the criteria of the paper."""
 MEANING = Meaning("overlap above wrong target", "samples")
-DRAWS = 20
-"""Draws of other units' targets: one alone moves the excess by as much as its standard error."""
-MANY = 20_000
-"""Above this number of samples fewer draws may suffice."""
-PILOT = 2
-"""Draws from which the number of draws is estimated."""
-TENTH = 0.1
-"""The null's own error, as a share of the observed share's standard error, above ``MANY`` samples."""
+DRAWS, FEWEST = 20, 2
+"""Draws of other units' targets, at most and at least: one alone moves the excess by as much as its standard error."""
 KEPT = 1_000_000
-"""Samples times draws that are kept in memory, at most, above ``MANY`` samples."""
-ALONE = "no other unit has a target to compare with"
-STRETCHED = 2
-"""An encoder sets a grid of tolerances if it is at least this many times as long as without it."""
+"""Samples times draws that are kept in memory: about 150 MB."""
+UNIT_NORM = 1e-4
+"""Largest deviation from 1 of a norm that still counts as 1."""
+RATIOS = (0.0, 2.0)
+"""The ends of the histograms of ratios."""
+DEGREES = np.arange(0, 181, 3)
+"""The angles at which the curve of differences near A is drawn."""
+BLOCKS = {"overlap": "overlap", "difference": "difference", "union": "union", "right": "difference, mirrored"}
+"""The subset of each block of samples."""
 
+NOT_APPLICABLE = "not applicable: all norms are 1"
+NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
+"""The subsets about samples in which one norm is longer."""
 NOT_RANKED = Template(
     "Encoders are not ranked: they are ranked by C1, which needs overlaps.",
     "the corpus has no overlaps",
@@ -126,480 +124,643 @@ NOT_SHOWN_TO_COMBINE = Template(
     severity="medium",
     consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",
 )
-ONE_SETS_THE_GRID = Template(
-    "{encoder} makes the grid of tolerances up to {times:,.0f} times as long as the other encoders do ({measures}).",
-    f"it makes the grid {STRETCHED} times as long or more",
-    COUNT,
-    title="One encoder sets the grid of tolerances",
-    severity="medium",
-    consequence="On such a grid the others differ little. Compare them at ε = 0, or in a run without it.",
+
+
+class SetView(ItemView):
+    """One encoder's samples."""
+
+    @cached_property
+    def blocks(self) -> dict[str, OperatorView]:
+        """The samples of each operator, and ``right``, the mirrored differences: what B says and A does not."""
+        places = {name: np.flatnonzero(self.subset == subset) for name, subset in BLOCKS.items()}
+        return {
+            name: OperatorView(self.scores, BLOCKS[name].partition(",")[0], of_block)
+            for name, of_block in places.items()
+            if of_block.size
+        }
+
+    def of_block(self, block: str, key: MetricKey) -> Floats | None:
+        """Return the (n,) values of a figure, ABSENT for samples of other blocks; None without the block."""
+        if block not in self.blocks:
+            return None
+        return self.at(self.blocks[block].items, self.blocks[block].figures[key])
+
+    @cached_property
+    def right(self) -> Floats:
+        """(n,) whether each sample satisfies C1, C3 or C6, by its operator."""
+        right = np.full(len(self.scores.item), np.nan)
+        for block in self.blocks.values():
+            right[block.items] = block.satisfied()
+        return right
+
+    @cached_property
+    def margin(self) -> Floats:
+        """(n,) the smaller of the two margins of C1 or C3 by cosine; NaN for unions."""
+        margin = np.full(len(self.scores.item), np.nan)
+        for block in self.blocks.values():
+            if block.operator != "union":
+                margin[block.items] = np.minimum(*block.margins(CRITERION[block.operator], "cosine"))
+        return margin
+
+    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return the cosines between A, B and the target."""
+        # The first columns are those of A and the target, B and the target, and A and B.
+        return dict(zip(("a", "b", "ab"), self.scores.values["cosine"][index], strict=False)), {}
+
+
+# Metrics
+
+CLAIMS = {
+    "share[c1:TT]{cosine,excess:eps0}": "C1 (overlap nearer to both than they are)",
+    "share[c3:TT]{cosine,excess:eps0}": "C3 (difference nearer to A)",
+    "share[c4:vsB]{cosine,excess:eps0}": "C4 (A − B nearer to it than to B)",
+    "share[c4:vsA]{cosine,excess:eps0}": "C4 against A (A − B nearer to it than to A)",
+    "share[c2:between]{angle,excess}": "C2 (overlap between them)",
+    "share[c5:within15]{angle,excess}": "C5 (difference near A)",
+    "share[c6:middle]{angle,excess}": "C6 (union in the middle)",
+}
+ABOVE_NULL = {MetricKey.parse(key): claim for key, claim in CLAIMS.items()}
+HEADLINE, *_ = ABOVE_NULL
+"""The excesses over the null that encoders are compared on, by ``compare=all``, with the words for each claim."""
+BLOCK_OF = {"c1": "overlap", "c2": "overlap", "c3": "difference", "c4": "difference", "c5": "difference", "c6": "union"}
+
+
+def _above_null(key: MetricKey, claim: str) -> Metric:
+    """Return the share of a block's samples that satisfy a criterion, less its null."""
+    is_headline = key == HEADLINE
+    return Metric(
+        key.metric,
+        key.subset,
+        key.condition,
+        kind="share",
+        better="higher",
+        meaning=f"share of samples that satisfy {claim}, minus that with targets of other units",
+        of=partial(SetView.of_block, block=BLOCK_OF[key.subset[:2]], key=key),
+        level="a wrong target",
+        compared="on request",
+        chance=0.0,
+        low=-1.0,
+        format="points",
+        undefined_is_wrong=False,
+        similarity_function=key.similarity_function,
+        headline=is_headline,
+        heading="C1 − wrong target" if is_headline else "",
+        margin=0.02 if is_headline else None,
+    )
+
+
+def _share(subset: str, better: Direction, meaning: str) -> Iterator[Metric]:
+    """Yield a share, whatever its tolerance and similarity function, and before it how far it is above its null."""
+    share = partial(Metric, "share", subset, kind="computed", better=better, high=1.0)
+    yield share("*excess*", low=-1.0, format="points", meaning=f"{meaning}, minus that with targets of other units")
+    yield share("*", low=0.0, format="percent", meaning=meaning)
+
+
+_neither = partial(Metric, condition="*", kind="computed", better="neither")
+_share_of_one = partial(_neither, low=0.0, high=1.0, format="percent")
+# What the other targets give describes the corpus and chance.
+_null = partial(
+    _neither, condition="*null*", meaning="the same with targets of other units: what the corpus alone gives"
 )
-NOT_APPLICABLE = "not applicable: all norms are 1"
-BLOCK_LABELS = {"right": "difference, mirrored"}
-"""What a block of samples is called, where that is not its name."""
-NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
-"""The subsets about samples in which one norm is longer."""
+# Ratings describe the corpus, not an encoder.
+_of_corpus = partial(Metric, subset="*", kind="computed", better="neither")
+METRICS = (
+    *(_above_null(key, claim) for key, claim in ABOVE_NULL.items()),
+    _null(
+        "share",
+        "*",
+        format="percent",
+        term="Null",
+        explanation=(
+            "The same share, computed with targets from other units. A share that does not exceed its null shows "
+            "nothing about composition."
+        ),
+    ),
+    _null("*", "*"),
+    *_share("*:TT", "higher", "share of samples that satisfy both conditions of C1 or C3"),
+    *_share("*:FF", "lower", "share of samples that satisfy neither condition of C1 or C3"),
+    *_share("*:TF", "neither", "share of samples that satisfy the first condition of C1 or C3 only"),
+    *_share("*:FT", "neither", "share of samples that satisfy the second condition of C1 or C3 only"),
+    # The cases of C6 depend on the lengths of the vectors.
+    _share_of_one("share", "c6:comparable", meaning="share of unions whose A and B are equally long"),
+    _share_of_one("share", "c6:longer_*", meaning="share of unions with a longer A, or a longer B"),
+    *_share("*", "higher", "share of samples that satisfy C2, C4, C5 or C6"),
+    Metric(
+        "margin",
+        "*",
+        "*",
+        kind="computed",
+        better="higher",
+        compared="within one encoder",
+        meaning="mean margin of a condition of C1, C3 or C4, in units of the similarity function; met from 0 on",
+    ),
+    _neither(
+        "margin_sd", "*", low=0.0, compared="within one encoder", meaning="standard deviation of a margin over samples"
+    ),
+    _neither(
+        "raw", "*", compared="within one encoder", meaning="mean closeness of a pair of A, B, the target and A − B"
+    ),
+    _neither("position", "*", meaning="mean position of the target's projection: 0 at A, 1 at B"),
+    _neither("position_sd", "*", low=0.0, meaning="standard deviation of the position over samples"),
+    _share_of_one("in_plane", "*", meaning="how much of the target lies in the plane of A and B"),
+    _of_corpus("rating", low=0.0, high=4.0, meaning="mean human rating of the targets"),
+    _of_corpus("rating_median", low=0.0, high=4.0, meaning="median of all human ratings"),
+    _of_corpus("agreement", high=1.0, meaning="Krippendorff's alpha of the ratings: 1 full agreement, 0 as by chance"),
+)
 
 
-def create(
-    *,
-    compare: Literal["headline", "all"] = "headline",
-    null_seed: int = 0,
-    between: float = LIMITS["between"],
-    near: float = LIMITS["near"],
-    comparable: float = LIMITS["comparable"],
-) -> CompositionDiagnostic:
-    """Make the diagnostic.
+@dataclass(frozen=True, kw_only=True)
+class Composition(ItemMethod):
+    """The diagnostic; see the module's documentation.
 
-    Parameters
+    Attributes
     ----------
     compare
         Which metrics are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
         or ``all`` (also C2, C3, C4 against B and against A, C5 and C6).
     null_seed
         Of the draws of other units' targets; 0 or more.
-    between
-        C2: by how many degrees the angles of the overlap to A and to B may miss the angle between A and B.
-    near
-        C5, C6: the largest angle, in degrees, at which a projection is near a vector.
-    comparable
-        C6: the norms of A and B are comparable where their ratio is within 1 ± this.
-
     Raises
     ------
     SpecError
-        For a number out of range.
-    """
-    if null_seed < 0:
-        raise SpecError(f"null_seed must be 0 or more, is {null_seed}")
-    for name, value, high in (("between", between, 180), ("near", near, 180), ("comparable", comparable, 1)):
-        if not 0 < value <= high:
-            raise SpecError(f"diagnostic {NAME!r}, option {name!r}: must be above 0, at most {high}, is {value:g}")
-    return CompositionDiagnostic(compare, null_seed, between, near, comparable)
-
-
-@dataclass(frozen=True)
-class CompositionDiagnostic:
-    """The diagnostic; see the module's documentation.
-
-    Attributes
-    ----------
-    between, near, comparable
-        See ``LIMITS``.
-    many, kept
-        See ``MANY`` and ``KEPT``.
+        For a negative seed.
     """
 
-    compare: str = "headline"
     null_seed: int = 0
-    between: float = LIMITS["between"]
-    near: float = LIMITS["near"]
-    comparable: float = LIMITS["comparable"]
-    shape: str = "composition"
-    many: int = MANY
-    kept: int = KEPT
+    shape = NAME
+    view = SetView
+    metrics = METRICS
+
+    def __post_init__(self) -> None:
+        """Refuse a negative seed."""
+        if self.null_seed < 0:
+            raise SpecError(f"null_seed must be 0 or more, is {self.null_seed}")
 
     @property
     def options(self) -> str:
-        """The seed of the null and the limits, where they are not the defaults."""
-        seed = {"null_seed": self.null_seed} if self.null_seed else {}
-        return ",".join(f"{name}={value:g}" for name, value in {**seed, **self.limits}.items())
+        """The seed of the null, where it is not the default."""
+        return f"null_seed={self.null_seed}" if self.null_seed else ""
 
-    @property
-    def limits(self) -> dict[str, float]:
-        """The limits that are not those of the paper, by name."""
-        return {name: getattr(self, name) for name in LIMITS if getattr(self, name) != LIMITS[name]}
-
-    def score(self, corpus: Corpus[Sample], vectors: Vectors, origin: Origin) -> ItemScores:
+    def values(self, corpus: Corpus[Sample], vectors: Vectors) -> Stored:
         """Measure each sample, with its own target and with those of other samples (the null).
 
         Returns
         -------
-        ItemScores
-            Values by name: each of the five measures (n, 6) with columns ``RAW``, ``plane`` (n, 6) with columns
-            ``PLANAR``, ``ratings``, and those of the null, (n, draws) each, see :func:`null_name`. A sample that a
-            value does not apply to has NaN.
+        See :func:`~embassay.diagnostics.composition.scores.measured`; beside it ``ratings``, (n, annotators), and what
+        each sample is. A sample that a value does not apply to has NaN.
         """
         samples = corpus.samples
-        values = measured(samples, vectors)
-        scores = ItemScores(
-            origin,
-            similarity_function="cosine",
-            item=np.array([s.id for s in samples]),
-            unit=corpus.units,
-            labels={
-                "operator": np.array([s.operator for s in samples]),
-                "side": np.array(["right" if s.mirrored else "" for s in samples]),
-            },
-            values={**values, "ratings": rating_matrix([s.ratings for s in samples])},
-            scalars={"unit_norm": float(all_unit(samples, vectors)), **self.limits},
+        operator = np.array([s.operator for s in samples])
+        mirrored = np.array([s.mirrored for s in samples])
+        # A target replaces one of the same direction only. All draws of many samples would not fit into memory, and
+        # fewer are enough.
+        others = other_targets(
+            [s.target for s in samples],
+            corpus.units,
+            np.char.add(operator, np.where(mirrored, "right", "")),
+            self.null_seed,
+            corpus.fingerprint,
+            draws=range(min(max(KEPT // len(samples), FEWEST), DRAWS)),
         )
-        if len(samples) <= self.many:
-            null = self._null(scores, corpus, vectors, range(DRAWS))
-            return replace(scores, values={**scores.values, **null})
+        sides = vectors.take(dict.fromkeys(text for s in samples for text in (s.a, s.b)))
+        return {
+            **measured(samples, others, vectors),
+            "ratings": rating_matrix([s.ratings for s in samples]),
+            "subset": np.char.add(operator, np.where(mirrored, ", mirrored", "")),
+            "unit_norm": float(np.allclose(np.sqrt(paired_dot(sides, sides)), 1, rtol=0, atol=UNIT_NORM)),
+        }
 
-        # With many samples all draws would not fit into memory, and fewer are enough. Two draws estimate how many.
-        null = self._null(scores, corpus, vectors, range(PILOT))
-        number = draws_needed(replace(scores, values={**scores.values, **null}), self.kept)
-        if number > PILOT:
-            more = self._null(scores, corpus, vectors, range(PILOT, number))
-            null = {name: np.concatenate([null[name], more[name]], axis=1) for name in null}
-        return replace(scores, values={**scores.values, **null})
+    def rows(self, figures: Figures[SetView], draws: Draws) -> list[Row]:
+        """Return the figures of each block of samples, all encoders with the same resamples; and the ratings."""
+        first = figures.views[0]
+        rows = [row for name in first.blocks for row in block_rows(figures, name, draws)]
+        return [*rows, *rating_rows(first, draws)]
 
-    def _null(self, scores: ItemScores, corpus: Corpus[Sample], vectors: Vectors, draws: range) -> dict[str, Floats]:
-        """Return the measures and projections with targets of other units, (n, draws) each, by name.
+    def series(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Series]:
+        """Yield the paper's histograms of angles (figures 4 and 6) and norms (10), the share near A, and ratings."""
+        for operator in OPERATORS:
+            blocks = [view.blocks[operator] for view in figures.views if operator in view.blocks]
+            if not blocks:
+                continue
+            angles = {"A to projection": "from_a", "B to projection": "from_b"}
+            yield _histogram(f"angles_{operator}", "angle / angle between A and B", blocks, angles)
+            if operator == "difference":
+                yield _near_a(blocks)
+            elif operator == "union":
+                yield _histogram("norm_ratio", "‖A‖ / ‖B‖", blocks, {"samples": "norm_ratio"})
+        yield from class_series(figures.requested, summary.rows)
+        yield from rating_series(figures.views[0])
 
-        Parameters
-        ----------
-        draws
-            The numbers of the draws: draw 5 has the same targets whichever draws are made with it.
-        """
-        samples = corpus.samples
-        targets = [s.target for s in samples]
-        # The differences of both directions are two groups: a target replaces one of its own direction only.
-        group = np.char.add(scores.labels["operator"], scores.labels["side"])
-        purpose = corpus.fingerprint
-        null = other_targets(targets, corpus.units, group, self.null_seed, purpose, draws=draws)
-        angle = scores.values["plane"][:, PLANAR.index("angle")]
-        return null_measured(samples, null, vectors, angle)
-
-    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are shown."""
-        requested = of_requested(scores)
-        # Made once, because each part computes a digest of its arrays, which are large.
-        parts = [s.part(*(name for name in s.values if name != "ratings")) for s in scores]
-        blocks = blocks_of(scores[0])
-        # The paper has ratings of the differences A − B only.
-        rated = {name: block for name, block in blocks.items() if name != "right"}
-        rows = list[Row]()
-        for name, items in blocks.items():
-            rows += _rows(parts, requested, name, items, draws)
-        rows += rating_rows(scores[0], draws, rated)
-
-        summary = self.figures(scores).summarise(draws, on_request=self.compare == "all", rows=rows)
-        return summary.result(
-            series=(
-                *series(NAME, scores, blocks),
-                *class_series([s.origin for s in requested], rows, page(near_written(scores[0])).headline.columns),
-                *rating_series(scores[0], rated),
-            ),
-            findings=_findings(scores, blocks, rows),
-        )
-
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
-        """Return the declared metrics of all encoders."""
-        return Figures.of(View, scores, with_options(METRICS, NEAR=near_written(scores[0])))
-
-    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
-        """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
-        requested = of_requested(scores)
-        samples = len(scores[0].item)
-        subset = np.full(samples, "", dtype="U32")
-        correct = np.full((len(requested), samples), np.nan)
-        for block, items in blocks_of(scores[0]).items():
-            operator = operator_of(block)
-            subset[items] = BLOCK_LABELS.get(block, block)
-            for place, encoder_scores in enumerate(requested):
-                correct[place, items] = satisfied(OperatorView(encoder_scores, operator, items))
-        return Outcomes(subset, correct)
-
-    def examples(self, corpus: Corpus[Sample], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
-        """Yield each sample with the cosines between A, B and the target, and whether they satisfy its criterion."""
-        correct = np.empty((len(scores), len(scores[0].item)))
-        margin = np.empty_like(correct)
-        for block, members in blocks_of(scores[0]).items():
-            for place, encoder_scores in enumerate(scores):
-                view = OperatorView(encoder_scores, operator_of(block), members)
-                correct[place, members] = satisfied(view)
-                margin[place, members] = smaller_margin(view)
-        subsets = self.outcomes(scores).subset
-        for index in items.tolist():
-            subset = str(subsets[index])
-            texts = corpus.shown(str(scores[0].item[index]))
-            yield item_example(scores[0], index, texts, subset)
-            for place, encoder_scores in enumerate(scores):
-                cosine_of_pair = dict(zip(RAW, encoder_scores.values["cosine"][index], strict=True))
-                yield View(encoder_scores).outcome(
-                    index,
-                    {"a": cosine_of_pair["AT"], "b": cosine_of_pair["BT"], "ab": cosine_of_pair["AB"]},
-                    correct=correct[place, index],
-                    margin=margin[place, index],
-                    subset=subset,
-                )
+    def findings(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield which criteria each requested encoder satisfies more often than with a wrong target."""
+        if "overlap" not in figures.views[0].blocks:
+            yield NOT_RANKED.finding(figures.views[0].scores.origin)
+        for view in figures.views:
+            if not view.is_baseline:
+                yield from _claims(view, summary.rows)
 
 
-def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
-    """Return how many draws keep the null's own error under a tenth of the observed share's standard error.
+create = Composition
 
-    Let v be the mean over samples of the variance of a claim between draws. The mean over n samples and D draws has the
-    variance v/(n·D). It is (SE/10)² for D = v/(n·(SE/10)²), with SE the standard error of the observed share. The
-    operator that needs most draws decides.
 
-    Parameters
-    ----------
-    scores
-        With the first draws of the null.
-    kept
-        Samples times draws, at most.
+# Rows
 
-    Returns
-    -------
-    At least ``PILOT`` and at most ``DRAWS``.
+
+def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[Row]:
+    """Yield the figures of one block of samples for all encoders.
+
+    The condition of mirrored differences begins with ``right``. The signature of a figure over the grid of tolerances
+    has the grid's ends.
     """
-    needed = 0.0
-    for name, items in blocks_of(scores).items():
-        view = OperatorView(scores, operator_of(name), items)
-        observed, drawn = main_claim(view), main_claim(view, null=True)
-        defined = ~(np.isnan(observed) | np.isnan(drawn).any(axis=0))
-        unit = unit_codes(scores.unit[items][defined])
-        if len(np.unique(unit)) < MIN_UNITS:
-            continue
-        variance_between_draws = float(drawn[:, defined].var(axis=0, ddof=1).mean())
-        if variance_between_draws == 0:
-            continue
-        largest_variance = ratio_variance(observed[defined], unit) * TENTH**2
-        if largest_variance == 0:
-            # The observed share has no error, so no number of draws keeps the null's below a tenth of it.
-            needed = np.inf
-        else:
-            needed = max(needed, variance_between_draws / int(defined.sum()) / largest_variance)
-    most = min(DRAWS, kept // len(scores.item))
-    return int(max(PILOT, min(most, np.ceil(needed))))
+    axes = axes_of([view.blocks[block] for view in figures.requested])
+    values = {view.encoder: view.blocks[block].figures | view.blocks[block].on_grid(axes) for view in figures.views}
+    estimates = {encoder: dict[MetricKey, Estimate]() for encoder in values}
+    labels = figures.labels().of_items(figures.views[0].blocks[block].items)
+    keys = list(values[figures.views[0].encoder])
+    # Averages over the grid are no yes and no, and an excess lies in [−1, 1].
+    shares = [key for key in keys if key.metric == "share" and key.condition in ("", "eps0", "null", "null:eps0")]
+    for key in shares:
+        of_key = {encoder: of_encoder[key] for encoder, of_encoder in values.items()}
+        for encoder, share in bounded_means(of_key, labels, figures.roles.base_systems, of_shares=True).items():
+            estimates[encoder][key] = share
+    others = [key for key in keys if key not in shares]
+    differences = np.array([key.condition.startswith("excess") for key in others])
+    tables = (np.stack([of_encoder[key] for key in others], axis=1) for of_encoder in values.values())
+    of_encoders = means(tables, labels.label_set, draws, *figures.views[0].stream, differences=differences)
+    for encoder, of_encoder in zip(values, of_encoders, strict=True):
+        estimates[encoder] |= zip(others, of_encoder, strict=True)
+        for key in others:
+            if key.metric in ("margin", "position") and not key.condition:
+                deviation = _deviation(values[encoder][key], labels)
+                estimates[encoder][replace(key, metric=f"{key.metric}_sd")] = deviation
+
+    parts = [view.scores.part(*(name for name in view.scores.values if name != "ratings")) for view in figures.views]
+    pool = {"pool": pool_of(parts)} if labels.partners else {}
+    for view, part in zip(figures.views, parts, strict=True):
+        for key, estimate in estimates[view.encoder].items():
+            signed = _ends(key, axes) if key.condition.endswith("grid") else pool if key in shares else {}
+            condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
+            # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
+            if key.subset in NEEDS_NORMS and part.scalars["unit_norm"]:
+                estimate = Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
+            yield row(part, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed)
 
 
-def layout(result: Result) -> Layout:
-    """Return the page, with the angle of C5 that the result was made with."""
-    # The options are not stored in a result.
-    before = NEAR_A.partition("{")[0]
-    angles = [row.subset.removeprefix(before) for row in result.rows if row.subset.startswith(before)]
-    return page(angles[0] if angles else f"{LIMITS['near']:g}")
+def _deviation(values: Floats, labels: Labels) -> Estimate:
+    """Return the standard deviation of (m,) values over samples; without an interval."""
+    defined = ~np.isnan(values)
+    items = int(defined.sum())
+    undefined, units = len(values) - items, labels.of_items(defined).sets
+    if items < 2:
+        return Estimate(None, None, None, items, units, undefined, "fewer than two samples are defined")
+    return Estimate(float(values[defined].std(ddof=1)), None, None, items, units, undefined)
 
 
-def operator_of(block: str) -> str:
-    """Return the operator of a block's samples."""
-    if block == "right":
-        return "difference"
-    return block
+def _ends(key: MetricKey, axes: Axes) -> dict[str, str]:
+    """Return the ends of the grid that a figure is averaged over, for its signature."""
+    grids = axes[key.subset[:2], key.similarity_function]
+    if key.subset in MARGINS["c4"]:
+        # The two margins of c4 are two figures, each over its own axis.
+        grids = [grids[MARGINS["c4"].index(key.subset)]]
+    return {"grid": ";".join(f"{grid.values[0]:.10g},{grid.values[-1]:.10g},{grid.size}" for grid in grids)}
 
 
-def _rows(
-    parts: Sequence[ItemScores], requested: Sequence[ItemScores], block: str, items: Ints, draws: Draws
-) -> Iterator[Row]:
-    """Yield the figures of one block for all encoders, all with the same resamples.
+# Ratings
 
-    Parameters
-    ----------
-    parts
-        The scores of all encoders, without ratings.
-    requested
-        The encoders whose margins the grid of tolerances spans.
+
+def rating_matrix(ratings: Sequence[Sequence[float]]) -> Floats:
+    """Return the (n, annotators) ratings, NaN where a sample has fewer; one column at least."""
+    rows = list(zip_longest(*ratings, fillvalue=np.nan)) or [(np.nan,) * len(ratings)]
+    return np.array(rows, dtype=np.float64).T
+
+
+def _ratings(view: SetView) -> Iterator[tuple[str, Floats, Ints]]:
+    """Yield the ratings of each block that has some, and the units of its samples; mirrored ones have none."""
+    for name, block in view.blocks.items():
+        ratings = view.scores.values["ratings"][block.items]
+        rated = ~np.isnan(ratings).all(axis=1)
+        if rated.any() and name != "right":
+            yield name, ratings[rated], unit_codes(view.scores.unit[block.items][rated])
+
+
+def rating_rows(view: SetView, draws: Draws) -> Iterator[Row]:
+    """Yield mean, median and agreement of the ratings of each block that has some.
+
+    ``rating`` is the mean over items of their annotators' mean, ``rating_median`` the median of all ratings,
+    ``agreement`` Krippendorff's alpha for interval data. All are of the corpus, so no encoder is named.
     """
-    operator = operator_of(block)
-    views = [OperatorView(s, operator, items) for s in parts]
-    spanning = [OperatorView(s, operator, items) for s in requested]
-    axes: Axes = {}
-    for criterion in margin_criteria(operator):
-        for measure in MEASURES:
-            axes[criterion, measure] = axes_of(criterion, measure, spanning)
-
-    labels = Labels.of(parts[0].unit, parts[0].unit_labels).of_items(items)
-    unit = labels.label_set
-    # Every encoder has the same metrics in the same order.
-    keys = [key for key, _ in numbers(views[0], axes)]
-    # An excess is a share less its null: it lies in [−1, 1].
-    is_difference = np.array([key.condition.startswith("excess") for key in keys])
-    # Transposed, not stacked along axis 1: columns are then contiguous, which the sums over units read one by one.
-    tables = (np.array([values for _, values in numbers(view, axes)]).T for view in views)
-    estimates = means(tables, unit, draws, *stream_of(parts[0]), differences=is_difference)
-    shares = _shares(views, labels, roles_of(parts).base_systems)
-    pool = pool_of(parts) if labels.partners else ""
-    for view, means_of_encoder in zip(views, estimates, strict=True):
-        for key, share in shares[view.encoder].items():
-            yield _row(view, draws, key, _with_reason(view, key, share), block, axes, pool)
-        # The limits of a mean do not depend on other encoders.
-        for key, mean in zip(keys, means_of_encoder, strict=True):
-            yield _row(view, draws, key, _with_reason(view, key, mean), block, axes)
-        for key, estimate in _standard_deviations(view, unit):
-            yield _row(view, draws, key, estimate, block, axes)
+    of_corpus = view.scores.of_corpus("ratings")
+    for name, ratings, unit in _ratings(view):
+        alpha, compared = krippendorff(ratings), np.count_nonzero(~np.isnan(ratings), axis=1) > 1
+        agreement = Estimate(None, None, None, 0, 0, len(unit), "no item with two ratings, or all ratings equal")
+        if not np.isnan(alpha):
+            agreement = Estimate(alpha, None, None, int(compared.sum()), len(np.unique(unit[compared])))
+        estimates = {
+            "rating": mean(np.nanmean(ratings, axis=1), unit, draws, *view.stream),
+            "rating_median": Estimate(float(np.nanmedian(ratings)), None, None, len(unit), len(np.unique(unit))),
+            "agreement": agreement,
+        }
+        for metric, estimate in estimates.items():
+            yield row(of_corpus, draws, metric, name, estimate, similarity_function="rating")
 
 
-def _shares(
-    views: Sequence[OperatorView], labels: Labels, base_systems: Sequence[str]
-) -> dict[str, dict[MetricKey, Estimate]]:
-    """Return the shares of each encoder."""
-    values = {view.encoder: dict(yes_no(view)) for view in views}
-    keys = dict.fromkeys(key for of_encoder in values.values() for key in of_encoder)
-    shares: dict[str, dict[MetricKey, Estimate]] = {encoder: {} for encoder in values}
-    for key in keys:
-        of_key = {encoder: of_encoder[key] for encoder, of_encoder in values.items() if key in of_encoder}
-        for encoder, estimate in bounded_means(of_key, labels, base_systems, of_shares=True).items():
-            shares[encoder][key] = estimate
-    return shares
+def rating_series(view: SetView) -> Iterator[Series]:
+    """Yield how often each rating was given in each block (Bansal et al. 2025, figure 3).
 
-
-def _row(
-    view: OperatorView, draws: Draws, key: MetricKey, estimate: Estimate, block: str, axes: Axes, pool: str = ""
-) -> Row:
-    """Return the row of a figure; the signature of a figure over the grid of tolerances has the grid's ends.
-
-    Parameters
-    ----------
-    block
-        The block of samples, by its name in :func:`blocks_of`; with ``right`` the condition begins with it.
-    axes
-        The grids of the operator's criteria.
-    pool
-        What the limits depend on besides; see :func:`~embassay.diagnostics.metrics.scoreboard.pool_of`.
+    Every annotator's rating counts. Fractional ratings are rounded to the nearest whole number, halves upwards. Yields
+    nothing if no item has a rating.
     """
-    condition = key.condition
-    if block == "right":
-        condition = f"right:{condition}".rstrip(":")
-    signed = {"pool": pool} if pool else {}
-    if condition.endswith("grid"):
-        criterion = criterion_of(key)
-        grids = axes[criterion, key.similarity_function]
-        if criterion == "c4":
-            # The two margins of c4 are two figures, each over its own axis.
-            against_b, against_a = grids
-            grids = (against_b,)
-            if key.subset == "c4:vsA":
-                grids = (against_a,)
-        signed["grid"] = bounds(grids)
-    return row(view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed)
+    lines = list[list[object]]()
+    for name, ratings, _unit in _ratings(view):
+        whole = np.floor(ratings[~np.isnan(ratings)] + 0.5)
+        for rating in range(round(LIKERT[1]) + 1):
+            count = int((whole == rating).sum())
+            lines.append([name, rating, count, count / len(whole)])
+    if lines:
+        columns = {"operator": "text", "rating": "count", "ratings given": "count", "share of ratings": "percent"}
+        yield table(NAME, view.corpus, "ratings", columns, lines)
 
 
-def _with_reason(view: OperatorView, key: MetricKey, estimate: Estimate) -> Estimate:
-    """Return the figure, with the reason where it does not apply or where there is no null."""
-    # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
-    if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
-        return Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
-    about_null = key.condition.startswith(("null", "excess"))
-    if about_null and estimate.value is None and estimate.undefined > 0:
-        # The null needs targets of other units.
-        no_null = np.isnan(view.raw("cosine", "AN")).all()
-        has_targets = not np.isnan(view.raw("cosine", "AT")).all()
-        if no_null and has_targets:
-            return replace(estimate, reason=ALONE)
-    return estimate
+# Series
 
 
-def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[MetricKey, Estimate]]:
-    """Yield the standard deviations of margins and positions over samples; without intervals."""
-    figures = dict[MetricKey, Floats]()
-    for criterion in margin_criteria(view.operator):
-        for measure in MEASURES:
-            margins = view.margins(criterion, measure)
-            for name, margin in zip(margin_names(criterion), margins, strict=True):
-                figures[MetricKey("margin_sd", name, measure, "")] = margin
-    position = MetricKey("position_sd", PLANE_CRITERION[view.operator], "angle", "")
-    figures[position] = view.planar("position")
-    for key, values in figures.items():
-        defined = values[~np.isnan(values)]
-        units = len(np.unique(unit[~np.isnan(values)]))
-        undefined = len(values) - len(defined)
-        if len(defined) > 1:
-            value = float(defined.std(ddof=1))
-            yield key, Estimate(value, None, None, len(defined), units, undefined)
-        else:
-            reason = "fewer than two samples are defined"
-            yield key, Estimate(None, None, None, len(defined), units, undefined, reason)
+def _histogram(name: str, x: str, blocks: Sequence[OperatorView], lines: Mapping[str, str]) -> Series:
+    """Return histograms of fields of the plane, an angle as a share of the angle between A and B."""
+    edges, panels = histogram(np.zeros(0), *RATIOS)[0], list[dict[str, object]]()
+    for block in blocks:
+        for line, field in lines.items():
+            values = block.planar(field)
+            if field.startswith("from"):
+                values = values / block.planar("angle")
+            shares = histogram(values, *RATIOS)[1]
+            panels.append({"encoder": block.encoder, "line": line, "shares": shares.tolist()})
+    return Series(NAME, blocks[0].corpus, name, "histogram", {"x": x, "edges": edges.tolist(), "panels": panels})
 
 
-def _findings(scores: Sequence[ItemScores], blocks: Mapping[str, Ints], rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield for each encoder that was asked for which criteria are above their null, and whether it sets the grid."""
-    if "overlap" not in blocks:
-        yield NOT_RANKED.finding(scores[0].origin)
-    for s in scores:
-        if not s.origin.baseline:
-            yield from _claims(s, rows)
-    yield from _stretched_grids(scores, blocks)
+def _near_a(blocks: Sequence[OperatorView]) -> Series:
+    """Return the share of differences within each angle of A, with their own targets and with those of the null."""
+    lines = list[dict[str, object]]()
+    for block in blocks:
+        for line, null in (("difference", False), ("null", True)):
+            angle = np.rad2deg(block.planar("from_a", null))
+            near = (over_draws(np.where(np.isnan(angle), np.nan, angle <= largest)) for largest in DEGREES)
+            # The mean over samples is taken as that over draws is: without those that are undefined.
+            shares = [float(np.nan_to_num(over_draws(of_samples[:, None])[0])) for of_samples in near]
+            lines.append({"encoder": block.encoder, "line": line, "y": shares})
+    data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
+    return Series(NAME, blocks[0].corpus, "within", "curve", data)
 
 
-@dataclass
-class _Claims:
-    """The claims about an encoder in words: those above their null, in part above it, and not shown to be.
+def class_series(views: Sequence[SetView], rows: Sequence[Row]) -> Iterator[Series]:
+    """Yield the figures of the encoders that the paper has, with mean and standard deviation of each class.
 
-    Attributes
-    ----------
-    short
-        The names of the criteria that are above their null, and where.
+    Nothing if no encoder is in the paper; a spec with other options counts as another model. A mean is left empty if
+    one of its encoders has no value, because it would be that of another class.
     """
-
-    above: list[str] = field(default_factory=list)
-    in_part: list[str] = field(default_factory=list)
-    not_above: list[str] = field(default_factory=list)
-    short: list[str] = field(default_factory=list)
-
-    def add(self, words: str, at_zero: Row, on_grid: Row) -> None:
-        """Add a claim by its excess over the null at ε = 0, and averaged over the grid of tolerances."""
-        criterion = words.split()[0]
-        if _is_above_null(at_zero) and _is_above_null(on_grid):
-            self.above.append(words)
-            self.short.append(criterion)
-        elif _is_above_null(at_zero):
-            excess_on_grid = written(on_grid, "points")
-            self.in_part.append(f"{words} at ε = 0, not shown on the paper's grid of tolerances ({excess_on_grid})")
-            self.short.append(f"{criterion} at ε = 0")
-        elif _is_above_null(on_grid):
-            excess_at_zero = written(at_zero, "points")
-            self.in_part.append(f"{words} on the paper's grid of tolerances, not shown at ε = 0 ({excess_at_zero})")
-            self.short.append(f"{criterion} on the grid")
-        else:
-            self.not_above.append(words)
+    paper, columns = published(NAME), LAYOUT.headline.columns
+    value_of = {(row.encoder, row.key.within_diagnostic): row.value for row in rows}
+    lines = list[list[Any]]()
+    for model_class, models in paper["groups"].items():
+        members = [view.encoder for view in views if published_name(view.scores.origin) in models]
+        values = [[value_of.get((encoder, column.key)) for column in columns] for encoder in members]
+        lines += [[model_class, encoder, *of_encoder] for encoder, of_encoder in zip(members, values, strict=True)]
+        for name, statistic in (("mean", mean_of), ("standard deviation", stdev)) if len(members) > 1 else ():
+            of_class = [None if None in column else statistic(column) for column in zip(*values, strict=True)]
+            lines.append([model_class, f"{name} of {len(members)}", *of_class])
+    if lines:
+        headings = {"class": "text", "encoder": "text", columns[0].heading: "points"}
+        headings |= {column.heading: "percent" for column in columns[1:]}
+        yield table(NAME, views[0].corpus, "classes", headings, lines, note=paper["note"])
 
 
-def _is_above_null(excess: Row) -> bool:
-    """Return whether the interval of an excess over the null lies above 0."""
-    return excess.low is not None and excess.low > 0
+# Findings
 
 
-def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
+def _claims(view: SetView, rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield which criteria an encoder satisfies more often than with a wrong target; nothing without an interval.
 
     A criterion about margins has two answers, at ε = 0 and averaged over the paper's grid of tolerances. Where they
     differ, the finding says both.
     """
-    encoder = scores.origin.encoder
-    row_of = {row.key.within_diagnostic: row for row in rows if row.encoder == encoder}
-    claims, near = _Claims(), near_written(scores)
-    for words, key in sorted(CLAIMS.items()):
-        key = replace(key, subset=key.subset.format(NEAR=near))
-        row = row_of.get(key)
-        if row is not None and row.low is not None:
-            # The criteria about the plane have no tolerance, and so no grid.
-            claims.add(words, row, row_of.get(replace(key, condition="excess:grid"), row))
-    of_headline = row_of.get(HEADLINE)
-    if claims.short:
-        rest = claims.in_part
-        if claims.not_above:
-            rest = [*rest, f"this is not shown for {', '.join(claims.not_above)}"]
-        in_part = f", in part ({', '.join(claims.short)})" if rest else ""
-        yield COMBINE.finding(
-            of_headline or scores.origin,
-            style="points",
-            encoder=encoder,
-            above=", ".join(claims.above) or "some criteria in part",
-            rest="".join(f"; {part}" for part in rest),
-            in_part=in_part,
-        )
-    elif claims.not_above:
-        yield NOT_SHOWN_TO_COMBINE.finding(of_headline or scores.origin, style="points", encoder=encoder)
-
-
-def _stretched_grids(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -> Iterator[Finding]:
-    """Yield for each encoder whether it alone makes a grid of tolerances at least ``STRETCHED`` times as long."""
-    requested = [s for s in scores if not s.origin.baseline]
-    stretch_of = dict[tuple[int, str], float]()
-    for block, items in blocks.items():
-        operator = operator_of(block)
-        views = [OperatorView(s, operator, items) for s in requested]
-        for criterion in margin_criteria(operator):
-            for measure in MEASURES:
-                for place, stretch in enumerate(stretches(criterion, measure, views)):
-                    stretch_of[place, measure] = max(stretch, stretch_of.get((place, measure), 0.0))
-    for place, s in enumerate(requested):
-        measures = [measure for measure in MEASURES if stretch_of.get((place, measure), 0.0) >= STRETCHED]
-        if not measures:
+    row_of = {row.key.within_diagnostic: row for row in rows if row.encoder == view.encoder}
+    above, in_part, not_above, short = list[str](), list[str](), list[str](), list[str]()
+    # The harder variant of C4 is not the paper's.
+    claims = {words: key for key, words in ABOVE_NULL.items() if key.subset != "c4:vsA"}
+    for words, key in sorted(claims.items()):
+        at_zero = row_of.get(key)
+        if at_zero is None or at_zero.low is None:
             continue
-        times = max(stretch_of[place, measure] for measure in measures)
-        yield ONE_SETS_THE_GRID.finding(s.origin, encoder=s.origin.encoder, times=times, measures=", ".join(measures))
+        # The criteria about the plane have no tolerance, and so no grid.
+        on_grid = row_of.get(replace(key, condition="excess:grid"), at_zero)
+        places = {"at ε = 0": at_zero, "on the paper's grid of tolerances": on_grid}
+        shown = [place for place, row in places.items() if row.low is not None and row.low > 0]
+        criterion = words.split()[0]
+        if len(shown) == 2:
+            above.append(words)
+            short.append(criterion)
+        elif shown:
+            ((elsewhere, row),) = ((place, row) for place, row in places.items() if place not in shown)
+            in_part.append(f"{words} {shown[0]}, not shown {elsewhere} ({written(row, 'points')})")
+            short.append(f"{criterion} {shown[0]}".replace("paper's grid of tolerances", "grid"))
+        else:
+            not_above.append(words)
+    if not_above:
+        in_part.append(f"this is not shown for {', '.join(not_above)}")
+    fields = {
+        "style": "points",
+        "encoder": view.encoder,
+        "above": ", ".join(above) or "some criteria in part",
+        "rest": "".join(f"; {part}" for part in in_part),
+        "in_part": f", in part ({', '.join(short)})" if in_part else "",
+    }
+    if short or not_above:
+        template = COMBINE if short else NOT_SHOWN_TO_COMBINE
+        yield template.finding(row_of.get(HEADLINE) or view.scores.origin, **fields)
+
+
+# Page
+
+
+def _columns(keys: Mapping[str, str]) -> tuple[Column, ...]:
+    """Return the columns with these headings."""
+    columns = []
+    for heading, text in keys.items():
+        key = MetricKey.parse(text)
+        columns.append(Column(heading, key.metric, key.subset, key.condition, key.similarity_function))
+    return tuple(columns)
+
+
+def _cells(criterion: str, condition: str, title: str, note: str) -> EncoderTable:
+    """Return the table of a criterion: each cell of its two conditions, and both of them under the null."""
+    keys = {cell: f"share[{criterion}:{cell}]{{{condition}}}" for cell in CELLS}
+    keys["TT, null"] = f"share[{criterion}:TT]{{null:{condition}}}"
+    return EncoderTable(f"{criterion.upper()} {title}", _columns(keys), note, MEASURES)
+
+
+_HEADLINE = METRICS[0].column
+_CONDITIONS = {
+    "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
+    "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",
+}
+_NULL = "T holds, F does not. Null: the mean over 20 draws of targets from other units."
+_GRID = (
+    "Each axis runs from the smallest to the largest margin of all candidates, so a value depends on which encoders "
+    "are compared; the signature names the ends of the grid."
+)
+LAYOUT = Layout(
+    title="Set composition",
+    question="Do overlap, difference and union of sentences behave like sets?",
+    headline=EncoderTable(
+        "Share of samples that satisfy each criterion",
+        (
+            _HEADLINE,
+            *_columns(
+                {
+                    "C1": "share[c1:TT]{cosine,eps0}",
+                    "C2": "share[c2:between]{angle,}",
+                    "C3": "share[c3:TT]{cosine,eps0}",
+                    "C4": "share[c4:vsB]{cosine,eps0}",
+                    "C5": "share[c5:within15]{angle,}",
+                    "C6": "share[c6:middle]{angle,}",
+                }
+            ),
+        ),
+        "C1: the overlap is nearer to A and to B than they are to each other (cosine, both, ε = 0); C1 − wrong target: "
+        "minus the mean share with overlaps taken from other units. C2: its projection on the plane of A and B lies "
+        "between them (within 1°). C3: the difference A − B is nearer to A than to B, and A is nearer to B than the "
+        "difference is. C4: e(A) − e(B) is nearer to the difference than to B. C5: the difference's projection is "
+        "within 15° of A. C6: the union's projection lies between A and B where their norms are comparable.",
+    ),
+    parts=(
+        IntervalChart("C1 at ε = 0, less its null", _HEADLINE),
+        ComparisonTable(
+            "Which differences are shown",
+            _HEADLINE,
+            "Paired on the same samples, each minus its null; p by exchanging items that share labels, corrected "
+            "within each family.",
+        ),
+        EncoderTable(
+            "Beyond a wrong target: each criterion less its null",
+            _columns({claim.partition(" (")[0]: key for key, claim in CLAIMS.items()}),
+            "In points. If the interval contains 0, no difference from a wrong target is shown. C4 against A is the "
+            "harder variant: nearer to the difference than to A (not in the paper).",
+        ),
+        *(
+            _cells(criterion, "eps0", "at ε = 0, by similarity function", f"{conditions} {_NULL}")
+            for criterion, conditions in _CONDITIONS.items()
+        ),
+        EncoderTable(
+            "C4: is e(A) − e(B) nearer to the difference?",
+            _columns(
+                {
+                    "than to B": "share[c4:vsB]{eps0}",
+                    "null": "share[c4:vsB]{null:eps0}",
+                    "than to A": "share[c4:vsA]{eps0}",
+                    "null, A": "share[c4:vsA]{null:eps0}",
+                    "vs B, grid": "share[c4:vsB]{grid}",
+                    "vs A, grid": "share[c4:vsA]{grid}",
+                }
+            ),
+            similarity_functions=MEASURES,
+        ),
+        EncoderTable(
+            "Where the projections fall",
+            _columns(
+                {
+                    "C2: 0 ≤ τ ≤ 1": "share[c2:inside]{angle,}",
+                    "τ, overlap": "position[c2]",
+                    "τ, difference": "position[c5]",
+                    "τ, union": "position[c6]",
+                    "in plane, overlap": "in_plane[c2]",
+                    "in plane, difference": "in_plane[c5]",
+                    "in plane, union": "in_plane[c6]",
+                }
+            ),
+            "τ: mean position of the projection, 0 is A, 1 is B (not in the paper). In plane: mean share of the "
+            "target's length that lies in the plane (not in the paper); it means little for a vector that is nearly "
+            "orthogonal to the plane.",
+        ),
+        Curves(
+            "How near to A the difference falls",
+            "within",
+            "The share of differences whose projection lies within an angle of A; C5 reads it off at 15°.",
+        ),
+        EncoderTable(
+            "C6: the union, by the norms of A and B",
+            _columns(
+                {
+                    "comparable": "share[c6:comparable]",
+                    "in the middle": "share[c6:middle]",
+                    "A longer": "share[c6:longer_a]",
+                    "near A": "share[c6:near_a]",
+                    "B longer": "share[c6:longer_b]",
+                    "near B": "share[c6:near_b]",
+                }
+            ),
+            "Comparable: ‖A‖/‖B‖ within 1 ± 0.1. Where one is longer, the union should lie within 15° of it.",
+        ),
+        EncoderTable(
+            "Mean margins",
+            _columns({subset: f"margin[{subset}]" for subsets in MARGINS.values() for subset in subsets}),
+            "Of the first and the second condition of C1 and C3, and of C4. Positive where the condition holds.",
+            MEASURES,
+        ),
+        EncoderTable(
+            "Raw similarities, on average",
+            _columns(
+                {
+                    f"{operator}: {pair}": f"raw[{CRITERION[operator]}:{pair}]"
+                    for operator, letter in TARGET.items()
+                    for pair in (f"A{letter}", f"B{letter}", "AB", "AN")
+                }
+            ),
+            "Between A and the target (O, D or U), B and the target, A and B, and A and another unit's target (N). A "
+            "distance is larger when farther.",
+            MEASURES,
+        ),
+        CorpusTable(
+            "What people thought of the targets",
+            _columns({"mean rating (0-4)": "rating[]", "median": "rating_median[]", "agreement (α)": "agreement[]"}),
+            "Krippendorff's alpha for interval data: 1 full agreement, 0 none beyond chance.",
+        ),
+        Examples(
+            "Sample by sample",
+            "a",
+            prefix="A",
+            texts=(("b", "B"), ("overlap", "overlap"), ("difference", "difference A − B"), ("union", "union")),
+            columns=(
+                ExampleColumn("A with the result", ("a",)),
+                ExampleColumn("B with the result", ("b",)),
+                ExampleColumn("A with B", ("ab",)),
+            ),
+            margin="the smaller margin of C1 or C3; unions have none",
+            note="Cosines. Right: the overlap is nearer to A and to B than they are to each other (C1); the "
+            "difference A − B is nearer to A than to B, and B is nearer to A than to the difference (C3); the "
+            "union lies between A and B, or near the longer of them (C6). In mirrored differences A and B are "
+            "exchanged.",
+        ),
+    ),
+    source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",
+    paper=(
+        SeriesTable("Classical encoders and language models", "classes"),
+        *(_cells(criterion, "grid", "averaged over the grid of tolerances", _GRID) for criterion in _CONDITIONS),
+        *(
+            Histograms(
+                f"Angles of the {operator}'s projection",
+                f"angles_{operator}",
+                "The paper's figures 4 and 6: between A and B, both angles are below 1 and their sum is 1.",
+            )
+            for operator in OPERATORS
+        ),
+        Histograms("Norm of A over norm of B", "norm_ratio", "The paper's figure 10."),
+        CountBars(
+            "How often each rating was given",
+            "ratings",
+            "rating",
+            "share of ratings",
+            "operator",
+            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
+        ),
+        SeriesTable("Ratings given", "ratings"),
+    ),
+)

@@ -187,7 +187,6 @@ METRICS = (
         of=lambda view: view.right,
         # The paper's accuracy is the mean over folds. These differ in size, so it is not that over sentences.
         kind="mean over folds",
-        folds=lambda view: view.fold,
         better="higher",
         headline=True,
         margin=0.02,
@@ -313,7 +312,7 @@ class Localization(ItemMethod):
     view = LocalizationView
     metrics = METRICS
     chances = CHANCES
-    paper = "localization"
+    published = "localization"
     similarity_function = "linear_svm"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
@@ -388,20 +387,20 @@ class Localization(ItemMethod):
         return Pending(tuple(classifiers), finish)
 
     def texts(
-        self, corpus: Corpus[Grouped], views: Sequence[LocalizationView], index: int
+        self, corpus: Corpus[Grouped], index: int, outcomes: Sequence[Mapping[str, str]]
     ) -> tuple[dict[str, str], Mapping[str, str]]:
         """Return a sentence, the others of its group, and the first sentence of each group that it is placed in."""
         texts = corpus.shown(corpus.samples[index].id)
         texts["right"] = texts.pop("others", "")
-        for view in views:
-            if reference := view.shown(index)[1].get("first"):
+        for outcome in outcomes:
+            if reference := outcome.get("first"):
                 texts[reference] = corpus.passage(reference)
         return texts, {"right": corpus.samples[index].group}
 
     def series(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the agreement of errors on one fold, as in the paper, and on all; how many groups have which size."""
         converged = [view for view in figures.views if not view.unconverged]
-        fold, corpus = figures.views[0].fold, figures.board.corpus
+        fold, corpus = figures.views[0].fold, figures.views[0].corpus
         parts = {"agreement": (fold == 0, "fold 0"), "agreement_pooled": (fold >= 0, "all folds")}
         for name, (inside, label) in parts.items() if converged else ():
             numerator, denominator = agreement(converged, inside)

@@ -19,9 +19,9 @@ from embassay.core.errors import PluginError, SpecError, UnknownNameError, quote
 from embassay.core.layout import Column, Format
 from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import DIAGNOSTICS
-from embassay.core.result import Estimate, Result, Verdict
+from embassay.core.result import Estimate
 from embassay.stats.correlate import Kind as Correlation
-from embassay.stats.units import Bools, Floats, Ints
+from embassay.stats.units import Bools, Floats
 
 Direction = Literal["higher", "lower", "neither"]
 """Which values of a metric are better."""
@@ -38,10 +38,8 @@ CHOICES = {
     "format": ("", *get_args(Format)),
 }
 """The fields of a metric that have one of a few values."""
-ONLY_OF = {"correlation": "correlation", "against": "correlation", "folds": "mean over folds"}
+ONLY_OF = {"correlation": "correlation", "against": "correlation"}
 """The fields that one kind needs, and no other has."""
-SUBSETS_LISTED = 4
-"""Subsets of a metric that a list names."""
 WITH_OPTIONS = ("name", "subset", "says")
 """The texts of a metric that may have options in braces."""
 OPTION = re.compile(r"\{\w+\}")
@@ -58,23 +56,19 @@ class Metric:
         As in the rows. ``*`` stands for any text; an option of the diagnostic may stand in braces: ``Success@{k}``.
     kind
         ``share``, a mean of yes and no or of shares of them; ``mean``, of other numbers; ``mean over folds``, of shares
-        that are averaged fold by fold; ``correlation``; or ``computed``: a figure that is no mean over items, such as a
-        threshold.
+        that are averaged fold by fold, by the value ``fold`` of the scores; ``correlation``; or ``computed``: a figure
+        that is no mean over items, such as a threshold.
     better
         Which values are better; there is no default.
     meaning
         What the metric says, in one line for a list.
     of
         The (n,) item values of an encoder, from the diagnostic's own view of its scores: NaN is undefined, ``ABSENT``
-        an item that the metric is not about. None where the corpus has no such items; of a share, also where one
-        encoder has none. Of a computed metric an :class:`~embassay.core.result.Estimate`, or several by subset. Without
-        it, the diagnostic makes the rows itself.
+        an item that the metric is not about. None where the corpus, or one encoder, has no such items. Of a computed
+        metric an :class:`~embassay.core.result.Estimate`, or several by subset. Without it, the diagnostic makes the
+        rows itself.
     subsets
         The name and the (n,) mask of each subset; where given, ``subset`` is the pattern of their names.
-    places
-        The places of the items that the metric is about; all by default. Then n is their number.
-    folds
-        The (n,) fold of each item, for a mean over folds.
     correlation
         Which correlation it is: ``spearman`` or ``pearson``.
     against
@@ -135,8 +129,6 @@ class Metric:
     meaning: str = ""
     of: Callable[[Any], Floats | Estimate | Mapping[str, Estimate] | None] | None = None
     subsets: Callable[[Any], Iterable[tuple[str, Bools]]] | None = None
-    places: Callable[[Any], Ints | None] | None = None
-    folds: Callable[[Any], Ints] | None = None
     correlation: Correlation | Literal[""] = ""
     against: Callable[[Any], Floats] | None = None
     headline: bool = False
@@ -328,84 +320,6 @@ def known_metric(key: MetricKey) -> Metric | None:
         return declared(key)
     except (SpecError, UnknownNameError):
         return None
-
-
-@dataclass(frozen=True)
-class ListedMetric:
-    """A metric as lists show it: those that differ in their subset only are one line.
-
-    Attributes
-    ----------
-    key
-        Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
-    range, chance, margin
-        As texts; empty where there is none.
-    meaning
-        With the source, where that is not the paper of the diagnostic.
-    """
-
-    key: str
-    better: Direction
-    range: str
-    chance: str
-    margin: str
-    meaning: str
-
-
-def listed_metrics(diagnostic: str) -> list[ListedMetric]:
-    """Return what a diagnostic measures, in the order of its declarations, for ``embassay list metrics``."""
-    groups = dict[tuple[str, ...], list[Metric]]()
-    for metric in declared_metrics(diagnostic):
-        alike = (metric.name, metric.condition, metric.kind, metric.better, metric.meaning, str(metric.headline))
-        groups.setdefault(alike, []).append(metric)
-    return [_listed(metrics) for metrics in groups.values()]
-
-
-def _listed(metrics: list[Metric]) -> ListedMetric:
-    """Return the line of metrics that differ in their subset only."""
-    first = metrics[0]
-    subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
-    if len(metrics) > SUBSETS_LISTED:
-        subsets += f", {len(metrics) - SUBSETS_LISTED} more"
-    # ``Success@{k}`` is Success@k to a reader.
-    key = OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
-    if first.condition:
-        key += f"{{{first.condition}}}"
-    low, high = first.range
-    is_range = low is not None or high is not None
-    scale = "comparable within one encoder only" if first.compared == WITHIN_ENCODER else ""
-    chance = "depends on the corpus" if callable(first.chance) else _number(first.chance)
-    return ListedMetric(
-        key=key,
-        better=first.better,
-        range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
-        chance=chance,
-        margin=_number(first.margin),
-        meaning="; ".join(filter(None, (first.meaning, first.source, scale))),
-    )
-
-
-def _number(value: float | Callable[[Any], float] | None) -> str:
-    """Return a number in at most three digits; empty for none."""
-    return "" if value is None or callable(value) else f"{value:.3g}".replace("-", "−")
-
-
-def headline_columns(result: Result) -> dict[str, Column]:
-    """Return the heading and format of the headline of each diagnostic that ranks encoders, as it declares them."""
-    return {verdict.diagnostic: _headline_column(verdict) for verdict in result.verdicts if verdict.metric}
-
-
-def _headline_column(verdict: Verdict) -> Column:
-    """Return the column of the metric that a verdict ranks by; a plain one where it is not declared here."""
-    metric = known_metric(verdict.key)
-    if metric is None:
-        return Column(verdict.metric, verdict.metric, verdict.subset, verdict.condition, verdict.similarity_function)
-    # The options that the run was made with stand in the name of its metric: "Success@{k}", "Success@5" -> k = 5.
-    pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(metric.name))
-    found = re.fullmatch(pattern, verdict.metric)
-    options = found.groupdict() if found else {}
-    (metric,) = with_options([metric], **options)
-    return metric.column
 
 
 def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...]:

@@ -1,20 +1,17 @@
-"""The scores of all encoders by one diagnostic on one corpus: views of them, roles, streams of random numbers."""
+"""What is seen of the scores of an encoder, the roles of encoders in comparisons, and streams of random numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.core.result import Example
 from embassay.core.types import ItemScores, content_hash
 from embassay.stats.families import Roles, Step
-from embassay.stats.labels import Labels
-from embassay.stats.units import Ints
+from embassay.stats.resample import ABSENT
+from embassay.stats.units import Bools, Floats, Ints
 
 BM25 = "bm25"
 LEXICAL = (BM25, "tfidf")
@@ -23,9 +20,16 @@ LEXICAL = (BM25, "tfidf")
 
 @dataclass(frozen=True)
 class View:
-    """One encoder's scores on one corpus; a diagnostic's own view adds what it derives from them."""
+    """One encoder's scores on one corpus; a diagnostic's own view adds what it derives from them.
+
+    Attributes
+    ----------
+    resamples_apart
+        Whether means are resampled on the units of their own items alone, instead of all units of the corpus.
+    """
 
     scores: ItemScores
+    resamples_apart: ClassVar[bool] = False
 
     @property
     def encoder(self) -> str:
@@ -52,152 +56,11 @@ class View:
         """The names of the random streams; see :func:`stream_of`."""
         return stream_of(self.scores)
 
-    def outcome(
-        self,
-        index: int,
-        values: Mapping[str, float],
-        *,
-        correct: float,
-        margin: float,
-        subset: str = "",
-        labels: Mapping[str, str] | None = None,
-    ) -> Example:
-        """Return what the encoder made of an item.
-
-        Parameters
-        ----------
-        index
-            Of the item in the scores.
-        values
-            Numbers by name; NaN and infinity are left out.
-        correct
-            1 right, 0 wrong; anything else is undecided, NaN included.
-        margin
-            How clearly it is right, larger is better; NaN where it is undefined.
-        labels
-            What the encoder chose and what was right, by name.
-        """
-        decided = {1.0: True, 0.0: False}
-        return Example(
-            diagnostic=self.scores.origin.diagnostic,
-            corpus=self.corpus,
-            encoder=self.encoder,
-            item=str(self.scores.item[index]),
-            kind="outcome",
-            texts={},
-            values={name: float(value) for name, value in values.items() if np.isfinite(value)},
-            subset=subset,
-            labels=labels or {},
-            correct=decided.get(float(correct)),
-            margin=float(margin) if np.isfinite(margin) else None,
-        )
-
-
-def item_example(
-    scores: ItemScores,
-    index: int,
-    texts: Mapping[str, str],
-    subset: str = "",
-    labels: Mapping[str, str] | None = None,
-) -> Example:
-    """Return the record of an item with its texts, before those of the encoders.
-
-    Parameters
-    ----------
-    scores
-        Those of any encoder.
-    index
-        Of the item in the scores.
-    labels
-        What is right, by name, where that is the same for every encoder.
-    """
-    return Example(
-        diagnostic=scores.origin.diagnostic,
-        corpus=scores.origin.corpus,
-        encoder="",
-        item=str(scores.item[index]),
-        kind="item",
-        texts=texts,
-        values={},
-        subset=subset,
-        labels=labels or {},
-    )
-
-
-@dataclass(frozen=True)
-class Scoreboard:
-    """The scores of all encoders by one diagnostic on one corpus.
-
-    Raises
-    ------
-    ValueError
-        For no scores, or scores of different diagnostics or corpora.
-    """
-
-    scores: tuple[ItemScores, ...]
-
-    def __post_init__(self) -> None:
-        """Check what the scores have in common."""
-        if not self.scores:
-            raise ValueError("there are no scores")
-        first = self.scores[0]
-        for scores in self.scores[1:]:
-            if (scores.origin.diagnostic, scores.origin.corpus) != (first.origin.diagnostic, first.origin.corpus):
-                raise ValueError("the scores are of different diagnostics or corpora")
-
-    def check_items(self) -> None:
-        """Check that all scores are of the same items in the same order, in the same units.
-
-        Raises
-        ------
-        ValueError
-            If not: no figure could be compared.
-        """
-        first = self.scores[0]
-        for scores in self.scores[1:]:
-            same = [(scores.item, first.item), (scores.unit, first.unit), (scores.unit_labels, first.unit_labels)]
-            if not all(np.array_equal(one, other) for one, other in same):
-                raise ValueError(
-                    f"the scores of {scores.origin.encoder} and {first.origin.encoder} are of different items or units"
-                )
-
-    def __getitem__(self, place: int) -> ItemScores:
-        """Return the scores of an encoder."""
-        return self.scores[place]
-
-    @property
-    def diagnostic(self) -> str:
-        """The name of the diagnostic."""
-        return self.scores[0].origin.diagnostic
-
-    @property
-    def corpus(self) -> str:
-        """The corpus's label."""
-        return self.scores[0].origin.corpus
-
-    @property
-    def item(self) -> NDArray[np.str_]:
-        """(n,) the ids of the items."""
-        return self.scores[0].item
-
-    @property
-    def unit(self) -> Ints:
-        """(n,) the unit of each item."""
-        return self.scores[0].unit
-
-    @cached_property
-    def labels(self) -> Labels:
-        """The unit labels of the n items."""
-        return Labels.of(self.unit, self.scores[0].unit_labels)
-
-    @property
-    def stream(self) -> tuple[str, str]:
-        """The names of the random streams; see :func:`stream_of`."""
-        return stream_of(self.scores[0])
-
-    def roles(self, all_pairs: bool = False) -> Roles:
-        """Return the role of each encoder in comparisons; see :func:`roles_of`."""
-        return roles_of(self.scores, all_pairs)
+    def at(self, places: Bools | Ints, values: Floats) -> Floats:
+        """Return (n,) values of all items from those of some, with ``ABSENT`` for the others."""
+        of_all = np.full(len(self.scores.item), ABSENT)
+        of_all[places] = values
+        return of_all
 
 
 AnyView = TypeVar("AnyView", bound=View)
@@ -207,11 +70,6 @@ def without_baselines(views: Sequence[AnyView]) -> list[AnyView]:
     """Return the views of the encoders that were asked for; all of them where only baselines were run."""
     requested = [view for view in views if not view.is_baseline]
     return requested or list(views)
-
-
-def of_requested(scores: Sequence[ItemScores]) -> list[ItemScores]:
-    """Return the scores of the encoders that were asked for; all of them where only baselines were run."""
-    return [view.scores for view in without_baselines([View(s) for s in scores])]
 
 
 def stream_of(scores: ItemScores) -> tuple[str, str]:

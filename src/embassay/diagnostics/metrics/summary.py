@@ -9,11 +9,11 @@ of computed figures.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Generic, cast
+from typing import Generic, cast
 
 import numpy as np
 
@@ -31,21 +31,20 @@ from embassay.core.result import (
     rows_of,
 )
 from embassay.core.types import Draws, ItemScores
-from embassay.diagnostics.metrics.headline import Headline
 from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric
-from embassay.diagnostics.metrics.scoreboard import AnyView, Scoreboard, pool_of, without_baselines
-from embassay.diagnostics.metrics.verdict import unranked, verdict
+from embassay.diagnostics.metrics.scoreboard import AnyView, pool_of, roles_of, without_baselines
+from embassay.diagnostics.metrics.verdict import Headline, ranked
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
 from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import METHOD, PairedDifference, compare_means
+from embassay.stats.families import METHOD, PairedDifference, Roles, compare_means
 from embassay.stats.folds import shares_over_folds
 from embassay.stats.labels import Labels
 from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import bounded_means
 from embassay.stats.units import Bools, Floats, Ints
 
-FigureKey = tuple[str, str, str, str]
-"""See :attr:`Figure.key`."""
+ITEMS = ("item", "unit", "unit_labels")
+"""What scores of the same items have in common."""
 
 
 def row(
@@ -86,58 +85,6 @@ def row(
     )
 
 
-def estimates_of(rows: Sequence[Row], headline: Headline) -> dict[str, Estimate]:
-    """Return the estimates that the rows of a headline were made from, by encoder."""
-    names = [field.name for field in fields(Estimate)]
-    return {
-        encoder: Estimate(**{name: getattr(row, name) for name in names})
-        for encoder, row in rows_of(headline.key, rows).items()
-    }
-
-
-def comparisons(
-    scores: ItemScores,
-    metric: str,
-    subset: str,
-    differences: Sequence[PairedDifference],
-    condition: str = "",
-    similarity_function: str = "",
-) -> tuple[Comparison, ...]:
-    """Make the comparisons of one metric.
-
-    Parameters
-    ----------
-    scores
-        Those of any encoder: they name diagnostic, corpus and similarity function.
-    """
-    return tuple(
-        Comparison(
-            diagnostic=scores.origin.diagnostic,
-            corpus=scores.origin.corpus,
-            subset=subset,
-            similarity_function=similarity_function or scores.similarity_function,
-            condition=condition,
-            metric=metric,
-            a=pair.a,
-            b=pair.b,
-            difference=pair.difference,
-            low=pair.low,
-            high=pair.high,
-            p=pair.p,
-            p_holm=pair.p_adjusted,
-            pairs_in_family=pair.tests,
-            items=pair.items,
-            units=pair.units,
-            family=pair.family,
-            step=pair.step.kind if pair.step else "",
-            p_method=None if pair.p is None else METHOD,
-            won=pair.won,
-            lost=pair.lost,
-        )
-        for pair in differences
-    )
-
-
 @dataclass(frozen=True)
 class Figure(Generic[AnyView]):
     """A metric with one of its subsets, as one row for each encoder has it."""
@@ -147,26 +94,26 @@ class Figure(Generic[AnyView]):
     inside: Bools | None = None
 
     @property
-    def key(self) -> FigureKey:
+    def key(self) -> MetricKey:
         """Metric, subset, similarity function (empty for that of the scores) and condition."""
-        return self.metric.name, self.subset, self.metric.similarity_function, self.metric.condition
+        return MetricKey(self.metric.name, self.subset, self.metric.similarity_function, self.metric.condition)
 
-    def is_of(self, view: AnyView) -> bool:
-        """Return whether an encoder has it: of sparse vectors, for example, a share may be missing."""
-        return self.metric.kind != "share" or self.metric.of is None or self.metric.of(view) is not None
+    def items(self, view: AnyView) -> Floats | None:
+        """Return the (n,) item values of an encoder: NaN is undefined, ``ABSENT`` an item that it is not about.
 
-    def items(self, view: AnyView) -> Floats:
-        """Return the (n,) item values of an encoder; NaN is undefined, ``ABSENT`` an item that is not of the subset."""
+        None where the encoder has none: of sparse vectors, for example, a share may be missing.
+        """
         assert self.metric.of is not None  # noqa: S101 - only such metrics become figures
-        values = np.asarray(self.metric.of(view))
-        if self.inside is None:
+        values = cast(Floats | None, self.metric.of(view))
+        if values is None or self.inside is None:
             return values
         return np.where(self.inside, values, ABSENT)
 
-    def defined_items(self, view: AnyView) -> Floats:
-        """Return the (n,) item values with NaN for those of no interest, too: what pairs are compared on."""
-        values = self.items(view)
-        return np.where(values == ABSENT, np.nan, values)
+    def computed(self, view: AnyView) -> Mapping[str, Estimate]:
+        """Return the estimates of a computed metric by subset."""
+        assert self.metric.of is not None  # noqa: S101 - only such metrics become figures
+        estimates = self.metric.of(view)
+        return {self.subset: estimates} if isinstance(estimates, Estimate) else cast(Mapping[str, Estimate], estimates)
 
 
 @dataclass(frozen=True)
@@ -175,15 +122,12 @@ class Figures(Generic[AnyView]):
 
     Attributes
     ----------
-    board
-        The scores of all encoders.
     views
-        The diagnostic's own view of the scores of each.
+        The diagnostic's own view of the scores of each encoder.
     metrics
         What it declares, with the values of its options.
     """
 
-    board: Scoreboard
     views: tuple[AnyView, ...]
     metrics: tuple[Metric, ...]
 
@@ -191,12 +135,31 @@ class Figures(Generic[AnyView]):
     def of(
         cls, view: Callable[[ItemScores], AnyView], scores: Sequence[ItemScores], metrics: Iterable[Metric]
     ) -> Figures[AnyView]:
-        """Return the figures of some scores, seen through a diagnostic's view."""
-        board, metrics = Scoreboard(tuple(scores)), tuple(metrics)
+        """Return the figures of some scores, seen through a diagnostic's view.
+
+        Raises
+        ------
+        ValueError
+            For no scores, or scores that cannot be compared: of different diagnostics, corpora, items or units.
+        """
+        if not scores:
+            raise ValueError("there are no scores")
+        metrics, first = tuple(metrics), scores[0]
         # Figures that are no means over items, such as the isotropy of other passages, need no common items.
-        if any(metric.kind != "computed" for metric in metrics):
-            board.check_items()
-        return cls(board, tuple(view(s) for s in board.scores), metrics)
+        needs_items = any(metric.kind != "computed" for metric in metrics)
+        for one in scores[1:]:
+            same = [one.origin.diagnostic == first.origin.diagnostic, one.origin.corpus == first.origin.corpus]
+            if needs_items:
+                same += [np.array_equal(getattr(one, name), getattr(first, name)) for name in ITEMS]
+            if not all(same):
+                labels = f"{one.origin.encoder} and {first.origin.encoder}"
+                raise ValueError(f"the scores of {labels} are of different diagnostics, corpora, items or units")
+        return cls(tuple(view(one) for one in scores), metrics)
+
+    @property
+    def scores(self) -> list[ItemScores]:
+        """The scores of all encoders."""
+        return [view.scores for view in self.views]
 
     @property
     def requested(self) -> list[AnyView]:
@@ -204,9 +167,13 @@ class Figures(Generic[AnyView]):
         return without_baselines(self.views)
 
     @cached_property
+    def roles(self) -> Roles:
+        """The role of each encoder in comparisons; see :func:`.scoreboard.roles_of`."""
+        return roles_of(self.scores)
+
+    @cached_property
     def figures(self) -> tuple[Figure[AnyView], ...]:
         """What the corpus has items for, in the order of the declarations; the same for all encoders."""
-        first = self.views[0]
         figures = list[Figure[AnyView]]()
         # Metrics of the same subsets, one after the other, have their rows subset by subset.
         for subsets, group in groupby(self.metrics, key=attrgetter("subsets")):
@@ -214,47 +181,60 @@ class Figures(Generic[AnyView]):
             if subsets is None:
                 figures += [Figure(metric, metric.subset) for metric in present]
             elif present:
-                figures += [Figure(metric, name, inside) for name, inside in subsets(first) for metric in present]
+                named = subsets(self.views[0])
+                figures += [Figure(metric, name, inside) for name, inside in named for metric in present]
         return tuple(figures)
 
     def _is_present(self, metric: Metric) -> bool:
         """Return whether some encoder has items for a metric whose rows are made here."""
-        if metric.of is None:
-            return False
-        return metric.kind == "computed" or any(metric.of(view) is not None for view in self.views)
+        return metric.of is not None and any(metric.of(view) is not None for view in self.views)
 
     def values(self, figure: Figure[AnyView]) -> dict[str, Floats]:
         """Return the (n,) item values by encoder: of a correlation those that it is of."""
-        return {view.encoder: figure.defined_items(view) for view in self.views if figure.is_of(view)}
+        values = {view.encoder: figure.items(view) for view in self.views}
+        return {encoder: items for encoder, items in values.items() if items is not None}
 
-    def places(self, metric: Metric) -> Ints | None:
-        """Return the places of a metric's items in the scores; None for all."""
-        return None if metric.places is None else metric.places(self.views[0])
+    def present(self, figure: Figure[AnyView]) -> Bools:
+        """Return (n,) which items a figure is about, for one encoder or more."""
+        return np.asarray(np.any([items != ABSENT for items in self.values(figure).values()], axis=0))
 
-    def labels(self, metric: Metric) -> Labels:
-        """Return the unit labels of a metric's n items."""
-        places = self.places(metric)
-        return self.board.labels if places is None else self.board.labels.of_items(places)
+    def defined(self, figure: Figure[AnyView]) -> dict[str, Floats]:
+        """Return the values of the present items by encoder, all else NaN: what pairs are compared on."""
+        present = self.present(figure)
+        return {
+            encoder: np.where(items == ABSENT, np.nan, items)[present] for encoder, items in self.values(figure).items()
+        }
+
+    @cached_property
+    def _labels(self) -> dict[bytes, Labels]:
+        return {}
+
+    def labels(self, present: Bools | None = None) -> Labels:
+        """Return the unit labels of some items; of all by default."""
+        key = b"" if present is None or present.all() else present.tobytes()
+        if key not in self._labels:
+            first = self.views[0].scores
+            labels = Labels.of(first.unit, first.unit_labels)
+            self._labels[key] = labels.of_items(present) if key and present is not None else labels
+        return self._labels[key]
 
     # Rows
 
     def rows(self, draws: Draws) -> list[Row]:
         """Return the rows of all encoders, one encoder after the other."""
-        estimates = {**self._bounded_means(), **self._means(draws)}
+        estimates = self._estimates(draws)
         rows = list[Row]()
         for view in self.views:
             for figure in self.figures:
-                if not figure.is_of(view):
-                    continue
                 metric, more = figure.metric, dict[str, str]()
-                if (view.encoder, figure.key) in estimates:
-                    of_figure: Mapping[str, Estimate] = {figure.subset: estimates[view.encoder, figure.key]}
-                    if metric.is_bounded and self.labels(metric).partners:
-                        more["pool"] = self._pools[metric.values]
-                elif metric.kind == "correlation":
-                    of_figure = {figure.subset: self._correlation(figure, view, draws)}
+                if metric.kind == "computed":
+                    of_figure = figure.computed(view)
+                elif (view.encoder, figure.key) in estimates:
+                    of_figure = {figure.subset: estimates[view.encoder, figure.key]}
                 else:
-                    of_figure = _computed(figure, view)
+                    continue
+                if metric.is_bounded and self.labels(self.present(figure)).partners:
+                    more["pool"] = self._pools[metric.values]
                 for subset, estimate in of_figure.items():
                     rows.append(
                         row(
@@ -274,59 +254,57 @@ class Figures(Generic[AnyView]):
         """Return the estimate with the reason that the metric gives where it has no value."""
         if estimate.value is not None or figure.metric.reason is None:
             return estimate
-        inside = figure.inside
-        if inside is None:
-            inside = np.ones(self.labels(figure.metric).items, dtype=bool)
+        inside = np.ones(len(view.scores.item), dtype=bool) if figure.inside is None else figure.inside
         return replace(estimate, reason=figure.metric.reason(view, inside, estimate) or estimate.reason)
 
-    def _bounded_means(self) -> dict[tuple[str, FigureKey], Estimate]:
-        """Return the shares and the means of values in [0, 1] by encoder and figure, which share one n*."""
-        base_systems = self.board.roles().base_systems
-        estimates = dict[tuple[str, FigureKey], Estimate]()
+    def _estimates(self, draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
+        """Return the estimates of all figures that follow from items, by encoder and figure."""
+        estimates = dict[tuple[str, MetricKey], Estimate]()
+        resampled = dict[bytes, list[Figure[AnyView]]]()
         for figure in self.figures:
             metric = figure.metric
-            if not metric.is_bounded:
-                continue
-            values = {view.encoder: figure.items(view) for view in self.views if figure.is_of(view)}
-            if metric.kind == "mean over folds":
-                of_figure = shares_over_folds(values, self._folds(metric), self.labels(metric))
-            else:
-                of_figure = bounded_means(values, self.labels(metric), base_systems, of_shares=metric.kind == "share")
-            for encoder, estimate in of_figure.items():
-                estimates[encoder, figure.key] = estimate
+            of_figure = dict[str, Estimate]()
+            if metric.kind == "correlation":
+                x, kind = self._against(metric), _correlation_of(metric)
+                inside = slice(None) if figure.inside is None else figure.inside
+                unit = self.labels().label_set[inside]
+                for view in self.views:
+                    y = cast(Floats, figure.items(view))[inside]
+                    of_figure[view.encoder] = correlate(x[inside], y, unit, kind, draws, *self.views[0].stream)
+            elif metric.kind == "mean over folds":
+                of_figure = shares_over_folds(self.values(figure), self._fold, self.labels())
+            elif metric.is_bounded:
+                base_systems, of_shares = self.roles.base_systems, metric.kind == "share"
+                of_figure = bounded_means(self.values(figure), self.labels(), base_systems, of_shares=of_shares)
+            elif metric.kind != "computed":
+                together = self.present(figure).tobytes() if self.views[0].resamples_apart else b""
+                resampled.setdefault(together, []).append(figure)
+            estimates |= {(encoder, figure.key): estimate for encoder, estimate in of_figure.items()}
+        for figures in resampled.values():
+            estimates |= self._means(figures, draws)
         return estimates
 
-    def _folds(self, metric: Metric) -> Ints:
-        """Return the (n,) fold of each item of a mean over folds: the same for all encoders."""
-        return cast(Callable[[AnyView], Ints], metric.folds)(self.views[0])
+    def _means(self, figures: Sequence[Figure[AnyView]], draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
+        """Return means of values of any size; they share the resamples."""
+        present = self.present(figures[0])
+        if not self.views[0].resamples_apart:
+            present = np.ones_like(present)
+        # One table at a time, because those of all encoders together would take much memory.
+        tables = (
+            np.stack([cast(Floats, figure.items(view))[present] for figure in figures], axis=1) for view in self.views
+        )
+        unit = self.labels(present).label_set
+        of_encoders = means(tables, unit, draws, *self.views[0].stream)
+        return {
+            (view.encoder, figure.key): estimate
+            for view, of_encoder in zip(self.views, of_encoders, strict=True)
+            for figure, estimate in zip(figures, of_encoder, strict=True)
+        }
 
-    def _means(self, draws: Draws) -> dict[tuple[str, FigureKey], Estimate]:
-        """Return the other means by encoder and figure; they share the resamples."""
-        estimates = dict[tuple[str, FigureKey], Estimate]()
-        for figures in self._by_places():
-            # One table at a time, because those of all encoders together would take much memory.
-            tables = (np.stack([figure.items(view) for figure in figures], axis=1) for view in self.views)
-            unit = self.labels(figures[0].metric).label_set
-            of_encoders = means(tables, unit, draws, *self.board.stream)
-            for view, of_encoder in zip(self.views, of_encoders, strict=True):
-                for figure, estimate in zip(figures, of_encoder, strict=True):
-                    estimates[view.encoder, figure.key] = estimate
-        return estimates
-
-    def _by_places(self) -> list[list[Figure[AnyView]]]:
-        """Return the figures that are means of values of any size, those of the same items together."""
-        groups = dict[Callable[[Any], Ints | None] | None, list[Figure[AnyView]]]()
-        for figure in self.figures:
-            if figure.metric.kind == "mean" and not figure.metric.is_bounded:
-                groups.setdefault(figure.metric.places, []).append(figure)
-        return list(groups.values())
-
-    def _correlation(self, figure: Figure[AnyView], view: AnyView, draws: Draws) -> Estimate:
-        """Return a correlation of the items of a figure."""
-        x, y, unit = self._against(figure.metric), figure.items(view), self.labels(figure.metric).label_set
-        if figure.inside is not None:
-            x, y, unit = x[figure.inside], y[figure.inside], unit[figure.inside]
-        return correlate(x, y, unit, _correlation_of(figure.metric), draws, *self.board.stream)
+    @property
+    def _fold(self) -> Ints:
+        """The (n,) fold of each item of a mean over folds: the same for all encoders."""
+        return self.views[0].scores.values["fold"].astype(np.int64)
 
     def _against(self, metric: Metric) -> Floats:
         """Return the (n,) values that a correlation is with: the same for all encoders."""
@@ -344,44 +322,36 @@ class Figures(Generic[AnyView]):
     @cached_property
     def _pools(self) -> dict[tuple[str, ...], str]:
         """Hashes of the scores of the base systems, for the signatures of bounded figures: they rest on their n*."""
-        of_bounded = {metric.values for metric in self.metrics if metric.is_bounded}
+        of_bounded = {metric.values for metric in self.metrics if metric.is_bounded and metric.of is not None}
         return {values: pool_of([self._parts[view.encoder, values] for view in self.views]) for values in of_bounded}
 
     # Comparisons and ranks
 
     def differences(self, figure: Figure[AnyView], draws: Draws, *, all_pairs: bool) -> tuple[PairedDifference, ...]:
         """Return the paired differences of the encoders in one figure, each pair once."""
-        metric, roles = figure.metric, self.board.roles(all_pairs)
-        values, labels, stream = self.values(figure), self.labels(metric), self.board.stream
+        metric, roles, stream = figure.metric, replace(self.roles, all_pairs=all_pairs), self.views[0].stream
         if metric.kind == "correlation":
             x = self._against(metric)
             if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
                 return ()
-            return compare_correlations(x, values, labels, _correlation_of(metric), roles, draws, *stream)
+            kind = _correlation_of(metric)
+            return compare_correlations(x, self.values(figure), self.labels(), kind, roles, draws, *stream)
         return compare_means(
-            values,
-            labels,
+            self.defined(figure),
+            self.labels(self.present(figure)),
             roles,
             draws,
             *stream,
             of_shares=metric.kind in ("share", "mean over folds"),
             is_bounded=metric.is_bounded,
-            fold=self._folds(metric) if metric.kind == "mean over folds" else None,
+            fold=self._fold if metric.kind == "mean over folds" else None,
         )
-
-    def compared(self, *, on_request: bool) -> list[Figure[AnyView]]:
-        """Return the figures that pairs of encoders are compared on, the headline first."""
-        wanted = {"always", "on request"} if on_request else {"always"}
-        compared = [figure for figure in self.figures if figure.metric.headline or figure.metric.compared in wanted]
-        return sorted(compared, key=lambda figure: not figure.metric.headline)
 
     @property
     def headline_figure(self) -> Figure[AnyView] | None:
         """What encoders are ranked by; None where the corpus has no such items, or nothing of them varies."""
         figure = next((figure for figure in self.figures if figure.metric.headline), None)
-        if figure is None:
-            return None
-        if figure.metric.kind == "correlation":
+        if figure is not None and figure.metric.kind == "correlation":
             x = self._against(figure.metric)
             defined = x[~np.isnan(x)]
             if len(defined) < MIN_ITEMS or np.ptp(defined) == 0:
@@ -398,33 +368,36 @@ class Figures(Generic[AnyView]):
         rows
             Those of a diagnostic that makes them in its own way; by default those of the metrics.
         """
-        if rows is None:
-            rows = self.rows(draws)
-        headline = self.headline_figure
-        compared, of_headline = list[Comparison](), tuple[PairedDifference, ...]()
-        for figure in self.compared(on_request=on_request):
-            differences = self.differences(figure, draws, all_pairs=on_request)
-            name, subset, similarity_function, condition = figure.key
-            compared += comparisons(self.board[0], name, subset, differences, condition, similarity_function)
-            if figure is headline:
-                of_headline = differences
-        return MetricSummary(draws, rows, compared, of_headline, self._verdict(rows, of_headline))
-
-    def _verdict(self, rows: Sequence[Row], differences: Sequence[PairedDifference]) -> Verdict:
-        """Return the ranking by the headline; that of no ranking without one."""
-        figure = self.headline_figure
-        if figure is None:
-            return unranked(self.board)
-        headline = self._headline(figure)
-        chance = figure.metric.chance
-        return verdict(
-            self.board,
-            headline,
-            estimates_of(rows, headline),
-            differences,
-            chance=chance(self.views[0]) if callable(chance) else chance,
-            is_ranking_of_right=figure.metric.undefined_is_wrong,
+        rows = self.rows(draws) if rows is None else rows
+        headline, first = self.headline_figure, self.views[0].scores
+        verdict = Verdict(
+            first.origin.diagnostic,
+            first.origin.corpus,
+            "",
+            items=len(first.unit),
+            units=self.labels().sets,
+            candidates=self.roles.candidates,
+            baseline=self.roles.lexical or "",
+            reference=next(iter(self.roles.models), ""),
         )
+        wanted = {"always", "on request"} if on_request else {"always"}
+        compared = [figure for figure in self.figures if figure.metric.headline or figure.metric.compared in wanted]
+        comparisons = list[Comparison]()
+        for figure in sorted(compared, key=lambda figure: not figure.metric.headline):
+            differences = self.differences(figure, draws, all_pairs=on_request)
+            of_figure = figure.key
+            if not of_figure.similarity_function:
+                of_figure = replace(of_figure, similarity_function=first.similarity_function)
+            of_figure = replace(of_figure, diagnostic=first.origin.diagnostic, corpus=first.origin.corpus)
+            comparisons += [_comparison(of_figure, pair) for pair in differences]
+            if figure is headline:
+                metric = figure.metric
+                chance = metric.chance(self.views[0]) if callable(metric.chance) else metric.chance
+                verdict = replace(verdict, similarity_function=first.similarity_function, chance=chance)
+                values = self._headline(figure)
+                of_rows, is_right = rows_of(values.key, rows), metric.undefined_is_wrong
+                verdict = ranked(verdict, self.roles, values, of_rows, differences, is_ranking_of_right=is_right)
+        return MetricSummary(draws, rows, comparisons, verdict)
 
     # Item values
 
@@ -441,18 +414,18 @@ class Figures(Generic[AnyView]):
 
     def _headline(self, figure: Figure[AnyView]) -> Headline:
         """Return the item values of the headline, which may all be undefined."""
-        metric, values = figure.metric, self.values(figure)
+        metric, values, present = figure.metric, self.defined(figure), self.present(figure)
         if metric.kind == "correlation":
             x, kind = self._against(metric), _correlation_of(metric)
             values = {encoder: influences(x, y, kind) for encoder, y in values.items()}
         return Headline(
-            MetricKey(*figure.key),
+            figure.key,
             cast(float, metric.margin),
             values,
-            self.labels(metric),
+            self.labels(present),
             of_shares=metric.kind in ("share", "mean over folds"),
             is_bounded=metric.is_bounded,
-            places=self.places(metric),
+            places=np.flatnonzero(present),
         )
 
     def columns(self, contents: Mapping[str, tuple[str, str]], documents: str) -> Iterator[ItemColumn]:
@@ -468,34 +441,36 @@ class Figures(Generic[AnyView]):
             A hash of the documents that are searched; empty where there are none.
         """
         headline = self.headline_figure if self.headline() else None
-        # Of the figures of a correlation, only the headline is known to vary.
-        figures = [figure for figure in self.figures if figure.metric.kind != "correlation" or self.headline_figure]
-        base_systems = self.board.roles().base_systems
-        for figure in sorted(figures, key=lambda figure: figure is not headline):
-            metric, labels = figure.metric, self.labels(figure.metric)
+        for figure in sorted(self.figures, key=lambda figure: figure is not headline):
+            metric = figure.metric
             is_correlation = metric.kind == "correlation"
-            is_computed = metric.kind == "computed" or metric.compared == WITHIN_ENCODER
-            if is_computed or (is_correlation and figure.inside is not None):
+            # Of the figures of a correlation, only the headline is known to vary.
+            if is_correlation and (figure.inside is not None or not self.headline_figure):
                 continue
-            places = self.places(metric)
-            item = self.board.item if places is None else self.board.item[places]
+            if metric.kind == "computed" or metric.compared == WITHIN_ENCODER:
+                continue
+            present = self.present(figure)
+            labels, item = self.labels(present), self.views[0].scores.item[present]
             hashes = [contents.get(name, ("", name)) for name in item.tolist()]
             content, text = np.ascontiguousarray(np.array(hashes, dtype=np.str_).reshape(-1, 2).T)
             low, high = metric.range
-            for view in filter(figure.is_of, self.views):
+            values = self.defined(figure)
+            for view in self.views:
+                if view.encoder not in values:
+                    continue
                 origin = view.scores.origin
                 yield ItemColumn(
                     # Without the similarity function of the scores, which may be another one in another run.
-                    key=MetricKey(*figure.key, origin.diagnostic, origin.corpus),
+                    key=replace(figure.key, diagnostic=origin.diagnostic, corpus=origin.corpus),
                     encoder=origin.encoder,
                     fingerprint=origin.encoder_fingerprint,
                     is_candidate=not origin.baseline and not origin.is_chance,
-                    is_base=origin.encoder in base_systems,
+                    is_base=origin.encoder in self.roles.base_systems,
                     version=origin.version,
                     options=origin.options,
                     corpus_fingerprint=origin.corpus_fingerprint,
                     documents=documents,
-                    stream=self.board.stream,
+                    stream=view.stream,
                     heading=metric.heading or metric.name,
                     format=metric.style,
                     better=metric.better,
@@ -511,9 +486,9 @@ class Figures(Generic[AnyView]):
                     text=text,
                     unit=labels.label_set,
                     unit_labels=labels.pairs,
-                    value=figure.defined_items(view),
+                    value=values[view.encoder],
                     against=self._against(metric) if is_correlation else np.zeros(0),
-                    fold=self._folds(metric) if metric.kind == "mean over folds" else np.zeros(0, dtype=np.int64),
+                    fold=self._fold if metric.kind == "mean over folds" else np.zeros(0, dtype=np.int64),
                 )
 
 
@@ -522,29 +497,35 @@ def _correlation_of(metric: Metric) -> Kind:
     return cast(Kind, metric.correlation)
 
 
-def _computed(figure: Figure[AnyView], view: AnyView) -> Mapping[str, Estimate]:
-    """Return the estimates of a computed metric by subset."""
-    assert figure.metric.of is not None  # noqa: S101 - only such metrics become figures
-    computed = figure.metric.of(view)
-    if isinstance(computed, Estimate):
-        return {figure.subset: computed}
-    return cast(Mapping[str, Estimate], computed)
+def _comparison(key: MetricKey, pair: PairedDifference) -> Comparison:
+    """Return the comparison of a pair on one metric."""
+    return Comparison(
+        **vars(key),
+        a=pair.a,
+        b=pair.b,
+        difference=pair.difference,
+        low=pair.low,
+        high=pair.high,
+        p=pair.p,
+        p_holm=pair.p_adjusted,
+        pairs_in_family=pair.tests,
+        items=pair.items,
+        units=pair.units,
+        family=pair.family,
+        step=pair.step.kind if pair.step else "",
+        p_method=None if pair.p is None else METHOD,
+        won=pair.won,
+        lost=pair.lost,
+    )
 
 
 @dataclass(frozen=True)
 class MetricSummary:
-    """Rows, comparisons and verdict of the declared metrics, and the differences of the headline.
-
-    Attributes
-    ----------
-    differences
-        The paired differences of all families on the headline.
-    """
+    """Rows, comparisons and verdict of the declared metrics."""
 
     draws: Draws
     rows: list[Row]
     comparisons: list[Comparison]
-    differences: tuple[PairedDifference, ...]
     verdict: Verdict
 
     @cached_property

@@ -3,63 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from embassay.core.result import MAX_UNDEFINED, Difference, Estimate, Verdict
-from embassay.diagnostics.metrics.headline import Headline
-from embassay.diagnostics.metrics.scoreboard import Scoreboard
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import MAX_UNDEFINED, Difference, Row, Verdict
 from embassay.stats.best import Standings
 from embassay.stats.detectable import Precision
-from embassay.stats.families import PairedDifference
-from embassay.stats.labels import effective_number
-from embassay.stats.units import Floats
+from embassay.stats.families import PairedDifference, Roles
+from embassay.stats.labels import Labels, effective_number
+from embassay.stats.units import Floats, Ints
 
 
-def verdict(
-    board: Scoreboard,
+@dataclass(frozen=True)
+class Headline:
+    """The item values of the headline metric of a diagnostic on one corpus; higher is better.
+
+    Attributes
+    ----------
+    key
+        The metric, in any diagnostic and corpus.
+    margin
+        The smallest loss that matters.
+    values
+        The (n,) item values of each encoder, whose mean is the metric; NaN is undefined. Those of a correlation are
+        influences.
+    labels
+        The unit labels of the items.
+    of_shares
+        Whether the values are yes and no, or shares of them.
+    is_bounded
+        Whether the values lie in [0, 1], as shares do.
+    places
+        (n,) the places of these items in the scores.
+    """
+
+    key: MetricKey
+    margin: float
+    values: Mapping[str, Floats]
+    labels: Labels
+    of_shares: bool
+    is_bounded: bool
+    places: Ints
+
+
+def ranked(
+    verdict: Verdict,
+    roles: Roles,
     headline: Headline,
-    estimates: Mapping[str, Estimate],
+    rows: Mapping[str, Row],
     differences: Sequence[PairedDifference],
     *,
-    chance: float | None = None,
-    is_ranking_of_right: bool = True,
+    is_ranking_of_right: bool,
 ) -> Verdict:
-    """Return which systems may be the best on the headline, and what pairs differ by.
+    """Return a verdict with which systems may be the best on the headline, and what pairs differ by.
 
     Parameters
     ----------
-    board
-        The scores of all encoders.
-    estimates
-        The headline's estimate by encoder.
+    verdict
+        That of a diagnostic that does not rank encoders.
+    rows
+        The headline's row by encoder.
     differences
         The paired differences on the headline, each pair once.
-    chance
-        What blind choice would reach, where that is known.
     is_ranking_of_right
         Whether items are right or wrong: then a higher value is better.
     """
-    roles = board.roles()
-    values = {name: one.value for name, one in estimates.items() if one.value is not None}
+    values = {name: row.value for name, row in rows.items() if row.value is not None}
     left_out = tuple(name for name in _often_undefined(headline.values, roles.base_systems) if name in values)
-    ranked = {name: values[name] for name in roles.base_systems if name in values and name not in left_out}
+    competing = {name: values[name] for name in roles.base_systems if name in values and name not in left_out}
     reason = None
-    if not ranked:
+    if not competing:
         reason = f"no candidate is defined for {1 - MAX_UNDEFINED:.0%} of the items"
     elif headline.labels.too_few:
         reason = headline.labels.too_few.partition(": ")[2]
-    standings = Standings() if reason else Standings.of(ranked, differences)
+    standings = Standings() if reason else Standings.of(competing, differences)
     number = _effective_items(headline, roles.base_systems)
     undefined_as_wrong = {}
     if is_ranking_of_right:
         undefined_as_wrong = _undefined_as_wrong({name: headline.values[name] for name in roles.candidates})
     return replace(
-        unranked(board),
+        verdict,
         metric=headline.key.metric,
         subset=headline.key.subset,
-        similarity_function=board[0].similarity_function,
         condition=headline.key.condition,
         # Of equal values, the one named first comes first.
         candidates=tuple(sorted((n for n in roles.candidates if n in values), key=lambda name: -values[name])),
@@ -74,7 +101,6 @@ def verdict(
         reason=reason,
         differences=tuple(_difference(pair, headline, number) for pair in differences),
         effective_items=number,
-        chance=chance,
         leader="Best" if is_ranking_of_right else "Highest",
         margin=headline.margin,
     )
@@ -128,19 +154,4 @@ def _difference(pair: PairedDifference, headline: Headline, number: float | None
         target=target,
         items_needed=needed,
         step=pair.step.kind if pair.step else "",
-    )
-
-
-def unranked(board: Scoreboard) -> Verdict:
-    """Return the verdict of a diagnostic that does not rank encoders."""
-    roles = board.roles()
-    return Verdict(
-        board.diagnostic,
-        board.corpus,
-        "",
-        items=len(board.unit),
-        units=board.labels.sets,
-        candidates=roles.candidates,
-        baseline=roles.lexical or "",
-        reference=next(iter(roles.models), ""),
     )

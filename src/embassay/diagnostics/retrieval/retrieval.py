@@ -11,14 +11,13 @@ What the paper prints wrong is listed in ``docs/retrieval.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from math import ceil
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.core.errors import SpecError, begun
@@ -35,16 +34,15 @@ from embassay.core.layout import (
     Part,
     SeriesTable,
 )
-from embassay.core.result import Estimate, Example, Finding, Result, Row, Series
+from embassay.core.result import Estimate, Finding, Result, Row, Series
 from embassay.core.samples.retrieval import Question, words_of_a_passage
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Neighbours, Vectors
-from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
+from embassay.diagnostics.method import ItemMethod, Shown, Stored
 from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
-from embassay.diagnostics.metrics.scoreboard import item_example
-from embassay.diagnostics.metrics.summary import Figures, row
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import table
 from embassay.diagnostics.retrieval import paper
 from embassay.diagnostics.retrieval.scores import (
@@ -83,7 +81,7 @@ CITATION = """@misc{roychowdhury2024,
   doi = {10.48550/arXiv.2406.12336},
   note = {Later version: Investigating Distributions of Telecom Adapted Sentence Embeddings for Document Retrieval}
 }"""
-VERSION = 6
+VERSION = 7
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 FOUND = 5
@@ -199,11 +197,6 @@ WORDS_READ = Template(
 )
 
 
-def _answered_places(view: RetrievalView) -> Ints:
-    """Return the (m,) places of the questions that have a right document."""
-    return np.flatnonzero(view.answered)
-
-
 def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
     """Return how well the top similarity separates answered from unanswerable questions, where there are such."""
     top, labels = view.scores.values["top"][:, 0], Labels.of(view.scores.unit, view.scores.unit_labels)
@@ -234,7 +227,6 @@ def ranking_metric(
     return RankingMetric(
         name,
         of=lambda view: view.ranking(name),
-        places=_answered_places,
         kind=kind,
         better="higher",
         meaning=meaning,
@@ -253,7 +245,6 @@ def _success_after(transform: str) -> Metric:
         "Success@{k}",
         condition=transform,
         of=lambda view: view.ranking(f"Success@{{k}}/{transform}"),
-        places=_answered_places,
         kind="share",
         better="higher",
         meaning="success after a transform of the vectors",
@@ -450,10 +441,14 @@ METRICS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Retrieval(RetrievalOptions):
+class Retrieval(RetrievalOptions, ItemMethod):
     """The diagnostic; its options are those of :class:`~embassay.diagnostics.retrieval.scores.RetrievalOptions`."""
 
-    shape: str = field(default="retrieval", init=False)
+    shape = NAME
+    view = RetrievalView
+    metrics = METRICS
+    similarity_function = "similarity"
+    scores_rankings = True
 
     @property
     def options(self) -> str:
@@ -486,15 +481,17 @@ class Retrieval(RetrievalOptions):
             if is_so:
                 raise SpecError(f"corpus {corpus.name!r} has {problem}")
 
-    def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Search the vectors, and score the lists; what only vectors have is beside it."""
+    def values(self, corpus: Corpus[Question], vectors: Vectors) -> Stored:
+        """Search the vectors, and store what is of the lists; what only vectors have is beside it."""
         nearest = search(corpus, vectors, max(self.k, 2 * COMPARED))
         # A question without any similarity is undefined, not missed.
         missing = np.isnan(nearest.similarity[:, 0])
-        values, scalars = transformed_values(corpus, vectors, self, missing)
-        values["random"] = similarity_to_random(corpus, vectors)
-        scalars["dot"] = float(vectors.similarity == "dot")
-        return self._item_scores(corpus, nearest, origin, missing, values, scalars)
+        return {
+            **self._of_lists(corpus, nearest, missing),
+            **transformed_values(corpus, vectors, self, missing),
+            "random": similarity_to_random(corpus, vectors),
+            "dot": float(vectors.similarity == "dot"),
+        }
 
     def score_rankings(self, corpus: Corpus[Question], nearest: Neighbours, origin: Origin) -> ItemScores:
         """Score the lists of a retriever.
@@ -503,51 +500,43 @@ class Retrieval(RetrievalOptions):
         longest of these, and no similarity to random documents is known.
         """
         drawn = random_documents(corpus)
-        values = {"random": np.full(drawn.shape, np.nan)}
-        # Scores are on the retriever's own scale, as dot products are.
-        scalars = {"scored": float(not np.isnan(nearest.similarity).all()), "dot": 1.0}
+        random, listed = np.full(drawn.shape, np.nan), np.nan
         lengths = (nearest.documents >= 0).sum(axis=1)
         lacking = lengths[lengths < len(corpus.documents)]
         if lacking.size:
-            scalars["listed"] = float(lacking.max())
+            listed = float(lacking.max())
         else:
             by_place = np.take_along_axis(nearest.similarity, np.argsort(nearest.documents), axis=1)
-            values["random"] = np.take_along_axis(by_place, drawn, axis=1)
-        # What is in no list is missed.
-        return self._item_scores(corpus, nearest, origin, np.array(False), values, scalars)
+            random = np.take_along_axis(by_place, drawn, axis=1)
+        stored = {
+            # What is in no list is missed.
+            **self._of_lists(corpus, nearest, np.array(False)),
+            "random": random,
+            "listed": listed,
+            "scored": float(not np.isnan(nearest.similarity).all()),
+            # Scores are on the retriever's own scale, as dot products are.
+            "dot": 1.0,
+        }
+        return self.stored(corpus, origin, stored)
 
-    def _item_scores(
-        self,
-        corpus: Corpus[Question],
-        nearest: Neighbours,
-        origin: Origin,
-        missing: Bools,
-        values: dict[str, Floats],
-        scalars: dict[str, float],
-    ) -> ItemScores:
-        """Return the scores of lists, with the values and scalars of what made them."""
-        scalars |= {"documents": float(len(corpus.documents)), "chance": success_of_blind_choice(corpus, self.k)}
-        if not corpus.stored_documents:
-            scalars["passage_words"] = words_of_a_passage(corpus.documents)
-        return ItemScores(
-            origin,
-            similarity_function="similarity",
-            item=np.array([sample.id for sample in corpus.samples]),
-            unit=corpus.units,
-            labels={},
-            values=values | list_values(corpus, nearest, self.k, self.ranking_metrics, missing),
-            scalars=scalars,
-            unit_labels=corpus.unit_labels,
-        )
+    def _of_lists(self, corpus: Corpus[Question], nearest: Neighbours, missing: Bools) -> Stored:
+        """Return what is stored of lists, whatever made them."""
+        return {
+            **list_values(corpus, nearest, self.k, self.ranking_metrics, missing),
+            "documents": float(len(corpus.documents)),
+            "chance": success_of_blind_choice(corpus, self.k),
+            "passage_words": np.nan if corpus.stored_documents else words_of_a_passage(corpus.documents),
+        }
 
-    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus."""
-        figures = self.figures(scores)
-        views, requested = figures.views, figures.requested
-        summary = figures.summarise(draws, on_request=self.compare == "all")
-        rows = list(summary.rows)
-        thresholds = {view.encoder: dict(view.recommended_tau) for view in views}
-        for view in views:
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(partial(RetrievalView, options=self), scores, with_options(METRICS, k=self.k))
+
+    def rows(self, figures: Figures[RetrievalView], draws: Draws) -> list[Row]:
+        """Return the metrics, isotropy, thresholds and what they cost; with the option paper also its figures."""
+        rows = figures.rows(draws)
+        thresholds = {view.encoder: dict(view.recommended_tau) for view in figures.views}
+        for view in figures.views:
             if self.paper or self.transforms == "all":
                 rows += isotropy_rows(view, draws)
             if self.paper:
@@ -555,58 +544,49 @@ class Retrieval(RetrievalOptions):
                 rows += [*of_view, *paper.exam_rows(view, draws)]
                 thresholds[view.encoder] |= at
         rows += share_rows(figures, thresholds, draws)
-        series = [*similarity_series(views), *weight_series(views)]
         if self.paper:
-            rows += list(paper.correlations(requested, _by_key(rows), draws))
-            series += paper.beside_published(views, _by_key(rows))
-        # About all encoders, then about each, then warnings.
-        row_of = _by_key(rows)
-        findings = list(first_place(requested, summary.headline))
+            row_of: paper.RowByKey = {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
+            rows += paper.correlations(figures.requested, row_of, draws)
+        return [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
+
+    def series(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Series]:
+        """Yield the densities of similarities and what they mean, and the weights of hybrids."""
+        yield from similarity_series(figures.views)
+        yield from weight_series(figures.views)
+        if self.paper:
+            yield from paper.beside_published(figures.views, summary.row_of)
+
+    def findings(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield what is about all encoders, then about each, then warnings."""
+        requested = figures.requested
+        yield from first_place(requested, summary.headline)
         for view in requested:
-            findings += [*findings_of(view, summary.headline[view.encoder]), threshold_of(view, row_of)]
-        findings += [*words_read(requested), *scale_warnings(requested)]
-        signed = [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
-        return replace(summary, rows=signed).result(series, findings)
+            yield from findings_of(view, summary.headline[view.encoder])
+            yield threshold_of(view, summary.row_of)
+        yield from words_read(requested)
+        yield from scale_warnings(requested)
 
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
-        """Return the declared metrics of all encoders."""
-        return Figures.of(partial(RetrievalView, options=self), scores, with_options(METRICS, k=self.k))
+    def shows(self, corpus: Corpus[Question]) -> Callable[[RetrievalView, int], Shown]:
+        """Return what shows the rank of the right document and what was found, with references to passages."""
+        return partial(_shown, corpus, starts_of(corpus))
 
-    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
-        """Return which questions succeed at k; those without a right document are undecided, and a subset."""
-        requested = self.figures(scores).requested
-        return Outcomes(requested[0].subset, np.stack([view.scores.values[self.headline] for view in requested]))
-
-    def examples(
-        self, corpus: Corpus[Question], scores: Sequence[ItemScores], items: NDArray[np.int64]
-    ) -> Iterator[Example]:
-        """Yield each question with its right documents, and their rank and what was found by each encoder."""
-        views, starts = self.figures(scores).views, starts_of(corpus)
-        for index in items.tolist():
-            sample, subset = corpus.samples[index], str(views[0].subset[index])
-            outcomes = [_outcome(view, index, subset, corpus, starts) for view in views]
-            labels = {f"right{place}": document for place, document in enumerate(sample.right, start=1)}
-            texts = corpus.shown(sample.id)
-            for reference in chain.from_iterable(outcome.labels.values() for outcome in outcomes):
-                if "#" in reference:
-                    texts[reference] = begun(corpus.passage(reference))
-            yield item_example(scores[0], index, texts, subset, labels)
-            yield from outcomes
+    def texts(
+        self, corpus: Corpus[Question], index: int, outcomes: Sequence[Mapping[str, str]]
+    ) -> tuple[dict[str, str], Mapping[str, str]]:
+        """Return a question with its right documents, and the passages that the encoders found."""
+        sample = corpus.samples[index]
+        texts = corpus.shown(sample.id)
+        for reference in chain.from_iterable(outcome.values() for outcome in outcomes):
+            if "#" in reference:
+                texts[reference] = begun(corpus.passage(reference))
+        return texts, {f"right{place}": document for place, document in enumerate(sample.right, start=1)}
 
 
 create = Retrieval
 
 
-def _by_key(rows: Sequence[Row]) -> paper.RowByKey:
-    """Return rows by encoder, metric, subset and condition."""
-    return {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
-
-
-def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Question], starts: Ints) -> Example:
+def _shown(corpus: Corpus[Question], starts: Ints, view: RetrievalView, index: int) -> Shown:
     """Return what one encoder found for a question, with references ``id#0`` to passages.
-
-    The margin is the similarity of the nearest right document less that of the nearest wrong one; it is undefined
-    where all that was found is right.
 
     Parameters
     ----------
@@ -614,23 +594,18 @@ def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Questi
         (N,) the first passage of each document.
     """
     values = {name: of_questions[index] for name, of_questions in view.scores.values.items()}
-    # At place 0 the nearest right document; then all that were retrieved.
+    # At place 0 the nearest right document; then the first that were retrieved.
     retrieved = [(values["right_passage"], values[RIGHT]), *zip(values["found"], values["top"], strict=True)]
-    numbers, labels, wrong = {"rank": values["rank"]}, dict[str, str](), list[float]()
+    numbers, labels = {"rank": values["rank"]}, dict[str, str]()
     if values["tied"] > 1:
         labels["ties"] = f"tied up to rank {values['rank'] + values['tied'] - 1:.0f}"
-    for place, (passage, similarity) in enumerate(retrieved):
-        if np.isnan(passage):
-            continue
-        row_of_document = int(np.searchsorted(starts, passage, side="right")) - 1
-        document = corpus.documents[row_of_document].id
-        if document not in corpus.samples[index].right:
-            wrong.append(similarity)
-        if place <= FOUND:
+    for place, (passage, similarity) in enumerate(retrieved[: FOUND + 1]):
+        if not np.isnan(passage):
+            document = int(np.searchsorted(starts, passage, side="right")) - 1
             name = f"found{place}" if place else "right"
-            numbers[name], labels[name] = similarity, f"{document}#{passage - starts[row_of_document]:.0f}"
-    margin, correct = values[RIGHT] - (wrong or [np.nan])[0], values[view.headline]
-    return view.outcome(index, numbers, correct=correct, margin=margin, subset=subset, labels=labels)
+            numbers[name] = similarity
+            labels[name] = f"{corpus.documents[document].id}#{passage - starts[document]:.0f}"
+    return numbers, labels
 
 
 # Rows that are no means of the questions
@@ -656,17 +631,12 @@ def share_rows(
         threshold = thresholds[view.encoder].get(subset)
         return None if threshold is None else view.shares_at(threshold).get(metric)
 
-    places = {
-        "accuracy_at_tau": _answered_places,
-        "kept": _answered_places,
-        "unanswerable_dropped": lambda view: np.flatnonzero(~view.answered),
-    }
     metrics = [
-        Metric(name, subset, kind="share", better="neither", of=partial(share, name, subset), places=of_metric)
+        Metric(name, subset, kind="share", better="neither", of=partial(share, name, subset))
         for subset in dict.fromkeys(chain.from_iterable(thresholds.values()))
-        for name, of_metric in places.items()
+        for name in ("accuracy_at_tau", "kept", "unanswerable_dropped")
     ]
-    return Figures(figures.board, figures.views, tuple(metrics)).rows(draws)
+    return Figures(figures.views, tuple(metrics)).rows(draws)
 
 
 # Series

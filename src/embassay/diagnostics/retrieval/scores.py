@@ -25,8 +25,8 @@ from embassay.core.samples.retrieval import Question, first_passages, right_pair
 from embassay.core.types import Corpus
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import NEAREST
+from embassay.diagnostics.method import ItemView, Stored
 from embassay.diagnostics.metrics.metric import Metric
-from embassay.diagnostics.metrics.scoreboard import View
 from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.closeness import paired
@@ -206,7 +206,8 @@ def list_values(
         nearest documents' passages, ``nearest`` (n, m) the places of the ten nearest documents and of all that are
         exactly as near as the last of them, 20 at most. Of the nearest right document ``rank`` (n,) from 1: one more
         than the number of documents that are strictly nearer; ``tied`` (n,) the number of documents that are exactly as
-        near, itself included; ``right_passage`` (n,) the row of its nearest passage; NaN where it has no rank.
+        near, itself included; ``right_passage`` (n,) the row of its nearest passage; NaN where it has no rank. And
+        ``margin`` (n,) its similarity less that of the nearest wrong one.
     """
     questions, pairs = len(corpus.samples), right_pairs(corpus.samples, corpus.documents)
     values, places = dict[str, Floats](), right_places(corpus, nearest, pairs)
@@ -220,6 +221,11 @@ def list_values(
         values[name][:, : columns.shape[1]] = columns[:, :k]
     values[NEAREST] = nearest.first(COMPARED)
     values[RIGHT] = _largest(pairs[:, 0], nearest.own, questions)
+    # The nearest right document against the nearest wrong one; undefined where all that was found is right.
+    number, found = len(corpus.documents), nearest.documents[:, :k]
+    is_right = np.isin(found + number * np.arange(questions)[:, None], pairs @ [number, 1]) | (found < 0)
+    wrong = np.where(is_right, np.nan, nearest.similarity[:, :k])
+    values["margin"] = values[RIGHT] - np.fmax.reduce(wrong, axis=1)
     values["answered"] = np.array([float(bool(sample.right)) for sample in corpus.samples])
     # The nearest right document of each question; −1 marks one without a rank, which is sorted last.
     order = np.lexsort((np.where(nearest.greater < 0, np.inf, nearest.greater), pairs[:, 0]))
@@ -286,9 +292,7 @@ def similarity_to_random(corpus: Corpus[Question], vectors: Vectors, rows: int =
     return np.concatenate(blocks)
 
 
-def transformed_values(
-    corpus: Corpus[Question], vectors: Vectors, options: RetrievalOptions, missing: Bools
-) -> tuple[dict[str, Floats], dict[str, float]]:
+def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: RetrievalOptions, missing: Bools) -> Stored:
     """Return the success after each transform, and the isotropy of the passages before and after.
 
     Transforms are fitted on the distinct passages, which isotropy is of, too: a text that is repeated says nothing more
@@ -305,7 +309,7 @@ def transformed_values(
     scalars = _isotropy(sample, "", ("i_a", "isoscore", "isoscore_unbiased"))
     scalars["distinct_passages"] = float(sample.shape[0])
     if issparse(sample) or options.transforms == "none":
-        return values, scalars
+        return {**values, **scalars}
     pairs = right_pairs(corpus.samples, corpus.documents)
     for name in transforms.NAMES:
         success = values[f"{options.headline}/{name}"] = np.full(len(missing), np.nan)
@@ -322,7 +326,7 @@ def transformed_values(
         success[missing | np.isnan(nearest.similarity[:, 0])] = np.nan
         scalars |= _isotropy(passages_of(corpus, moved, distinct=True), name, ("i_a", "isoscore"))
         scalars[f"rank/{name}"] = float(fitted.rank)
-    return values, scalars
+    return {**values, **scalars}
 
 
 def _isotropy(passages: Any, condition: str, metrics: Iterable[str]) -> dict[str, float]:
@@ -336,7 +340,7 @@ def _isotropy(passages: Any, condition: str, metrics: Iterable[str]) -> dict[str
 
 
 @dataclass(frozen=True)
-class RetrievalView(View):
+class RetrievalView(ItemView):
     """One encoder's questions. Below, n counts all questions, m those with a right document, d those of the m with k
     similarities, u those without a right document.
     """
@@ -364,6 +368,11 @@ class RetrievalView(View):
         return self.scores.scalars.get("listed")
 
     @property
+    def right(self) -> Floats:
+        """(n,) whether a question succeeds at k; NaN without a right document."""
+        return self.scores.values[self.headline]
+
+    @property
     def subset(self) -> NDArray[np.str_]:
         """(n,) whether a question has a right document; empty where all have one."""
         return np.where(self.answered.all(), "", np.where(self.answered, "answerable", "unanswerable"))
@@ -383,12 +392,15 @@ class RetrievalView(View):
         return self.scores.values[name][self.answered]
 
     def ranking(self, declared: str) -> Floats | None:
-        """Return (m,) a ranking metric of the answered questions by its declared name, such as ``Success@{k}``.
+        """Return (n,) a ranking metric by its declared name, such as ``Success@{k}``.
 
-        NaN is undefined. None where it is not stored: of few documents, or after a transform of sparse vectors.
+        NaN is undefined, ABSENT a question without a right document. None where it is not stored: of few documents, or
+        after a transform of sparse vectors.
         """
         name = declared.format(k=self.options.k)
-        return self.values(name) if name in self.scores.values else None
+        if name not in self.scores.values:
+            return None
+        return self.at(self.answered, self.values(name))
 
     @cached_property
     def has_full_top_k(self) -> Bools:
@@ -443,15 +455,16 @@ class RetrievalView(View):
         return {RECOMMENDED[threshold.guarantee]: threshold.value}
 
     def shares_at(self, threshold: float) -> dict[str, Floats]:
-        """Return what a threshold does: (m,) shares of answered questions, and (u,) of unanswerable ones, if any.
+        """Return what a threshold does: (n,) shares, of answered questions and of unanswerable ones, if any.
 
         A question finds nothing when even its largest similarity is below the threshold.
         """
         largest, is_kept = self.largest_of_unanswerable, self.values("top") >= threshold
         success = np.where(self.values(RIGHT) >= threshold, self.values(self.headline), 0.0)
-        shares = {"accuracy_at_tau": success, "kept": is_kept.mean(axis=1)}
-        for values in shares.values():
-            values[~self.has_full_top_k] = np.nan
+        shares = dict[str, Floats]()
+        for name, values in (("accuracy_at_tau", success), ("kept", is_kept.mean(axis=1))):
+            shares[name] = self.at(self.answered, np.where(self.has_full_top_k, values, np.nan))
         if len(largest):
-            shares["unanswerable_dropped"] = np.where(np.isnan(largest), np.nan, largest < threshold)
+            dropped = np.where(np.isnan(largest), np.nan, largest < threshold)
+            shares["unanswerable_dropped"] = self.at(~self.answered, dropped)
         return shares

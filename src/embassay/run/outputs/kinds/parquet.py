@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from embassay.core.errors import OutputError
 from embassay.core.store.files import default_folder
-from embassay.diagnostics.base import ShowsItems
 from embassay.run.cache.cache import VectorCache
 from embassay.run.examples import ScoredTask
 from embassay.run.finished import FinishedRun
@@ -37,7 +36,7 @@ def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
         If a corpus of the run cannot be read again.
     """
     items = items_in(finished.folder)
-    names = {task.name: isinstance(task.diagnostic, ShowsItems) for task in items.tasks}
+    names = {task.name: task.diagnostic.shows_items for task in items.tasks}
     frames = {f"items-{name}.parquet": items.frame(name) for name, shows_items in names.items() if shows_items}
     if not frames:
         raise OutputError("no diagnostic of this run shows single items, or its scores are gone; repeat its command")
