@@ -48,7 +48,7 @@ comparison/differences.py | items if gain < 0} | items if gain < -0.5}
 comparison/differences.py | min(2 * alone, 1.0) if pair.since else alone | alone
 core/columns.py | self.kind in ("share", "mean over folds") | self.kind == "share"
 diagnostics/metrics/summary.py | return cast(Kind, metric.correlation) | return "spearman"
-diagnostics/metrics/summary.py | fold=self._folds(metric) if metric.kind == "mean over folds" else None | fold=None
+diagnostics/metrics/summary.py | fold=self._fold if metric.kind == "mean over folds" else None | fold=None
 reports/findings/limits.py | effective_units >= corpus.items / 2 | effective_units >= corpus.items
 """
 """The module, a text that stands in it once, and the text that replaces it."""
