@@ -11,7 +11,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from embassay import __version__
 from embassay.cli.app import exit_code_of
 
 SCHEMA = json.loads(files("embassay.core.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
@@ -238,11 +237,6 @@ def test_a_full_disk_behind_standard_output_is_one_message(behind):
     assert behind("list", "> /dev/full") == (2, "embassay: No space left on device\n")
 
 
-def test_python_dash_m(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "embassay", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == __version__
-
-
 def test_vectors_that_depend_on_their_company_are_a_note_of_the_run_and_of_its_report(embassay, tmp_path):
     (tmp_path / "company.py").write_text(
         "def f(texts):\n    return [[float(len(t)), -1.0 if len(texts) == 1 else 90.0] for t in texts]\n"
@@ -254,6 +248,3 @@ def test_vectors_that_depend_on_their_company_are_a_note_of_the_run_and_of_its_r
     for page in ("RUN/report.html", "again.html"):
         notes = (tmp_path / page).read_text(encoding="utf-8").partition("<summary>Notes</summary>")[2]
         assert "depends on the other texts of its batch" in notes
-
-
-# --- the encoder that the others are compared with ----------------------------------------------------------

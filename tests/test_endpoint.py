@@ -207,11 +207,6 @@ def test_no_quarter_of_the_key_is_shown(service, endpoint, part, body):
     assert "…" in error.said
 
 
-def test_the_location_of_a_redirect_shows_no_quarter_of_the_key(service, endpoint):
-    service.script(service.status(307, Location=f"https://{KEY[:16]}.example/v1/embeddings"))
-    assert not has_quarter(str(failure(endpoint)))
-
-
 def test_nothing_shows_the_key(service, endpoint, caplog):
     caplog.set_level(logging.DEBUG)
     service.script(service.status(500, KEY.encode()), service.status(401, KEY.encode()))

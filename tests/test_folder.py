@@ -6,62 +6,6 @@ from embassay.core.errors import MissingExtraError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, Folder
 
 
-def test_names_are_file_names_without_helpers():
-    assert {
-        "api",
-        "bm25",
-        "bow",
-        "hashing",
-        "hf",
-        "infersent",
-        "laser",
-        "mteb",
-        "onnx",
-        "paragraphs",
-        "python",
-        "random",
-        "st",
-        "tfidf",
-        "urae",
-        "use",
-        "vectors",
-        "words",
-    } <= set(ENCODERS.names())
-    assert {
-        "beir",
-        "composition",
-        "documents",
-        "edits",
-        "fusions",
-        "groups",
-        "handbook",
-        "heros",
-        "minimal_pairs",
-        "msrp",
-        "opinosis",
-        "opposites",
-        "pairs",
-        "paraphrases",
-        "retrieval",
-        "semantoneg",
-        "squad",
-        "trec",
-        "tuples",
-        "vignettes",
-        "wikisplit",
-    } <= set(CORPORA.names())
-    assert {
-        "composition",
-        "isotropy",
-        "localization",
-        "minimal_pairs",
-        "negated_antonyms",
-        "retrieval",
-        "shift",
-        "similarity",
-    } <= set(DIAGNOSTICS.names())
-
-
 def test_listing_imports_nothing():
     import subprocess
     import sys

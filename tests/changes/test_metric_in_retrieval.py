@@ -8,7 +8,6 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.cli.catalogue import listed_metrics
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.diagnostics.retrieval import retrieval

@@ -14,14 +14,6 @@ def result(built_in_run):
     return ea.read(built_in_run)
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("items") / "run"
-    code = exit_code_of(["run", "-e", "bow", "-e", "hashing", "--resamples", "50", "--no-cache", "-o", str(folder)])
-    assert code == 0
-    return folder
-
-
 @pytest.mark.parametrize(("diagnostic", "metric"), [("negated_antonyms", "accuracy"), ("retrieval", "Success@5")])
 def test_the_mean_of_correct_is_the_headline(result, diagnostic, metric):
     # Questions without an answer are undecided, and so is one that depends on the order of ties.

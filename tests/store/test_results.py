@@ -20,10 +20,6 @@ def result():
     return assay(["hashing", "bow"], ["opposites"], cache=None, resamples=200)
 
 
-def test_it_is_valid_by_the_schema(result):
-    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(to_bytes(result)))) == []
-
-
 def test_the_schema_is_that_of_the_classes():
     # After a change of a class: python tools/result_schema.py
     assert json_schema() == SCHEMA
@@ -39,11 +35,6 @@ def test_the_schema_refuses_what_it_should(result):
 def test_it_reads_back_as_it_was(result):
     assert from_bytes(to_bytes(result), Path("x")) == result
     assert to_bytes(from_bytes(to_bytes(result), Path("x"))) == to_bytes(result)
-
-
-def test_the_same_run_gives_the_same_bytes(result):
-    again = assay(["hashing", "bow"], ["opposites"], cache=None, resamples=200)
-    assert to_bytes(again) == to_bytes(result)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
