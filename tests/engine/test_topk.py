@@ -176,46 +176,6 @@ def test_torch_agrees_to_the_bit(kind, similarity_function):
         assert_same(searched(*args, device="cpu"), [getattr(right, name) for name in FIELDS])
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("device", ["", "cpu"])
-def test_passages_that_are_not_finite_have_no_cosine(device, dtype):
-    if device:
-        pytest.importorskip("torch")
-    rng = np.random.default_rng(14)
-    rows = rng.normal(size=(410, 8)).astype(dtype)
-    rows[rng.random(410) < 0.1, 3] = np.inf
-    rows[rng.random(410) < 0.1, 5] = -np.inf
-    rows[rng.random(410) < 0.1, 1] = np.nan
-    rows[rng.random(410) < 0.1] = 0
-    rows[:10] = rng.normal(size=(10, 8))
-    rows[:5, [3, 5]] = 0
-    for starts in (None, np.arange(0, 400, 4)):
-        args = (rows[:10], rows[10:], 4, "cosine", starts, np.argwhere(np.ones((10, 60))))
-        assert_same(searched(*args, device=device), naive(*args))
-    args = (rows[:10], rows[10:], 4, "dot")
-    assert_same(searched(*args), naive(*args))
-
-
-def test_no_length_is_missed_by_dot_products():
-    """One passage is 10¹⁸ times as long as the others, and another as much shorter; every rank is right."""
-    rng = np.random.default_rng(21)
-    rows = rng.normal(size=(320, 16)).astype(np.float32)
-    rows[[3, 50]] *= 1e18
-    rows[[4, 51]] *= 1e-18
-    args = (rows[300:], rows[:300], 300, "dot", None, np.argwhere(np.ones((20, 300))))
-    assert_same(searched(*args), naive(*args))
-
-
-def test_a_cosine_of_overflowing_squares_is_undefined():
-    rows = np.random.default_rng(22).normal(size=(40, 4))
-    rows[[7, 9]] *= 1e160
-    found = searched(rows[5:10], rows, 40, "cosine", None, np.array([[0, 7], [2, 3]]))
-    assert 7 not in found.documents
-    assert 9 not in found.documents
-    assert (found.documents[[2, 4]] == -1).all()
-    assert (found.greater.tolist(), found.tied.tolist()) == ([38, -1], [2, -1])
-
-
 def test_differences_below_single_precision_decide():
     query = np.zeros((1, 384))
     query[0, 0] = 1
