@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from embassay.core.result import Screening
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus, content_hash
 from embassay.corpora.queries.made import SOURCES
@@ -104,8 +103,3 @@ def test_questions_that_were_made_of_the_documents_show_nothing():
 
 def test_an_original_that_is_not_in_the_run_is_not_compared_with():
     assert screened(corpus_of(), NEAR) == {}
-
-
-def screening(outcome, step="index", **more):
-    fields = {"overlap": 0.9834, "low": 0.96, "high": 1.0, "questions": 60, "changed": 3, "most_points": 13.2, **more}
-    return Screening("mine", "hnsw", "m", step, outcome=outcome, **fields)
