@@ -1405,5 +1405,5 @@ def test_a_search_that_is_not_above_chance_is_said_to_be_not_shown(sign):
     vectors = {text: sign * v if text.startswith("question") else v for text, v in vectors.items()}
     (finding,) = titled(run([Table("t", vectors)], corpus), "Search is not shown to be better than chance")
     assert finding.consequence == (
-        "That it is of use for search on this corpus is not shown; more questions would tell."
+        "It is not shown to be of use for search on this corpus; more questions would decide."
     )

@@ -29,7 +29,7 @@ def answering(corpus, right, hard=()):
 def sentences(result):
     """The findings and the other lines of the only verdict."""
     (found,) = result.verdicts
-    return list(verdict(result, found, {}, {}))
+    return list(verdict(result, found))
 
 
 def run(encoders, corpus, diagnostic="negated_antonyms", **options):

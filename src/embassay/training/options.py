@@ -31,11 +31,10 @@ class Checked:
     """
 
     def __post_init__(self) -> None:
-        """Check each option that is not the default, so that ``--help``, which shows defaults, needs no pydantic."""
+        """Check each option that is not the default; so commands can hold the defaults without loading pydantic."""
         kinds = get_type_hints(type(self), include_extras=True)
         for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not field.default:
+            if (value := getattr(self, field.name)) is not field.default:
                 fitting(value, kinds[field.name], f"option {field.name!r}")
 
 
