@@ -50,12 +50,6 @@ def base(tmp_path_factory):
     return str(folder / "tiny")
 
 
-@pytest.fixture
-def trainers(monkeypatch):
-    """Trainers that move a copy of the weights a little, and note what they were given."""
-    return pretended(monkeypatch)
-
-
 def pretended(monkeypatch):
     calls = []
 

@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli.app import exit_code_of
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.diagnostics.retrieval import retrieval
-from embassay.run.command import carry_out
-from embassay.run.request import RunRequest
 from tables import Table
 
 ROOT = Path(__file__).parent.parent.parent
@@ -67,24 +64,6 @@ def encoder(name, noise):
     return Table(name, vectors)
 
 
-def finished(folder, *, noise=1.0, options=",compare=all"):
-    """Make a finished run and return its folder."""
-    encoders = [encoder("a", noise), encoder("b", 1.5)]
-    request = RunRequest(
-        encoders, [CORPUS], [f"retrieval{options}"], out=folder, quiet=True, resamples=50, baselines=False, cache=None
-    )
-    assert carry_out(request) == 0
-    return folder
-
-
-def printed(capsys, *arguments, code=0):
-    """Run a command and return what it prints, on one line."""
-    capsys.readouterr()
-    assert exit_code_of([str(argument) for argument in arguments]) == code
-    output = capsys.readouterr()
-    return " ".join((output.out + output.err).split())
-
-
 def by_hand(vectors):
     """Rank the documents of each question and count the right ones among the first R."""
     passages = np.array([vectors[f"passage {d}"] for d in range(DOCUMENTS)])
@@ -108,20 +87,6 @@ def test_its_rows_and_comparisons_are_made(declared):
         assert (row.subset, row.items, row.undefined) == ("all", QUESTIONS - 1, 0)
     (comparison,) = [c for c in result.comparisons if c.metric == "Rprec"]
     assert comparison.difference == pytest.approx(rows[comparison.a].value - rows[comparison.b].value)
-
-
-def test_the_gate_takes_a_margin_and_a_floor_of_it(declared, tmp_path, capsys):
-    old = finished(tmp_path / "old")
-    worse = finished(tmp_path / "worse", noise=6.0)
-    words = printed(capsys, "check", worse, "--baseline", old, "--margin", "Rprec=0.05", "--floor", "Rprec=0.9", code=1)
-    outcome = ea.check(worse, old, margins={"Rprec": 0.05}, floors={"Rprec": 0.9})
-    assert "Rprec" in words
-    changes = {(change.encoder, change.metric): change.outcome for change in outcome.changes}
-    assert changes["a", "Rprec"] == "regression"
-    assert {(floor.encoder, floor.metric, floor.margin) for floor in outcome.floors} == {
-        ("a", "Rprec", 0.9),
-        ("b", "Rprec", 0.9),
-    }
 
 
 def test_with_ties_it_is_the_expected_value():

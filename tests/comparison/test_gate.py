@@ -181,14 +181,6 @@ def test_a_new_label_is_noted(choice_run):
     assert outcome.notes == ("added is not checked: the baseline lacks it",)
 
 
-def test_a_corpus_with_other_items_is_checked_on_the_common_ones(choice_run):
-    run = choice_run("new", [model(BAD)], choices(range(50, 250)))
-    outcome = ea.check(run, choice_run("old", [model()]))
-    (change,) = outcome.changes
-    assert (change.items, change.outcome) == (150, "regression")
-    assert "compared on 150 common items" in outcome.notes[0]
-
-
 # --- Python ----------------------------------------------------------------------------------------------
 
 

@@ -57,13 +57,6 @@ def test_how_many_more_questions_a_gate_takes(make_run, capsys):
     assert [gate.more for gate in ea.plan(make_run("many", TWO, questions=400)).gates] == [1200]
 
 
-def test_more_power_takes_more_items(make_run):
-    run = make_run("run", TWO)
-    usual, strict = ea.plan(run, 0.05).pairs[0], ea.plan(run, 0.05, power=0.95).pairs[0]
-    assert strict.items_needed > usual.items_needed
-    assert strict.smallest_difference > usual.smallest_difference
-
-
 def test_under_ten_units_there_is_no_plan(make_run, capsys):
     run = make_run("run", TWO, questions=8)
     plan = ea.plan(run, 0.05)

@@ -68,14 +68,6 @@ def test_a_run_has_its_item_values_and_texts(run_of):
     assert "How do I send a parcel back" in run.texts.values()
 
 
-def test_the_same_corpus_has_all_items_in_common(run_of):
-    old, new = run_of("old"), run_of("new", encoders=["hashing,dim=64"])
-    # The content of both files is the same.
-    pair = headline(old), headline(new)
-    assert paired(*pair) == pair
-    assert mismatch(*pair) == []
-
-
 def test_items_are_matched_by_content_and_not_by_id_or_place(run_of):
     edited = [("x9", *LINES[4][1:]), ("q1", "When does it open on Monday", "hours"), *LINES[1:4]]
     old, new = run_of("old"), run_of("new", lines=edited)

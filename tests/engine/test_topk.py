@@ -162,34 +162,6 @@ def test_equals_a_loop_where_vectors_are_sparse(task, counts):
     assert_same(searched(queries, passages, *rest), naive(queries, passages, *rest))
 
 
-@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_torch_agrees_to_the_bit(kind, similarity_function):
-    pytest.importorskip("torch")
-    rng = np.random.default_rng(4)
-    with np.errstate(over="ignore", under="ignore"):
-        rows = vectors(rng, kind, 3040, 24).astype(np.float32)
-    pairs = np.stack([rng.integers(0, 40, size=400), rng.integers(0, 1000, size=400)], axis=1)
-    for starts in (None, np.arange(0, 3000, 3)):
-        args = (rows[3000:], rows[:3000], 10, similarity_function, starts, pairs)
-        right = searched(*args)
-        assert_same(searched(*args, device="cpu"), [getattr(right, name) for name in FIELDS])
-
-
-def test_differences_below_single_precision_decide():
-    query = np.zeros((1, 384))
-    query[0, 0] = 1
-    passages = np.zeros((500, 384))
-    angle = 0.5 + 1e-9 * np.random.default_rng(1).permutation(500)
-    passages[:, 0], passages[:, 1] = np.cos(angle), np.sin(angle)
-    pairs = np.stack([np.zeros(500, int), np.arange(500)], axis=1)
-    found = searched(query, passages, 500, "cosine", None, pairs)
-    assert np.array_equal(found.documents[0], np.argsort(angle))
-    assert np.array_equal(found.greater, np.argsort(np.argsort(angle)))
-    assert (found.tied == 1).all()
-    assert np.unique((passages @ query[0]).astype(np.float32)).size < 20
-
-
 def test_worked_by_hand():
     passages = np.array([[1.0, 0], [0, 0], [0, 2], [3, 0], [0, 0], [0, 0]], dtype=np.float32)
     queries = np.array([[2.0, 0], [0, 0]], dtype=np.float32)

@@ -125,20 +125,6 @@ def test_the_measures_agree_with_scipy_and_numpy(measure, oracle):
     assert all_pairs(u, v, measure) == pytest.approx(expected, abs=1e-12, rel=1e-12)
 
 
-@pytest.mark.parametrize("make", [np.asarray, csr_array, csr_matrix])
-def test_zero_vectors_have_no_cosine_and_no_ned(make):
-    u = np.array([[0, 0, 0], [1, 2, 4], [0, 0, 0]], dtype=np.float32)
-    v = np.array([[1, 2, 4], [0, 0, 0], [0, 0, 0]], dtype=np.float32)
-    found = paired(make(u), make(v))
-    assert np.isnan(found["cosine"]).all()
-    assert np.isnan(found["ned"]).all()
-    assert found["dot"].tolist() == [0, 0, 0]
-    assert found["l1"].tolist() == [7, 7, 0]
-    assert found["l2"] == pytest.approx([sqrt(21), sqrt(21), 0], abs=1e-15)
-    for measure in MEASURES:
-        assert same(np.diag(all_pairs(make(u), make(v), measure)), found[measure])
-
-
 @pytest.mark.parametrize("width", [1, 2, 3, 7, 384])
 @pytest.mark.parametrize("value", [0.1, 1 / 3, -7.3, 1e-20, 1e20])
 def test_constant_vectors_have_no_ned_whatever_rounding_leaves_them(width, value):

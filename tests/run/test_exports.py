@@ -52,14 +52,3 @@ def test_markdown_replaces_its_own_report_only(run, tmp_path, capsys):
     path.write_text(f"{MARKER}\nold")
     assert report(run, "--format", "md", "-o", path) == 0
     assert "# Embassay report" in path.read_text(encoding="utf-8")
-
-
-def test_an_overwritten_run_has_no_exports_of_the_last_one(tmp_path):
-    out = tmp_path / "run"
-    arguments = ["run", "-c", "opposites", "-d", "negated_antonyms", "-e", "bow", "--no-cache", "-o", str(out)]
-    assert exit_code_of([*arguments, "--resamples", "20"]) == 0
-    for style in ("md", "csv"):
-        assert report(out, "--format", style) == 0
-    assert exit_code_of([*arguments, "--resamples", "30", "--overwrite"]) == 0
-    assert not (out / "report.md").exists()
-    assert not list((out / "csv").iterdir())

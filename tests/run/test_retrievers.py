@@ -12,7 +12,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, InputError, SourceError, SpecError
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import Document
 from embassay.core.types import Card
 from embassay.models.base import BaseEncoder
 from embassay.run.execute import execute
@@ -63,13 +63,6 @@ def corpus():
     known = {document.id for document in documents}
     samples = tuple(sample for sample in handbook.samples if sample.right and known.issuperset(sample.right))
     return replace(handbook, name="some", builtin=False, samples=samples, documents=documents)
-
-
-@pytest.fixture(scope="module")
-def many_units(corpus):
-    """A question about each document, a unit of its own."""
-    samples = [Question(f"q{n}", f"question {n}", (document.id,)) for n, document in enumerate(corpus.documents)]
-    return replace(corpus, samples=tuple(samples))
 
 
 @pytest.fixture(scope="module")
@@ -179,38 +172,6 @@ def test_metrics_are_those_of_the_list(corpus):
     assert {value for value, _, _ in missed.values()} == {0}
     (finding,) = [finding for finding in result.statements if finding.title == "Lists, not all documents"]
     assert finding.sentence.startswith(f"beyond lists at most 20 of 60 documents; for {len(right)} questions no right")
-
-
-def built(name, part, answer, step="reranker"):
-    """Return a retriever that is built on a part, which it does not look at."""
-    return Planted(name=name, fingerprint=name, answer=answer, parts=(part,), step=step)
-
-
-def test_what_each_step_gains_is_said_with_its_paired_difference(corpus):
-    base = Planted(name="base", answer=placed(7, 20))
-    setups = [
-        base,
-        built("ranked", "base", placed(0, 20)),
-        built("index", "ranked", placed(0, 20), "index"),
-        built("broken", "ranked", placed(9, 20), "index"),
-    ]
-    result = assay(setups, corpus)
-    record = {encoder.name: encoder for encoder in result.encoders}["ranked"]
-    assert (record.parts, record.step) == (("base",), "reranker")
-    of_parts = {(pair.a, pair.b, pair.step): pair for pair in result.comparisons if pair.family == "step"}
-    assert {pair: one.difference for pair, one in of_parts.items() if one.metric == "Success@5"} == {
-        ("ranked", "base", "reranker"): 1.0,
-        ("index", "ranked", "index"): 0.0,
-        ("broken", "ranked", "index"): -1.0,
-    }
-
-
-def test_tied_documents_count_in_the_headroom_by_their_share(corpus):
-    """All 60 documents have one score: the right one is among the first 50 of 60 places in 5 of 6 orders."""
-    ids = [document.id for document in corpus.documents]
-    tied = Planted(name="tied", answer=lambda q, row: q.listed(row, ids, [0.0] * len(ids)))
-    (said,) = [one for one in assay([tied], corpus).statements if "Headroom" in one.title]
-    assert said.value == pytest.approx(50 / 60, abs=1e-6)
 
 
 def test_a_retriever_gets_the_lists_of_its_parts_and_continues_one(corpus):
@@ -350,24 +311,6 @@ def test_lists_of_other_parts_and_of_another_corpus_are_not_used_again(corpus, t
     result = ea.assay([of_corpus], two, ["retrieval"], cache=tmp_path, baselines=False)
     found = {row.corpus: row.value for row in result.rows if (row.metric, row.subset) == ("Success@5", "all")}
     assert found == {"a": 1.0, "b": 0.0}
-
-
-def test_all_questions_are_answered_with_the_best_choice(many_units):
-    """The first choice is right on a third of the questions, the second on the others, so all have the second one."""
-
-    def right_on_a_third(questions, row):
-        return placed(0 if int(questions.samples[row].id[1:]) % 3 == 0 else 8, 20)(questions, row)
-
-    def right_on_the_others(questions, row):
-        return placed(8 if int(questions.samples[row].id[1:]) % 3 == 0 else 0, 20)(questions, row)
-
-    answers = {0.0: right_on_a_third, 1.0: right_on_the_others}
-    choices = {value: Planted(name=f"{value}", answer=answer) for value, answer in answers.items()}
-    result = assay(
-        [Planted(name="auto", choices=choices), Planted(name="second", answer=right_on_the_others)], many_units
-    )
-    everything = [row.metric for row in result.rows if row.encoder == "auto"]
-    assert figures(result, "auto", everything) == figures(result, "second", everything)
 
 
 @pytest.fixture

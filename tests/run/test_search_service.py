@@ -9,7 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError, InputError
+from embassay.core.errors import EncoderError
 from embassay.run.resolve import load_candidate, load_corpus
 from embassay.run.specs import Spec
 from embassay.search.retrievers.base import Questions
@@ -112,15 +112,6 @@ def test_headers_parameters_and_keys_are_sent_and_written_nowhere(server, corpus
     assert not [path for path in out.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
-def test_a_service_that_is_down_fails_alone_and_the_exit_code_says_so(server, corpus, tmp_path, capsys):
-    gone = SearchServer(corpus)
-    gone.close()
-    specs = ["-e", f"ours={gone.address},ids=hits.hits.*._id", "-e", "bow"]
-    arguments = ["run", *specs, "-c", "handbook", "-d", "retrieval", "-o", str(tmp_path / "run"), "--limit", "8"]
-    assert exit_code_of([*arguments, "--resamples", "20", "--no-cache", "--no-baselines"]) == 3
-    assert "the connection failed" in capsys.readouterr().err
-
-
 def of(answer):
     return lambda server, asked: json.dumps(answer).encode()
 
@@ -187,32 +178,9 @@ def test_a_document_counts_at_its_nearest_chunk(server, corpus):
     assert figures(assay(server, corpus, depth=60), "ours") == documents
 
 
-def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_path):
-    for version, asked in (("", 2), ("1", 1)):
-        server.seen.clear()
-        for _ in range(2):
-            spec = Spec(server.address, "ours", {**PATHS, "version": version})
-            ea.assay([spec], [corpus], ["retrieval"], resamples=20, cache=tmp_path / "cache", baselines=False)
-        assert len(server.seen) == asked * len(corpus.samples)
-
-
 def test_the_parameters_of_an_address_are_part_of_what_is_asked(corpus):
     first, second = (load_candidate(f"https://search.example/q?collection={name}") for name in ("one", "two"))
     assert first.fingerprint != second.fingerprint
-
-
-def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
-    """Its answers would be compared with themselves."""
-    for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):
-        spec = f"ours={server.address},ids=hits.hits.*._id,version={version}"
-        arguments = ["-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "8", "--resamples", "20"]
-        kept = ["--no-baselines", "--cache", str(tmp_path / "cache"), "-o", str(tmp_path / out)]
-        assert exit_code_of(["run", *arguments, *kept]) == 0
-    assert exit_code_of(["bless", str(tmp_path / "old"), "-o", str(tmp_path / "baseline")]) == 0
-    for before in ("old", "baseline"):
-        with pytest.raises(InputError, match=r"ours was not asked: .*; run with --no-cache"):
-            ea.check(tmp_path / "unasked", tmp_path / before)
-        assert ea.check(tmp_path / "changed", tmp_path / before).outcome != "regression"
 
 
 @pytest.mark.parametrize(
