@@ -18,8 +18,6 @@ from embassay.stats.separation import area_interval
 from findings import sentences
 from tables import Table, rows_of, vectors_of
 
-KINDS = ("spearman", "pearson")
-
 
 class Recorded:
     """An encoder, and the vectors that it gave."""
@@ -103,16 +101,6 @@ def test_correlations_equal_scipy(number, seed):
             assert row.reason.endswith("do not vary")
         else:
             assert row.value == pytest.approx(oracle(human, kept).statistic, abs=1e-6)
-
-
-def test_an_interval_covers_its_figure():
-    human = list(range(40))
-    corpus = corpus_of([float(h) for h in human])
-    result = run([Table("t", at_cosines(corpus, noisy(human, 0.5)))], corpus)
-    for kind in KINDS:
-        row = rows(result, "t", kind)["all"]
-        assert row.low < row.value < row.high
-        assert (row.items, row.units, row.undefined) == (40, 40, 0)
 
 
 # --- what is missing -------------------------------------------------------------------------------------
