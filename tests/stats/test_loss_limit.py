@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, norm
 
+from embassay.core.randomness import generator
 from embassay.core.types import Draws
 from embassay.stats.gate import Groups, items_for, loss_limit, loss_p, most_lost, resolution, whole_points
 from embassay.stats.units import effective_units
@@ -169,6 +170,13 @@ def test_the_p_is_the_share_of_all_exchanges(check):
     expected = ((signs * np.abs(sums)).sum(axis=1) <= sums.sum() + 1e-9).mean()
     if sums.sum() < 0:
         assert loss_p(sums, np.arange(len(sums)), DRAWS) == pytest.approx(expected, rel=1e-9)
+
+
+def test_unlike_gains_have_the_p_of_9_999_random_halves():
+    gains = np.random.default_rng(0).normal(-0.01, 1, 40)
+    halves = generator(0, "halves", "a").integers(0, 2, (9_999, 40), dtype=np.int8)
+    expected = (1 + np.count_nonzero(halves @ gains >= 0)) / 10_000
+    assert loss_p(gains, np.arange(40), DRAWS, "a") == expected
 
 
 def test_many_unlike_gains_are_drawn_close_to_the_exact_p():
