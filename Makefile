@@ -9,8 +9,7 @@ INSTALL = $(if $(PIP_FIND_LINKS),UV_FIND_LINKS="$(PIP_FIND_LINKS)") $(BIN)/uv pi
 OFFLINE = HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 # Two workers, with a core for each: threads inside them would only wait for each other.
 PYTEST = $(OFFLINE) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal
-CORE_PYTEST = OMP_NUM_THREADS=1 $(VENV)-core/bin/python -m pytest -q -n 2 --dist worksteal -p no:cacheprovider \
-              --ignore tests/stats/test_coverage.py
+CORE_PYTEST = OMP_NUM_THREADS=1 $(VENV)-core/bin/python -m pytest -q -n 2 --dist worksteal -p no:cacheprovider
 
 .PHONY: demo test test-core test-slow lint benchmark docs docs-figures budgets vendor clean
 

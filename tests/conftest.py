@@ -292,6 +292,24 @@ def single_paragraphs():
         yield
 
 
+@pytest.fixture(scope="session")
+def built_in_run(tmp_path_factory):
+    """The folder of a finished run of two encoders on all built-in corpora; it is only read."""
+    from embassay.run.command import carry_out
+    from embassay.run.request import RunRequest
+
+    folder = tmp_path_factory.mktemp("built-in") / "run"
+    assert carry_out(RunRequest(["bow", "hashing"], out=folder, quiet=True, resamples=50, cache=None)) == 0
+    return folder
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the processor time of this process, its workers, and the programs that these started."""
+    user, system, user_of_children, system_of_children, _ = os.times()
+    seconds = user + system + user_of_children + system_of_children
+    terminalreporter.write_line(f"{seconds:.0f} processor seconds")
+
+
 def pytest_collection_modifyitems(items):
     """Begin with the tests that take minutes: at the end, one worker would wait for another."""
     items.sort(key=lambda item: "test_docs_figures.py" not in item.nodeid)

@@ -14,13 +14,10 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay.cli.app import exit_code_of
-from embassay.core.columns import read_columns
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.training.adapt import Adaptation, AdaptRequest
 from embassay.training.negatives import Mined
-from embassay.training.verdict import changes
 
 torch = pytest.importorskip("torch", reason="the train extra is not installed")
 pytest.importorskip("accelerate", reason="the train extra is not installed")
@@ -51,12 +48,6 @@ def base(tmp_path_factory):
     whole = st.SentenceTransformer(str(folder / "hf"), device="cpu")
     whole.save_pretrained(str(folder / "tiny"), create_model_card=False)
     return str(folder / "tiny")
-
-
-@pytest.fixture
-def trainers(monkeypatch):
-    """Trainers that move a copy of the weights a little, and note what they were given."""
-    return pretended(monkeypatch)
 
 
 def pretended(monkeypatch):
@@ -184,37 +175,6 @@ def test_a_run_on_the_held_out_questions_gives_the_same_figures(adapted, lasting
     assert whole == ea.load("handbook").samples
 
 
-def test_the_verdict_is_printed_kept_and_made_of_the_result(adapted):
-    found, _ = adapted
-    kept = (found.folder / "verdict.md").read_text()
-    assert all(f"- {line}\n" in kept for line in found.verdict)
-    assert found.figures in kept
-    assert [line.split("|")[1].strip() for line in found.figures.splitlines()[2:6]] == ["base", *VARIANTS]
-    for variant in VARIANTS:
-        of_run = changes(found.result, read_columns(found.folder / "run"))
-        (c,) = (c for c in of_run if (c.encoder, c.corpus, c.metric) == (variant, "handbook", "Success@5"))
-        line = next(line for line in found.verdict if line.startswith(f"{variant} on your questions: "))
-        assert f"{abs(100 * c.difference):.1f} points [" in line
-        assert ("−" in line.split(" points [")[0]) == (c.difference < 0)
-        assert f"{c.items} test questions" in line
-
-
-def test_the_verdict_tests_each_headline_of_the_run(adapted):
-    found, _ = adapted
-    for variant in VARIANTS:
-        lines = [line for line in found.verdict if line.startswith(f"{variant} on ")]
-        assert [line.split(" on ")[1].split(":")[0] for line in lines] == [
-            "your questions",
-            "towns (retrieval)",
-            "opposites (negated antonyms)",
-            "edits (negation contrast)",
-            "vignettes (overlap above wrong target)",
-        ]
-        # Ten questions rule out no loss of 2 points, whatever they show.
-        assert not re.search("not worse|nothing changed", lines[1])
-        assert re.search("better|worse|a loss of 2 points is not ruled out", lines[1])
-
-
 def test_the_cards_hold_figures_and_no_sentence(adapted):
     found, _ = adapted
     texts = {text for _, text in ea.load("handbook").texts()} | {text for _, text in pairs().texts()}
@@ -232,30 +192,11 @@ def test_the_cards_hold_figures_and_no_sentence(adapted):
         assert not [line for line in card.splitlines() if line.startswith("- ") and "in short" in line][1:]
 
 
-@pytest.mark.slow
-def test_the_run_opens_as_any_other(adapted, tmp_path, capsys):
-    found, _ = adapted
-    assert ea.read(found.folder / "run") == found.result
-    assert exit_code_of(["report", str(found.folder / "run"), "-o", str(tmp_path / "r.html")]) == 0
-    assert "distances_documents" not in capsys.readouterr().out
-    assert "pretrained+finetuned" in (tmp_path / "r.html").read_text()
-
-
 def test_the_models_load_by_their_specs(adapted):
     found, _ = adapted
     assert list(found.models) == ["base", *VARIANTS]
     for variant in VARIANTS:
         assert ea.encoder(found.models[variant]).encode(["a mast"]).shape == (1, 64)
-
-
-@pytest.mark.slow
-def test_what_is_there_is_taken(adapted, base, lasting_cache, trainers, monkeypatch, capsys):
-    found, _ = adapted
-    monkeypatch.setenv("EMBASSAY_CACHE", lasting_cache)
-    again = ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(**QUICK), general=[pairs()])
-    assert trainers == []
-    assert again.result == found.result
-    assert again.verdict == found.verdict
 
 
 def test_other_settings_are_refused_before_anything_is_done(adapted, base):
@@ -266,126 +207,6 @@ def test_other_settings_are_refused_before_anything_is_done(adapted, base):
         ea.adapt(base, "handbook", found.folder, ea.AdaptOptions(finetune=True, rate=0.1, **QUICK))
 
 
-@pytest.mark.slow
-def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.training.material.BUILT_IN", ("opposites",))
-    from embassay.training import finetuning
-
-    whole = finetuning.finetune
-
-    def stopped(*given, **more):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(finetuning, "finetune", stopped)
-    command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--resamples", "50"]
-    assert exit_code_of(command) == 130
-    said = capsys.readouterr().err
-    assert "repeat the command to continue" in said
-    assert [kind for kind, *_ in trainers] == ["pretrain"]
-    monkeypatch.setattr(finetuning, "finetune", whole)
-    assert exit_code_of(command) == 0
-    assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
-    said = capsys.readouterr()
-    assert "pretrained: already trained, the finished model is used" in said.err
-    assert "finetuned on your questions: " in said.out
-    assert "| handbook " in said.out
-    assert "| pretrained+finetuned " in said.out
-    assert "The shift between your texts and general ones was not measured" in said.out
-    questions = tmp_path / "a" / "questions" / "handbook.jsonl"
-    assert f"  embassay run \\\n  -c {questions},split=test \\\n  -e base={base} \\\n" in said.err
-    assert "  -d retrieval,transforms=all,paper=true --seed 0 --resamples 50 -o RUN\n" in said.err
-
-
-def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
-    command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
-    assert exit_code_of(command) == 0
-    said = capsys.readouterr().out
-    assert (
-        "questions: 78 for training, 8 to choose the best step, 41 for the test (7 of them without a right document)"
-        in said
-    )
-    assert "sentences to pre-train on: 301; documents: 301" in said
-    assert "The shift between your texts and general ones was not measured" in said
-    assert "variants: pretrained, finetuned, pretrained+finetuned\n" in said
-    assert trainers == []
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, monkeypatch):
-    requests = []
-
-    def seen(request):
-        requests.append(request)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("embassay.training.adapt.Adaptation.prepare", seen)
-    given = {"window": 9, "margin": 0.1, "warmup": 0.2, "negatives": 5}
-    words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-    cache = tmp_path / "c"
-    command = ["adapt", "m", "-c", "handbook", "-o", "a"]
-    assert exit_code_of([*command, *words, "--cache", str(cache), "--no-texts"]) == 130
-    assert exit_code_of(command) == 130
-    options = ea.AdaptOptions(**given)
-    for call in ({}, {"cache": None}, {"options": options, "cache": cache}):
-        with pytest.raises(KeyboardInterrupt):
-            ea.adapt("m", "handbook", "a", **call)
-    assert [request.options for request in requests] == [
-        replace(options, no_texts=True),
-        ea.AdaptOptions(),
-        ea.AdaptOptions(),
-        ea.AdaptOptions(),
-        options,
-    ]
-    assert [request.cache for request in requests] == [cache, "default", "default", None, cache]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-c", "handbook"], "at least 50 and 30 are needed: use more questions, or another share"),
-        (["-c", "opposites"], "'opposites' has shape choice"),
-        (["-c", "handbook", "-c", "handbook"], "two corpora have the label 'handbook'"),
-        (["-c", "handbook", "--test", "1.5"], "for --test. It must be less than 1"),
-        (["-c", "handbook", "--test", "0.3", "--epochs", "0"], "--epochs. It must be greater than 0"),
-        (["-c", "handbook", "--test", "0.3", "--device", "gpu"], "device"),
-        (["-c", "handbook", "--test", "0.3", "--device", "cuda:0"], "cuda:0"),
-        (["-c", "handbook", "--test", "0.3", "--resamples", "0"], "--resamples. It must be greater than or equal to 1"),
-        (["-c", "handbook", "--test", "0.3", "--window", "0"], "--window. It must be greater than or equal to 1"),
-        (
-            ["-c", "handbook", "--test", "0.3", "--general", "handbook"],
-            "'handbook' cannot be a general corpus: 86 of its 135 questions are training or dev questions",
-        ),
-        (
-            ["-c", "mine=handbook", "--test", "0.3", "--limit", "40", "--general", "handbook"],
-            "'handbook' cannot be a general corpus",
-        ),
-        (["-c", "handbook", "--test", "0.3", "--general", "nowhere.json"], "no such file"),
-        (["-c", "handbook", "--test", "0.3", "-o", "a,b"], "must not contain a comma"),
-        (["-c", "handbook", "--test", "0.3", "--limit", "0"], "--limit. It must be greater than or equal to 1"),
-        ([], "-c requires an argument"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line_before_any_training(
-    arguments, message, base, tmp_path, monkeypatch, trainers, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    out = [] if "-o" in arguments else ["-o", "a"]
-    assert exit_code_of(["adapt", base, *arguments, *out]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
-    assert trainers == []
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_general_corpus_with_questions_that_are_learnt_from_is_refused(base, tmp_path):
-    whole = ea.load("handbook")
-    other = replace(whole, name="other", documents=whole.documents[::-1])
-    with pytest.raises(ea.InputError, match="'other' cannot be a general corpus: 86 of its 135 questions are training"):
-        ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(test=0.3), general=[other])
-    assert not (tmp_path / "a").exists()
-
-
 def test_split_by_context_no_negative_answers_a_test_question(base, tmp_path):
     adaptation = prepared(base, tmp_path / "a", by="context")
     material = adaptation.material
@@ -393,29 +214,6 @@ def test_split_by_context_no_negative_answers_a_test_question(base, tmp_path):
     wrong = {text for triplet in adaptation.mined().triplets for text in triplet.wrong}
     assert len(held_out) > 20 < len(wrong)
     assert not held_out & wrong
-
-
-@pytest.mark.parametrize("how", ["limited", "rendered"])
-def test_a_built_in_corpus_that_is_adapted_to_is_not_general_too(how, base, tmp_path):
-    whole = ea.load("handbook")
-    mine = replace(whole, name="mine", documents=whole.documents[::-1] if how == "rendered" else whole.documents)
-    adaptation = prepared(base, tmp_path / "a", [mine], limit=40 if how == "limited" else None)
-    assert [corpus.name for corpus in adaptation.general] == ["opposites", "edits", "vignettes"]
-
-
-@pytest.mark.parametrize("name", ["bow", "api:text-embedding-3-small", "random,dim=8", "words:glove.txt", "./nowhere"])
-def test_a_base_that_cannot_be_trained_is_refused(name, tmp_path, trainers, capsys):
-    assert exit_code_of(["adapt", name, "-c", "handbook", "--test", "0.3", "-o", str(tmp_path / "a")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    assert not (tmp_path / "a").exists()
-
-
-def test_a_folder_of_somebody_else_is_refused(base, tmp_path, trainers):
-    (tmp_path / "thesis.txt").write_text("x")
-    for overwrite in (False, True):
-        with pytest.raises(ea.InputError, match="is not empty and was not written by"):
-            prepared(base, tmp_path, overwrite=overwrite)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_a_folder_that_holds_the_base_is_refused_and_nothing_of_it_goes(base, tmp_path, monkeypatch):
@@ -428,21 +226,6 @@ def test_a_folder_that_holds_the_base_is_refused_and_nothing_of_it_goes(base, tm
     assert Path("bo/pretrained/model.safetensors").exists()
 
 
-def test_what_training_would_refuse_is_refused_before_any_work(base, tmp_path, trainers, monkeypatch, capsys):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    shutil.copytree(base, tmp_path / "maskless")
-    path = tmp_path / "maskless" / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "mask_token": None}))
-    for model, more, message in (
-        (tmp_path / "maskless", [], "its tokenizer has no mask; use --finetune alone"),
-        (base, ["--device", "cuda"], "is not available"),
-    ):
-        command = ["adapt", str(model), "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
-        assert exit_code_of([*command, *more]) == 2
-        assert message in capsys.readouterr().err
-    assert not (tmp_path / "a").exists()
-
-
 def test_a_base_that_an_adaptation_made_is_said(base, tmp_path):
     model = tmp_path / "a" / "finetuned"
     shutil.copytree(base, model)
@@ -450,59 +233,6 @@ def test_a_base_that_an_adaptation_made_is_said(base, tmp_path):
     assert not [line for line in prepared(base, tmp_path / "b").notes() if line.startswith(note)]
     (model / "training.json").write_text('{"kind": "finetuning"}')
     assert [line for line in prepared(str(model), tmp_path / "b").notes() if line.startswith(note)]
-
-
-def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path, trainers, monkeypatch):
-    def mine(*given, **more):
-        raise ea.InputError("none of its questions has a document that is wrong")
-
-    monkeypatch.setattr("embassay.training.adapt.mine", mine)
-    with pytest.raises(ea.InputError, match="that is wrong"):
-        ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(test=0.3))
-    assert trainers == []
-    assert not (tmp_path / "a").exists()
-
-
-@pytest.mark.slow
-def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
-    monkeypatch.setattr("embassay.training.material.BUILT_IN", ("opposites",))
-    monkeypatch.setattr("embassay.training.adapt.mine", None)
-    found = ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(pretrain=True, **QUICK))
-    assert list(found.models) == ["base", "pretrained"]
-
-
-@pytest.fixture
-def unpooled(base, tmp_path):
-    """A model that one has to be warned of: without modules.json, and named like a family that has prompts."""
-    shutil.copytree(Path(base).parent / "hf", tmp_path / "e5-small-x")
-    return str(tmp_path / "e5-small-x")
-
-
-WARNED = (
-    "base: the model has no modules.json: mean pooling is used",
-    "base: the name suggests a model family that was trained with query_prompt='query: ' and "
-    "document_prompt='passage: ', but no prompt is set",
-    "handbook: limited to 42 of 47 units, chosen at random with seed 0",
-)
-
-
-def test_a_dry_run_gives_the_notes_of_base_and_corpora_once(unpooled, tmp_path, capsys):
-    command = ["adapt", unpooled, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--dry-run"]
-    assert exit_code_of([*command, "--limit", "42"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert [said.count(note) for note in WARNED] == [1, 1, 1]
-
-
-def test_an_adaptation_says_the_same_notes_before_it_trains(unpooled, tmp_path, monkeypatch):
-    def mine(*given, **more):
-        raise ea.InputError("stop here")
-
-    monkeypatch.setattr("embassay.training.adapt.mine", mine)
-    said = []
-    request = AdaptRequest(unpooled, ["handbook"], tmp_path / "a", ea.AdaptOptions(test=0.3, limit=42), say=said.append)
-    with pytest.raises(ea.InputError, match="stop here"):
-        Adaptation.prepare(request).carry_out()
-    assert [said.count(note) for note in WARNED] == [1, 1, 1]
 
 
 def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypatch):
@@ -519,14 +249,6 @@ def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypat
     )
     adaptation.train("pretrained", Mined((), Counter()), None)
     assert said == [spec]
-
-
-def test_a_folder_of_a_base_with_other_options_is_refused(base, tmp_path):
-    adaptation = prepared(base, tmp_path / "a")
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "split.json").write_text(json.dumps({"made_from": adaptation.made_from}))
-    with pytest.raises(ea.InputError, match=r"other settings \(different: base, similarity\)"):
-        prepared(f"{base},max_length=9,similarity=dot", tmp_path / "a")
 
 
 RECORDS = ("split.json", "verdict.md", "training.json", "README.md")

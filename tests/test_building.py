@@ -1,24 +1,20 @@
 """``embassay build``: what is asked for reaches the builder, and what comes out is written, said and read back."""
 
 import importlib.util
-import inspect
 from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 
 import embassay as ea
-from embassay.cli import build as building_module
-from embassay.cli import generate as generating_module
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import InputError, SpecError
+from embassay.core.errors import InputError
 from embassay.core.plugins import BUILDERS, Folder
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built, silent
 from embassay.testsets.sheets import turned
-from embassay.testsets.sources import read_pairs
 
 SENTENCES = (
     "The ferry was late again.",
@@ -105,111 +101,6 @@ def test_nothing_is_overwritten_unasked(fake, text, tmp_path, there, capsys):
     assert (tmp_path / there).read_text() != "mine"
 
 
-def test_no_file_is_half_written(fake, text, tmp_path, monkeypatch):
-    import os
-
-    calls = []
-
-    def fails_late(number):
-        calls.append(number)
-        if len(calls) == 3:
-            raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fails_late)
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
-        ea.build("minimal-pairs", text, tmp_path / "set.jsonl")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_sentences_of_python_are_built_from_and_assayed(fake):
-    built = ea.build("minimal_pairs", list(SENTENCES), seed=5)
-    assert [sample.id for sample in built.samples] == ["1", "2", "4"]
-    assert built.rejected == {"repeated sentence": 1, "too long": 1}
-    corpus = built.corpus("mine", "CC0")
-    assert (corpus.name, corpus.shape, corpus.licence) == ("mine", "minimal_pairs", "CC0")
-    assert ea.assay(["bow"], corpus, ["minimal_pairs"], resamples=10, baselines=False, cache=None).rows
-
-
-def test_a_test_set_of_one_unit_says_what_it_is_good_for(fake):
-    note = "nothing can be said of an encoder from one unit"
-    assert note in ea.build("minimal-pairs", [SENTENCES[0]]).notes[-1]
-    assert not any(note in line for line in ea.build("minimal-pairs", list(SENTENCES)).notes)
-
-
-def test_another_language_is_refused_unless_asked(fake, tmp_path, capsys):
-    path = tmp_path / "deutsch.txt"
-    path.write_text("Die Fähre war wieder zu spät und wir sind nicht gefahren.\nDas ist nicht der Hund von mir.\n")
-    asked = ["build", "minimal-pairs", "--from", str(path), "-o", str(tmp_path / "set.jsonl")]
-    assert exit_code_of(asked) == 2
-    (line,) = lines_of(capsys)
-    assert line.startswith(f"embassay: {path}: 0% of its sentences look English, most look German")
-    assert not (tmp_path / "set.jsonl").exists()
-    assert exit_code_of([*asked, "--language", "any"]) == 0
-    fake.LANGUAGES = "any"
-    assert exit_code_of([*asked, "--overwrite"]) == 0
-
-
-def test_some_sentences_of_another_language_are_left_out(fake):
-    built = ea.build("minimal-pairs", [*SENTENCES, "Das ist nicht der Hund von mir."])
-    assert built.rejected["not English"] == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "has no sentence"),
-        (b"word " * 2_100_000, "line 1: a line of more than 1,000,000 bytes"),
-        (b"It\0rained.\n", "a binary file, not a text file"),
-        (b"\xff\xfe", "UTF-16 text, not UTF-8"),
-        (b"It \x07rained.\n", "nothing can be built from its 1 row (1 × control characters; 1 × too long)"),
-    ],
-)
-def test_bad_input_is_said_in_one_line(fake, tmp_path, content, message, capsys):
-    path = tmp_path / "bad.txt"
-    path.write_bytes(content)
-    assert exit_code_of(["build", "minimal-pairs", "--from", str(path), "-o", str(tmp_path / "set.jsonl")]) == 2
-    (line,) = lines_of(capsys)
-    assert line.startswith(f"embassay: {path}")
-    assert message in line
-    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["groups", "--from", "none.txt", "-o", "x"], "none.txt: no such file"),
-        (["minimal-pairs", "-o", "x"], "--from"),
-        (["minimal-pairs", "--from", "none.txt"], "-o"),
-        (["pairs", "--from", "none.txt", "-o", "x"], "pairs"),
-        (["groups", "--from", "none.txt", "-o", "x", "-e", "bow"], "none.txt: no such file"),
-    ],
-)
-def test_a_wrong_command_is_refused_in_one_line(arguments, message, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert exit_code_of(["build", *arguments]) == 2
-    (line,) = lines_of(capsys)
-    assert message in line
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"seed": -1}, "seed must be a whole number of 0 or more"),
-        ({"count": 0}, "count must be 1 or more"),
-        ({"language": "de"}, "language must be en"),
-        ({"misspelings": "x"}, "did you mean 'misspellings'"),
-    ],
-)
-def test_wrong_options_are_refused(fake, options, message):
-    with pytest.raises(SpecError, match=message):
-        ea.build("minimal-pairs", list(SENTENCES), **options)
-
-
-def test_an_unknown_builder_is_refused():
-    with pytest.raises(InputError, match="unknown builder 'group'; did you mean 'groups'"):
-        ea.build("group", list(SENTENCES))
-
-
 def doubtful(sources, *, seed=0, count=None, advance=silent):
     made = Choice("0", "He is in.", "He is out.", "He is not in.", "He is not out.", "adverb", "in–out", "not")
     unsure = Choice("0", "I am full.", "I am hungry.", "I'm not full.", "I'm not hungry.", "adjective", "full–hungry")
@@ -235,85 +126,6 @@ def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, ca
     ]
 
 
-def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
-    path = tmp_path / "pairs.csv"
-    rows = ("The door is open.,The door is not shut.,1", "The door is open.,The bell rang at noon.,0")
-    path.write_text("\n".join(["sentence1,sentence2,label", *rows]))
-    with pytest.raises(InputError, match="field 'sentence': missing"):
-        ea.build("minimal-pairs", path)
-
-    def build_pairs(sources, *, seed=0, count=None, advance=silent):
-        made = tuple(MinimalPairs("1", s.first.text, (("typo", s.second.text),)) for s in sources if s.same)
-        return Built(made, Counter())
-
-    def read(path, *, first="", second=""):
-        return read_pairs(path, first, second)
-
-    fake.build, fake.read = build_pairs, read
-    built = ea.build("minimal-pairs", path)
-    assert [sample.texts() for sample in built.samples] == [
-        (("text", "The door is open."), ("text", "The door is not shut."))
-    ]
-    built = ea.build("minimal-pairs", path, first="sentence2", second="sentence1")
-    assert built.samples[0].original == "The door is not shut."
-
-
-def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
-    again = ("The ferry was late again.", "The ferry was late, again.", "the ferry was late again!")
-    (tmp_path / "mine.txt").write_text("\n".join([*again, "Nobody waited for us."]))
-    sheet, out = tmp_path / "sheet.csv", tmp_path / "groups.jsonl"
-    asked = ["build", "groups", "--from", str(tmp_path / "mine.txt"), "-e", "bow", "--threshold", "0.5"]
-    assert exit_code_of([*asked, "-o", str(sheet)]) == 0
-    said = lines_of(capsys)
-    assert said[0] == "1 group with 3 of 4 sentences proposed"
-    assert said[-1] == f"embassay build groups --from {sheet} -o FILE"
-    by_hand = tmp_path / "all.csv"
-    assert exit_code_of([*asked[:4], "--by-hand", "-o", str(by_hand)]) == 0
-    assert lines_of(capsys)[0].endswith("and a group next to others that belong to one, then run")
-    assert by_hand.read_text(encoding="utf-8-sig").count(",yes,") == 4
-    assert exit_code_of([*asked, "-o", str(sheet)]) == 2
-    assert "--overwrite" in lines_of(capsys)[0]
-    rows = sheet.read_bytes().decode("utf-8-sig").splitlines()
-    sheet.write_text("\n".join([rows[0], *(f"{row[:-1]}yes," for row in rows[1:])]))
-    assert exit_code_of(["build", "groups", "--from", str(sheet), "-o", str(out)]) == 0
-    assert [sample.text for sample in load_corpus(str(out)).samples] == list(again)
-    asked[-1] = "0.999"
-    assert exit_code_of([*asked, "-o", str(tmp_path / "none.csv")]) == 2
-    assert "use a lower --threshold" in "".join(lines_of(capsys))
-
-
-def test_a_folder_without_a_masked_language_model_is_refused(fake, text, tmp_path, capsys):
-    pytest.importorskip("transformers", reason="the hf extra is not installed")
-    out = tmp_path / "set.jsonl"
-    assert exit_code_of(["build", "minimal-pairs", "--from", str(text), "-o", str(out), "--mlm", str(tmp_path)]) == 2
-    assert f"{tmp_path}: not a model" in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_builders_are_listed(capsys):
-    assert exit_code_of(["list", "builders"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("builders\n")
-    assert "groups" in said
-    assert "function" not in said
-
-
-@pytest.mark.parametrize("kind", BUILDERS.names())
-def test_a_command_has_the_options_of_its_builder(kind):
-    if kind == "minimal_pairs":
-        pytest.importorskip("spacy", reason="the build extra is not installed")
-    module = BUILDERS.module(kind)
-    command = getattr(generating_module if hasattr(module, "given") else building_module, f"build_{kind}")
-    parameters = inspect.signature(command).parameters
-    given = {*parameters, *vars(parameters["options"].default)}
-    taken = set(inspect.signature(module.build).parameters) - {"sources", "advance"}
-    if hasattr(module, "read"):
-        taken |= set(inspect.signature(module.read).parameters) - {"path", "aside"}
-    assert taken <= given
-    common = set(inspect.signature(ea.build).parameters) - {"kind", "sources", "options", "advance"}
-    assert common <= given | {"language", "review", "column"}
-
-
 def needs_wordnet():
     from embassay.testsets.english.wordnet import open_wordnet
 
@@ -336,13 +148,3 @@ def test_a_builder_writes_what_is_read_back(tmp_path):
     corpus = load_corpus(str(out))
     assert len(corpus.samples) == len(built.samples) == 8
     assert corpus.samples == built.samples
-
-
-def test_an_interrupted_build_says_that_nothing_is_kept(fake, text, tmp_path, capsys):
-    def build(sources, *, seed=0, count=None, mlm=None, misspellings="", advance=silent):
-        raise KeyboardInterrupt
-
-    fake.build = build
-    assert exit_code_of(["build", "minimal-pairs", "--from", str(text), "-o", str(tmp_path / "set.jsonl")]) == 130
-    assert lines_of(capsys) == ["interrupted; nothing was written"]
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

@@ -1,10 +1,7 @@
 """Corpora and results that were made in Python: what nothing can be measured with is refused, in one line."""
 
 import math
-import sys
-from dataclasses import dataclass, replace
-from importlib.metadata import EntryPoint
-from types import ModuleType
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +9,7 @@ import pytest
 import embassay as ea
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS
-from embassay.core.result import Comparison, Difference, Estimate, Row, Verdict
+from embassay.core.result import Estimate, Row
 from embassay.core.samples.checks import SAMPLES
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import Composition
@@ -159,69 +156,9 @@ def test_documents_without_questions_are_a_corpus():
     assert len(without.texts()) == sum(len(document.passages) for document in DOCUMENTS)
 
 
-def test_repeated_ids_are_refused():
-    with pytest.raises(SpecError, match=r"^corpus 'mine', sample 1: the id '0' is already used by number 0$"):
-        corpus(*[CHOICE] * 30).check()
-
-
-def test_samples_of_another_shape_are_refused():
-    with pytest.raises(SpecError, match="sample 1: is of type Pair; must be Choice"):
-        corpus(CHOICE, replace(PAIR, id="1")).check()
-
-
-@pytest.mark.parametrize("samples", [(), []])
-def test_a_corpus_without_samples_is_refused(samples):
-    with pytest.raises(SpecError, match="corpus 'mine' has no samples"):
-        Corpus("mine", "choice", samples).check()
-
-
-@pytest.mark.parametrize("name", ["", " ", None, 3])
-def test_a_corpus_without_a_name_is_refused(name):
-    with pytest.raises(SpecError, match="the name of a corpus must be a non-empty text"):
-        Corpus(name, "choice", (CHOICE,)).check()
-
-
 def test_a_shape_that_nothing_reads_is_refused_and_not_left_to_isotropy():
     with pytest.raises(UnknownNameError, match=r"shape of corpus 'mine' 'chioce'; did you mean 'choice'\? Known: "):
         prepare(RunRequest(["hashing"], [Corpus("mine", "chioce", (CHOICE,))], []))
-
-
-@dataclass(frozen=True)
-class Own:
-    """A sample of somebody else's shape."""
-
-    id: str
-    unit: str
-    text: str
-
-    def texts(self):
-        return (("text", self.text),)
-
-    def fields(self):
-        return {"text": self.text}
-
-
-def test_another_package_s_shape_is_taken_where_its_diagnostic_is(monkeypatch):
-    class Theirs:
-        shape, options = "poems", ""
-
-        def score(self, corpus, vectors, origin): ...
-
-        def summarise(self, scores, draws): ...
-
-    poems = Corpus("mine", "poems", (Own("0", "0", "a rose"),))
-    point = EntryPoint("verse", "verse_of_another_package", "embassay.diagnostics")
-    module = ModuleType(point.module)
-    module.create = Theirs
-    monkeypatch.setitem(sys.modules, point.module, module)
-    points = {"embassay.diagnostics": [point]}
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.get(group, []))
-    plan = prepare(RunRequest(["hashing"], [poems], ["isotropy"], baselines=False))
-    assert [task.corpus.name for task in plan.tasks] == ["mine"]
-    with pytest.raises(SpecError, match="sample 0: unit: an empty text"):
-        Corpus("mine", "poems", (Own("0", "", "a rose"),)).check()
-    with pytest.raises(SpecError, match="sample 0: str lacks 'id', which every sample needs"):
-        Corpus("mine", "poems", ("a rose",)).check()
 
 
 def test_assay_refuses_what_is_wrong_before_any_work():
@@ -256,26 +193,6 @@ def test_figures_that_contradict_each_other_are_refused(kind, changes, told):
     kind(**usual)
     with pytest.raises(ValueError, match=told):
         kind(**{**usual, **changes})
-
-
-def test_an_estimate_has_no_more_units_than_items_and_may_lie_outside_its_interval():
-    with pytest.raises(ValueError, match="units must not be more than items"):
-        Estimate(0.5, 0.4, 0.6, items=3, units=4)
-    # The percentile interval of a share of a few skewed units need not hold the share itself.
-    assert Estimate(0.7, 0.4, 0.6, items=4, units=4).value == 0.7
-
-
-def test_comparisons_differences_and_verdicts_are_checked_alike():
-    names = ("diagnostic", "corpus", "subset", "similarity_function", "condition", "metric", "a", "b")
-    counts = {"pairs_in_family": 1, "items": 1, "units": 1}
-    with pytest.raises(ValueError, match="low must not be above high"):
-        Comparison(**dict.fromkeys(names, "x"), **counts, difference=0.1, low=0.3, high=0.2, p=None, p_holm=None)
-    with pytest.raises(ValueError, match="low and high must both be given"):
-        Difference("models", "a", "b", 0.6, low=0.5)
-    with pytest.raises(ValueError, match="won must be a whole number of 0 or more"):
-        Difference("models", "a", "b", 0.6, won=-1)
-    with pytest.raises(ValueError, match="figures must be finite or None"):
-        Verdict("d", "c", "q", 1, 1, chance=float("nan"))
 
 
 @pytest.mark.parametrize(

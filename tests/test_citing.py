@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from embassay._version import YEAR, __version__
 from embassay.cli.app import exit_code_of
 from embassay.cli.citations import other_references
@@ -62,9 +60,3 @@ def test_the_citation_file_has_the_same_papers_and_version(capsys):
     of_methods = {re.search(r"doi = \{(\S+)\}", DIAGNOSTICS.module(name).CITATION)[1] for name in METHODS}
     assert in_file == of_methods
     assert all(doi in text for doi in in_file)
-
-
-@pytest.mark.parametrize("what", ["encoders", "sets"])
-def test_there_is_nothing_to_cite_of_other_kinds(what, capsys):
-    assert exit_code_of(["list", what, "--cite"]) == 2
-    assert "--cite is for diagnostics: embassay list diagnostics --cite" in capsys.readouterr().err

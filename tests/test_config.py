@@ -2,7 +2,7 @@
 
 import pytest
 
-from embassay.core.errors import SourceError, SpecError
+from embassay.core.errors import SourceError
 from embassay.run.config import read
 from embassay.run.request import RunRequest
 from embassay.run.specs import Spec
@@ -56,13 +56,3 @@ def test_mistakes_have_their_place(config, text, says):
     with pytest.raises(SourceError, match=says) as error:
         read(path)
     assert str(error.value).startswith(str(path))
-
-
-def test_a_missing_file(tmp_path):
-    with pytest.raises(SourceError, match="no such file"):
-        read(tmp_path / "none.toml")
-
-
-def test_numbers_out_of_range_on_the_command_line():
-    with pytest.raises(SpecError, match="seed must be a whole number of 0 or more"):
-        _ = RunRequest.of(None, seed=-1).draws

@@ -84,25 +84,6 @@ def test_libraries_have_their_threads_back_when_the_last_use_ends(libraries):
     assert libraries.threads() == (3, 4)
 
 
-def test_one_use_within_another_and_one_that_fails(libraries):
-    with cores.single_threads(2) as outer:
-        outer.submit(int).result()
-        with pytest.raises(KeyError):
-            cores.in_threads(2, lambda n, of: {}[n])
-        assert libraries.threads() == (1, 1)
-    assert libraries.threads() == (3, 4)
-
-
-def test_torch_may_be_imported_meanwhile(libraries, monkeypatch):
-    monkeypatch.delitem(sys.modules, "torch")
-    with cores.single_threads(2):
-        monkeypatch.setitem(sys.modules, "torch", libraries.torch)
-        with cores.single_threads(2) as pool:
-            pool.submit(int).result()
-        assert libraries.blas.threads == 1
-    assert libraries.threads() == (3, 4)
-
-
 @pytest.mark.parametrize("count", [1, 3])
 def test_each_thread_does_its_share(count):
     shared = np.arange(10)

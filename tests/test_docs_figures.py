@@ -75,19 +75,6 @@ def two(figures, monkeypatch):
     return figures
 
 
-def test_what_differs_is_written_and_the_rest_stays(two, capsys):
-    differing = []
-    assert two.renewed(PAGE, lambda name: True, differing) == PAGE.replace(".20", ".25")
-    assert differing == ["two"]
-    assert "two: printed\n.20\ntwo: computed\n.25\n" in capsys.readouterr().out
-
-
-def test_only_the_figures_that_are_named_are_computed(two):
-    differing = []
-    assert two.renewed(PAGE, lambda name: name == "one", differing) == PAGE
-    assert differing == []
-
-
 def test_a_block_that_nothing_computes_is_an_error(two):
     with pytest.raises(SystemExit, match="a page has a block 'three', which no function computes"):
         two.renewed(PAGE.replace("two", "three"), lambda name: True, [])

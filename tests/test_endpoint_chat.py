@@ -5,9 +5,8 @@ import json
 import pytest
 
 from connecting import connect
-from embassay.core.errors import EncoderError, EndpointError
+from embassay.core.errors import EncoderError
 from embassay.models.services.chat import Chat, ChatAnswer
-from embassay.models.services.spending import guess
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 
@@ -43,16 +42,6 @@ def test_what_is_asked_and_what_comes_back(service, chat):
     assert chat.service.spending.tokens == 10
 
 
-def test_a_seed_is_sent_where_there_is_one(service, chat):
-    answers(service, body({"content": "a"}))
-    Chat(chat.service, "m", 0.7, 9, seed=4).ask(PROMPT)
-    assert {k: service.seen[0][2][k] for k in ("seed", "temperature", "max_tokens")} == {
-        "seed": 4,
-        "temperature": 0.7,
-        "max_tokens": 9,
-    }
-
-
 @pytest.mark.parametrize(
     ("found", "text", "finish", "refused"),
     [
@@ -78,114 +67,12 @@ def test_shapes_of_answers(service, chat, found, text, finish, refused):
     assert (answer.text, answer.finish, answer.refused) == (text, finish, refused)
 
 
-@pytest.mark.parametrize(
-    ("found", "message"),
-    [
-        ([], "the answer is not a chat completion; check the address"),
-        ({"data": []}, "the answer is not a chat completion"),
-        ({"choices": None}, "the answer is not a chat completion"),
-        ({"choices": ["text"]}, "the answer is not a chat completion"),
-    ],
-)
-def test_what_is_no_answer(service, chat, found, message):
-    answers(service, found)
-    with pytest.raises(EndpointError) as caught:
-        chat.ask(PROMPT)
-    assert f"{service.host} answered 200: {message}" in str(caught.value)
-    assert KEY not in str(caught.value)
-    assert len(service.seen) == 1
-
-
-@pytest.mark.parametrize(
-    ("usage", "took"),
-    [
-        ({"prompt_tokens": 5, "completion_tokens": 2}, (5, 2)),
-        ({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 40}, (5, 35)),
-        ({"total_tokens": 40}, (guess(PROMPT), 40 - guess(PROMPT))),
-        ({"prompt_tokens": 5}, (5, 4)),
-        ({"prompt_tokens": -5, "completion_tokens": "2"}, (guess(PROMPT), 4)),
-        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (guess(PROMPT), 4)),
-        ({"prompt_tokens": 5, "completion_tokens": 0}, (5, 4)),
-        ({"total_tokens": 0}, (guess(PROMPT), 4)),
-        ([], (guess(PROMPT), 4)),
-        (None, (guess(PROMPT), 4)),
-    ],
-)
-def test_what_it_took(service, chat, usage, took):
-    answers(service, body({"content": "0123456789abcdef"}, usage=usage))
-    answer = chat.ask(PROMPT)
-    assert (answer.prompt_tokens, answer.completion_tokens) == took
-    assert chat.service.spending.tokens == sum(took)
-
-
-def test_nothing_said_is_nothing_taken_but_the_prompt(service, chat):
-    answers(service, body({"content": ""}, usage={"prompt_tokens": 0, "completion_tokens": 0}))
-    assert chat.ask(PROMPT) == ChatAnswer("", "stop", False, guess(PROMPT), 0)
-
-
 def test_an_answer_that_has_the_key_is_kept_without_it(service, chat):
     answers(service, body({"content": f"My key is {KEY}."}, f"stop {KEY}", model=f"m\n{KEY}" + "x" * 999))
     answer = chat.ask(PROMPT)
     assert (answer.text, answer.finish) == ("My key is ….", "stop …")
     assert answer.model.startswith("m …xxx")
     assert len(answer.model) < 250
-
-
-def test_a_part_of_the_key_in_an_answer_is_a_word(service, monkeypatch):
-    monkeypatch.setenv("MY_KEY", "an-observation-server-of-our-own-house")
-    endpoint = connect(service.url, "MY_KEY")
-    text = "An observer of our own house."
-    answers(service, body({"content": text}))
-    answer = Chat(endpoint, "m").ask(PROMPT)
-    assert answer.text == text
-    endpoint.close()
-
-
-def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
-    answers(service, {"error": {"message": "the provider failed"}, "choices": []})
-    answers(service, body({"content": "a"}, error=None))
-    assert chat.ask(PROMPT).text == "a"
-    assert chat.service.spending.retries == 1
-    answers(service, {"error": f"no luck with {KEY}", "choices": []})
-    answers(service, {"error": f"no luck with {KEY}", "choices": []})
-    with pytest.raises(EndpointError) as caught:
-        chat.ask(PROMPT)
-    problem = "the service sent an error instead of an answer"
-    said = f"{service.host} answered 200: {problem} (tried 2 times); it says: no luck with …"
-    assert str(caught.value) == said
-    assert len(service.seen) == 4
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        ({"message": "no such model", "code": 404}, "answered 404: no such model, .*it says: no such model"),
-        (
-            {"message": "no credit left", "code": "insufficient_quota"},
-            "answered 200: the service sent an error instead of an answer; it says",
-        ),
-    ],
-)
-def test_an_error_that_is_sent_as_an_answer_may_last(service, chat, error, message):
-    answers(service, {"error": error})
-    with pytest.raises(EndpointError, match=message):
-        chat.ask(PROMPT)
-    assert len(service.seen) == 1
-
-
-def test_an_error_that_is_sent_as_an_answer_may_be_about_the_prompt(service, chat):
-    answers(service, {"error": {"message": "maximum context length is 8", "code": 400}})
-    assert chat.ask(PROMPT).finish == "context_length"
-
-
-def test_models_that_call_the_limit_by_its_new_name(service, chat):
-    said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-    service.script(service.status(400, json.dumps({"error": {"message": said}}).encode()))
-    answers(service, body({"content": "a"}))
-    answers(service, body({"content": "b"}))
-    assert [chat.ask(PROMPT).text, chat.ask(PROMPT).text] == ["a", "b"]
-    assert [payload.get("max_completion_tokens") for _, _, payload in service.seen] == [None, 50, 50]
-    assert "max_tokens" not in service.seen[1][2]
 
 
 @pytest.mark.parametrize(
@@ -205,15 +92,6 @@ def test_a_prompt_that_is_refused_is_no_failure_of_the_service(service, chat, st
     assert chat.service.spending.tokens == 0
 
 
-@pytest.mark.parametrize(
-    ("status", "said"), [(400, "temperature must be 1"), (404, "context length"), (401, "flagged")]
-)
-def test_other_refusals_are_failures(service, chat, status, said):
-    service.script(service.status(status, json.dumps({"error": {"message": said}}).encode()))
-    with pytest.raises(EndpointError, match=f"answered {status}: .*it says: {said}"):
-        chat.ask(PROMPT)
-
-
 def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
     endpoint = connect(service.url, price=1.0, budget=120e-6)
     chat = Chat(endpoint, "m", max_tokens=50)
@@ -226,11 +104,3 @@ def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
         chat.ask(PROMPT)
     assert len(service.seen) == 2
     endpoint.close()
-
-
-def test_an_answer_that_cannot_be_read_counts_with_the_estimate(service, chat):
-    answers(service, {"choices": ["x"], "usage": {"total_tokens": 50}})
-    with pytest.raises(EndpointError, match="is not a chat completion"):
-        chat.ask(PROMPT)
-    spending = chat.service.spending
-    assert (spending.requests, spending.tokens) == (1, guess(PROMPT) + 50)

@@ -11,7 +11,7 @@ import pytest
 from connecting import connect
 from embassay.core.errors import EndpointError
 from embassay.core.types import Runtime
-from embassay.models.services.api import MOST_DIMENSIONS, ApiEncoder
+from embassay.models.services.api import ApiEncoder
 from embassay.models.services.chat import Chat
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
@@ -155,24 +155,6 @@ def test_an_answer_of_a_chat_is_bounded_by_the_tokens_asked_for(service, endpoin
     service.script(answer(b'{"choices": ' + b"[" * 900 + b"]" * 900 + b"}"))
     with pytest.raises(EndpointError, match="is not a chat completion"):
         chat.ask("Do you?")
-
-
-def test_vectors_are_bounded_by_the_dimensions_once_they_are_known(service, endpoint):
-    long = entries(*[f"[{', '.join(['0.25'] * 9000)}]"] * 2)
-    service.script(long)
-    assert [rows.shape for _, rows in model(endpoint).batches(["a", "b"], "text")] == [(2, 9000)]
-    known = model(endpoint)
-    list(known.batches(["a"], "text"))
-    for limited in (known, model(endpoint, service.dim)):
-        service.script(long)
-        with pytest.raises(EndpointError, match=r"the answer is too long: the limit is 66,[0-9]+ bytes"):
-            list(limited.batches(["a", "b"], "text"))
-
-
-def test_the_limit_leaves_room_for_every_honest_answer(service, endpoint):
-    row = ",\n    ".join(["-2.2250738585072014e-308"] * MOST_DIMENSIONS)
-    service.script(answer(f'{{"data": [{{\n "object": "embedding",\n "index": 0,\n "embedding": [{row}]}}]}}'.encode()))
-    assert [rows.shape for _, rows in model(endpoint).batches(["a"], "text")] == [(1, MOST_DIMENSIONS)]
 
 
 def test_memory_is_bounded_by_what_was_asked_for(service, endpoint):

@@ -1,6 +1,5 @@
-"""The example of a plug-in package, and the example of a script: they run, their figures are right, their types too."""
+"""The example of a plug-in package, and the example of a script: they run, keep the contracts, and have right types."""
 
-import importlib
 import json
 import os
 import re
@@ -8,17 +7,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from itertools import combinations
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 import embassay as ea
-from embassay.core.errors import SourceError, SpecError
-from embassay.diagnostics.metrics.metric import declared
 from embassay.testing import check_diagnostic, check_encoder, check_loader
 
 ROOT = Path(__file__).parent.parent
@@ -114,167 +108,6 @@ def test_the_contracts_hold(site, pairs_file):
     check_diagnostic("length_bias", [corpus], ["char_ngrams", "bow"])
 
 
-# The diagnostic
-
-
-def assayed(corpus, **options):
-    spec = ",".join(["length_bias", *(f"{name}={value}" for name, value in options.items())])
-    return ea.assay(["char_ngrams"], [corpus], [spec], cache=None, resamples=200, baselines=False)
-
-
-def value_of(result, metric, subset="all"):
-    (row,) = (r for r in result.rows if (r.metric, r.subset) == (metric, subset))
-    return row
-
-
-def test_the_figures_are_those_of_a_plain_loop(site, pairs_file):
-    corpus = ea.load(str(pairs_file))
-    encoder = ea.encoder("char_ngrams")
-    texts = corpus.texts()
-    vectors = ea.Vectors(encoder.encode([text for _, text in texts]), {text: row for row, text in enumerate(texts)})
-    module = importlib.import_module("embassay_length_bias.length_bias")
-    origin = ea.Origin("length_bias", "", corpus.name, corpus.fingerprint, "char_ngrams", encoder.fingerprint)
-    scores = module.create(pairs=3).score(corpus, vectors, origin)
-    # Couples of units with two texts each have four pairs, of which three are drawn.
-    assert np.bincount(scores.unit).tolist() == [3] * 20
-    possible = set()
-    for a, b in combinations(range(len(texts)), 2):
-        u, v = vectors.matrix[a].astype(float), vectors.matrix[b].astype(float)
-        shorter, longer = sorted(len(texts[place][1].split()) for place in (a, b))
-        if a // 2 != b // 2:
-            cosine = round(float(u @ v / np.sqrt(u @ u) / np.sqrt(v @ v)), 9)
-            possible.add((cosine, longer - shorter, longer + shorter, longer / shorter))
-    names = ("cosine", "difference", "sum", "ratio")
-    cosines, differences, sums, ratios = (scores.values[name].tolist() for name in names)
-    drawn = zip((round(cosine, 9) for cosine in cosines), differences, sums, ratios, strict=True)
-    assert set(drawn) <= possible
-    result = assayed(corpus, pairs=3)
-    for metric, lengths in (("spearman_difference", differences), ("spearman_sum", sums)):
-        row = value_of(result, metric)
-        assert row.value == pytest.approx(spearmanr(lengths, cosines).statistic)
-        assert (row.items, row.units) == (60, 20)
-        assert row.low < row.value < row.high
-    for subset, inside in (("equal", lambda ratio: ratio <= 1.1), ("unequal", lambda ratio: ratio >= 1.5)):
-        of_subset = [cosine for cosine, ratio in zip(cosines, ratios, strict=True) if inside(ratio)]
-        row = value_of(result, "mean_cosine", subset)
-        assert (row.value, row.items) == (pytest.approx(np.mean(of_subset)), len(of_subset))
-
-
-@pytest.mark.parametrize(("sign", "said"), [(-1, "falls"), (1, "grows")])
-def test_a_planted_bias_is_found_with_its_sign(site, sign, said):
-    lengths = np.arange(61)
-    # The square root of a matrix has rows whose products are that matrix: cosines follow the difference of lengths.
-    products = 3_600 * np.eye(61) + sign * np.abs(lengths[:, None] - lengths)
-    size, direction = np.linalg.eigh(products)
-    rows = direction * np.sqrt(size)
-
-    class Planted:
-        version = "1"
-
-        def encode(self, texts):
-            return rows[[len(text.split()) for text in texts]]
-
-    samples = tuple(ea.Pair(str(n), " ".join([f"a{n}"] * n), " ".join([f"b{n}"] * n), None) for n in range(1, 61))
-    corpus = ea.Corpus("planted", "pairs", samples)
-    planted = ea.encoder(Planted(), name="planted")
-    result = ea.assay([planted], [corpus], ["length_bias"], cache=None, resamples=200, baselines=False)
-    assert value_of(result, "spearman_difference").value == pytest.approx(sign, abs=0.01)
-    assert f"{said} as the lengths differ more" in result.statements[0].sentence
-    assert not result.verdicts[0].metric
-
-
-def test_options_stand_in_the_signature_and_move_the_pairs(site, pairs_file):
-    corpus = ea.load(str(pairs_file))
-    plain, other = assayed(corpus), assayed(corpus, pair_seed=1)
-    assert value_of(plain, "spearman_difference").value != value_of(other, "spearman_difference").value
-    assert "(" not in value_of(plain, "spearman_difference").signature.split("|")[0]
-    assert value_of(other, "spearman_difference").signature.split("|")[0].endswith("(pair_seed=1)")
-    assert assayed(corpus) == plain
-    for options in ({"pairs": 0}, {"pair_seed": -1}):
-        with pytest.raises(SpecError, match=f"option '{next(iter(options))}'"):
-            assayed(corpus, **options)
-
-
-def test_every_built_in_corpus_will_do(site):
-    result = ea.assay(["char_ngrams", "bow"], [], ["length_bias"], cache=None, resamples=50)
-    assert not result.failed
-    defined = {r.corpus for r in result.rows if r.metric == "spearman_difference" and r.low is not None}
-    assert defined == {corpus.name for corpus in result.corpora}
-    assert {"handbook", "opposites"} < defined
-    assert {declared(r.key).better for r in result.rows} == {"neither"}
-
-
-def test_one_unit_has_no_pair_and_no_figure(site):
-    corpus = ea.Corpus("one", "pairs", (ea.Pair("0", "It is open.", "It is closed.", 1.0),))
-    result = assayed(corpus)
-    assert all(row.value is None and row.reason for row in result.rows)
-    assert result.statements == ()
-
-
-# The loader
-
-MISTAKES = {
-    "a | 1 | only one": "line 3: 3 fields",
-    "a | 1 | one | two | three": "line 3: 5 fields",
-    "a | one | first | second": "line 3, field 'score': must be a number or empty, is 'one'",
-    "a | nan | first | second": "line 3, field 'score': must be a number or empty, is 'nan'",
-    " | 1 | first | second": "line 3, field 'id': must not be empty",
-    "a | 1 | | second": "line 3, field 'first': must not be empty",
-    "a | 1 | first |": "line 3, field 'second': must not be empty",
-    "ok | 1 | first | second": "line 3, field 'id': 'ok' is also the id of line 1",
-}
-
-
-@pytest.mark.parametrize("line", MISTAKES)
-def test_a_mistake_is_named_with_its_place(site, tmp_path, line):
-    path = tmp_path / "mine.lst"
-    path.write_text(f"ok | 2.5 | It rains. | It pours.\n\n{line}\n", encoding="utf-8")
-    with pytest.raises(SourceError, match=re.escape(f"{path}, {MISTAKES[line]}")):
-        ea.load(str(path))
-
-
-def test_a_file_is_read_as_it_stands(site, tmp_path):
-    path = tmp_path / "mine.lst"
-    path.write_text("\ufeff# pairs\na | 2.5 | It rains. | It pours.\nb || One. | Two.\n", encoding="utf-8")
-    corpus = ea.load(f"{path},licence=CC0")
-    assert corpus.samples == (ea.Pair("a", "It rains.", "It pours.", 2.5), ea.Pair("b", "One.", "Two.", None))
-    assert (corpus.loader, corpus.shape, corpus.licence) == ("lst", "pairs", "CC0")
-    path.write_text("# nothing\n", encoding="utf-8")
-    with pytest.raises(SourceError, match="there are no pairs"):
-        ea.load(f"{path},loader=lst")
-    path.write_bytes(b"a | 1 | caf\xe9 | two\n")
-    with pytest.raises(SourceError, match="cannot be read as UTF-8 text"):
-        ea.load(f"{path},loader=lst")
-
-
-def test_tables_of_others_are_not_taken_for_its_own(site):
-    recognises = importlib.import_module("embassay_length_bias.lst").recognises
-    assert recognises("# a comment\n\na | 1 | b | c\n")
-    for head in ("", "a,b,c,d\n", "first\tsecond\tscore\n", '{"first": "a | b | c | d"}', "one | two | three | four\n"):
-        assert not recognises(head)
-
-
-# The encoder
-
-
-def test_the_encoder_counts_n_grams(site):
-    encoder = ea.encoder("char_ngrams,n=2,dim=16")
-    expected = np.zeros((2, 16), dtype=np.float32)
-    for row, text in enumerate([" abab ", " é "]):
-        for start in range(len(text) - 1):
-            expected[row, crc32(text[start : start + 2].encode()) % 16] += 1
-    vectors = encoder.encode(["ABab", "É"])
-    assert vectors.dtype == np.float32
-    assert np.array_equal(vectors, expected)
-    assert np.array_equal(encoder.encode(["É"], "query"), expected[1:])
-    assert encoder.encode([]).shape == (0, 16)
-    assert encoder.card.spec == "char_ngrams,n=2,dim=16"
-    assert ea.encoder("char_ngrams").card.spec == "char_ngrams"
-    assert encoder.fingerprint != ea.encoder("char_ngrams,n=3,dim=16").fingerprint
-    with pytest.raises(SpecError, match="option 'dim': must be 1 or more, is 0"):
-        ea.encoder("char_ngrams,dim=0")
-
-
 # The script, and what both import
 
 
@@ -298,13 +131,6 @@ def test_the_examples_import_no_private_name():
             pair for pair in imported if re.search(r"[.\s,]_", f"{pair[0]} {pair[1]}".replace("__future__", ""))
         ]
         assert not re.search(r"\bea\._|\bsys\.path\b", path.read_text(encoding="utf-8"))
-
-
-def test_no_ability_is_asked_for_by_its_name():
-    # An ability is a protocol and found by isinstance, so that mypy knows what it is called with.
-    by_name = re.compile(r'(?:get|has)attr\(\w*\.?(?:encoder|exported|diagnostic|method), "\w+"')
-    for path in (SOURCE / "embassay").rglob("*.py"):
-        assert not by_name.findall(path.read_text(encoding="utf-8")), path
 
 
 @pytest.mark.slow

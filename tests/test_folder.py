@@ -2,64 +2,8 @@
 
 import pytest
 
-from embassay.core.errors import MissingExtraError, UnknownNameError
+from embassay.core.errors import MissingExtraError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, Folder
-
-
-def test_names_are_file_names_without_helpers():
-    assert {
-        "api",
-        "bm25",
-        "bow",
-        "hashing",
-        "hf",
-        "infersent",
-        "laser",
-        "mteb",
-        "onnx",
-        "paragraphs",
-        "python",
-        "random",
-        "st",
-        "tfidf",
-        "urae",
-        "use",
-        "vectors",
-        "words",
-    } <= set(ENCODERS.names())
-    assert {
-        "beir",
-        "composition",
-        "documents",
-        "edits",
-        "fusions",
-        "groups",
-        "handbook",
-        "heros",
-        "minimal_pairs",
-        "msrp",
-        "opinosis",
-        "opposites",
-        "pairs",
-        "paraphrases",
-        "retrieval",
-        "semantoneg",
-        "squad",
-        "trec",
-        "tuples",
-        "vignettes",
-        "wikisplit",
-    } <= set(CORPORA.names())
-    assert {
-        "composition",
-        "isotropy",
-        "localization",
-        "minimal_pairs",
-        "negated_antonyms",
-        "retrieval",
-        "shift",
-        "similarity",
-    } <= set(DIAGNOSTICS.names())
 
 
 def test_listing_imports_nothing():
@@ -82,11 +26,6 @@ def test_every_plug_in_describes_itself(folder):
         assert summary[0].isupper(), name
         assert summary.endswith((".", "?")), name
         assert len(summary) < 120, name
-
-
-def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(UnknownNameError, match="did you mean 'tfidf'"):
-        ENCODERS.module("tf-idf")
 
 
 def test_a_missing_extra_has_the_pip_line(monkeypatch):

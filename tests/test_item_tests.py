@@ -2,13 +2,10 @@
 
 import importlib.util
 import sys
-from math import comb
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "item_tests.py"
 
@@ -20,24 +17,6 @@ def script():
     sys.modules["item_tests"] = module
     found.loader.exec_module(module)
     return module
-
-
-@pytest.fixture
-def dependent():
-    """Return scores of which whole documents are won (12) or lost (8)."""
-    unit = np.repeat(np.arange(20), 30)
-    a = (np.random.default_rng(0).permutation(np.arange(20) < 12)[unit]).astype(float)
-    return a, 1 - a, unit
-
-
-def test_answers_that_hang_together_fool_the_rules_over_questions_only(script, dependent):
-    a, b, unit = dependent
-    assert script.t_over_items(a, b, unit) == pytest.approx(stats.ttest_rel(a, b).pvalue)
-    assert max(script.t_over_items(a, b, unit), script.permutation_over_items(a, b, unit)) < 1e-3
-    assert script.not_best_in_resamples(a, b, unit) < 1e-3
-    # 12 heads of 20 or more extreme on either side; mid-p counts half of what is as extreme.
-    exact = stats.binomtest(12, 20).pvalue
-    assert exact - comb(20, 8) / 2**20 - 0.02 <= script.over_units(a, b, unit) <= exact + 0.02
 
 
 def test_the_share_of_resamples_by_hand(script):
@@ -68,37 +47,3 @@ def test_a_sample_draws_documents_with_all_their_questions(script):
     for first, _, unit in script.equal_pairs(a, b, np.repeat(np.arange(3), sizes), 12, 20):
         drawn = [int(first[unit == document][0]) // 10 - 1 for document in range(12)]
         assert np.bincount(unit).tolist() == sizes[drawn].tolist()
-
-
-def test_dependent_answers_raise_false_alarms_of_rules_over_questions_only(script, dependent):
-    questions, _, _, _, _, documents = script.RULES
-    alarms = script.false_alarms([questions, documents], *dependent, 20, 200)
-    assert alarms[questions] > 0.5
-    assert alarms[documents] < 0.1
-
-
-def test_a_tool_that_is_not_installed_is_left_out_with_its_pip_line(script, monkeypatch, capsys):
-    monkeypatch.setattr(script, "find_spec", lambda name: None)
-    assert [rule.package for rule in script.installed_rules()] == [""] * 4
-    assert "pip install evalsig" in capsys.readouterr().out
-
-
-def test_other_tools_are_told_the_documents(script, monkeypatch, dependent):
-    a, b, unit = dependent
-    bootstrap, deltagate = ModuleType("evalsig.inference.cluster_bootstrap"), ModuleType("deltagate")
-    calls = []
-
-    def cluster_bootstrap_ci(baseline, candidate, cluster_id, *, n_resamples, rng):
-        calls.append(((candidate - baseline).mean(), cluster_id))
-        return SimpleNamespace(p_value=0.25)
-
-    bootstrap.cluster_bootstrap_ci = cluster_bootstrap_ci
-    deltagate.paired_delta = lambda first, second, clusters: {"p_value": float((clusters == unit).all())}
-    for name in ("evalsig", "evalsig.inference"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setitem(sys.modules, bootstrap.__name__, bootstrap)
-    monkeypatch.setitem(sys.modules, "deltagate", deltagate)
-    assert script.cluster_bootstrap_of_evalsig(a, b, unit) == 0.25
-    ((difference, clusters),) = calls
-    assert (difference, clusters is unit) == (pytest.approx((a - b).mean()), True)
-    assert script.cluster_error_of_deltagate(a, b, unit) == 1.0

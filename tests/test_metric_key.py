@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.core.errors import SpecError
-from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
+from embassay.core.metric_key import MetricKey, matching, shortest_name
 
 HEADLINE = MetricKey("share", "c1:TT", "cosine", "excess", "composition", "sets")
 KEYS = [
@@ -51,11 +51,6 @@ def test_what_parts_a_name_has(name, key):
     assert MetricKey.parse(name) == key
 
 
-@pytest.mark.parametrize("name", ["", "[all]", "a]b", "Success@5{whiten"])
-def test_what_is_not_spelled_like_a_name_is_a_metric_of_that_name(name):
-    assert MetricKey.parse(name) == MetricKey(name)
-
-
 def test_a_short_name_means_the_headline_first_and_else_must_be_clear():
     with pytest.raises(SpecError, match=r"name one: share\[c1:TT\]\{cosine,\}, share\[c1:TT\]\{angle,\}"):
         matching("share[c1:TT]", KEYS)
@@ -85,15 +80,3 @@ def test_what_is_empty_in_a_key_covers_all():
     assert MetricKey("share", "c1:TT", condition="excess").covers(HEADLINE)
     assert not MetricKey("share", "c1:TT").covers(HEADLINE)
     assert not MetricKey("share", "c1:TT", condition="excess", corpus="docs").covers(HEADLINE)
-
-
-def test_near_names_are_those_without_a_subset_and_the_most_similar_ones():
-    keys = [MetricKey("accuracy"), *(MetricKey("accuracy", f"part:{n}") for n in ("noun", "verb")), MetricKey("RR")]
-    assert near_names("accuracy[part:nuon]", keys)[:2] == ["accuracy", "RR"]
-    assert near_names("accuracy[part:nuon]", keys)[2] == "accuracy[part:noun]"
-
-
-def test_the_name_in_other_libraries_has_no_marks():
-    assert HEADLINE.slug("cosine") == "share_c1_TT_excess"
-    assert HEADLINE.slug("dot") == "share_c1_TT_excess_cosine"
-    assert MetricKey("Success@5").slug("") == "Success@5"

@@ -10,9 +10,7 @@ import time
 import pytest
 
 from embassay.core.store import partial_files
-from embassay.core.store.canonical import write
 from embassay.core.store.partial_files import OLD, partial_file, remove_left_overs
-from embassay.testsets.files import write_files
 
 
 @pytest.fixture
@@ -52,23 +50,10 @@ def test_only_what_is_ours_and_left_is_removed(tmp_path, dead):
     assert names(tmp_path) == sorted([*kept, *foreign])
 
 
-def test_a_folder_that_is_not_there_or_no_folder_is_no_error(tmp_path):
-    remove_left_overs(tmp_path / "none")
-    remove_left_overs(put(tmp_path, "file"))
-    assert names(tmp_path) == ["file"]
-
-
 def test_a_name_is_of_this_machine_and_process(tmp_path):
     name = partial_file(tmp_path / "a.json").name
     assert re.fullmatch(rf"\.[0-9a-f]{{8}}\.{os.getpid()}\.[0-9a-f]{{8}}\.part", name)
     assert partial_file(tmp_path / "a.json").name != name
-
-
-@pytest.mark.parametrize("writer", [write, lambda path, content: write_files({path: content})])
-def test_a_file_is_written_where_left_overs_lie_and_takes_them_away(tmp_path, dead, writer):
-    put(tmp_path, f".{partial_files._machine()}.{dead}.0123abcd.part")
-    writer(tmp_path / "a.json", b"whole")
-    assert names(tmp_path) == ["a.json"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")

@@ -9,7 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay import plugin
-from embassay.testing import check_diagnostic, check_encoder, check_loader, check_retriever
+from embassay.testing import check_encoder, check_loader, check_retriever
 
 
 class Lengths:
@@ -35,10 +35,6 @@ class InAnyCompany(Lengths):
 class Unsorted(Lengths):
     def encode(self, texts):
         return np.sort(super().encode(texts), axis=0)
-
-
-def test_a_good_encoder_passes():
-    check_encoder(Lengths())
 
 
 @pytest.mark.parametrize("broken", [Wide, InAnyCompany, Unsorted])
@@ -82,11 +78,6 @@ def test_a_retriever_is_asked_again():
     check_retriever(Steady(), corpus())
     with pytest.raises(AssertionError):
         check_retriever(Moody(), corpus())
-
-
-def test_a_diagnostic_and_its_result():
-    result = check_diagnostic("negated_antonyms", ["opposites"])
-    assert {row.diagnostic for row in result.rows} == {"negated_antonyms"}
 
 
 def test_a_loader_recognises_its_file(tmp_path):

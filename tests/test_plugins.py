@@ -5,19 +5,15 @@ import os
 import subprocess
 import sys
 import uuid
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import embassay as ea
 from embassay.core import plugins as folder_module
-from embassay.core.errors import PluginError
-from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
-from embassay.reports.layouts import layouts
+from embassay.core.plugins import DIAGNOSTICS, PluginWarning, source_hash
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import builtin_names, load_corpus
 
 DIAGNOSTIC = '''
 """Counts the items, times FACTOR."""
@@ -116,26 +112,6 @@ def test_the_version_stands_in_the_signature():
     assert {r.signature.split("|")[0] for r in result.rows} == {"composition@1(null_seed=5)"}
 
 
-@pytest.mark.slow
-def test_a_plug_in_that_has_changed_gives_new_figures_in_the_same_folder(install, tmp_path):
-    name = install(DIAGNOSTIC.format(factor=1) + LAYOUT, diagnostics="counting")
-    arguments = ["run", "-e", "hashing", "-c", "opposites", "-d", "counting", "-o", "out", "--no-baselines"]
-    first = embassay(tmp_path, *arguments)
-    assert (first.returncode, counted(tmp_path / "out", "hashing")[0]) == (0, 1), first.stderr
-    assert "is already complete" in embassay(tmp_path, *arguments).stderr
-    before = counted(tmp_path / "out", "hashing")
-    (tmp_path / "site" / f"{name}.py").write_text(DIAGNOSTIC.format(factor=2) + LAYOUT)
-    third = embassay(tmp_path, *arguments)
-    assert third.returncode == 0, third.stderr
-    assert "is already complete" not in third.stderr
-    value, signature = counted(tmp_path / "out", "hashing")
-    assert (before[0], value) == (1, 2)
-    assert before[1].split("|")[0].startswith("counting@")
-    assert before[1].split("|")[0] != signature.split("|")[0]
-    # Other settings are refused as ever, also with other code.
-    assert embassay(tmp_path, *arguments, "--seed", "1").returncode == 2
-
-
 def test_the_hash_is_of_the_module_or_of_all_of_its_package(tmp_path, monkeypatch):
     alone, package = f"alone_{uuid.uuid4().hex[:8]}", f"package_{uuid.uuid4().hex[:8]}"
     (tmp_path / f"{alone}.py").write_text("A = 1\n")
@@ -156,12 +132,6 @@ def test_the_hash_is_of_the_module_or_of_all_of_its_package(tmp_path, monkeypatc
     (inner / "helper.py").rename(inner / "renamed.py")
     assert source_hash(f"{package}.inner.plugin") not in {plugin, changed}
     assert source_hash("sys") == source_hash("no_such_module") == ""
-
-
-def test_without_a_source_it_is_the_version_of_what_is_installed(install, monkeypatch):
-    install(DIAGNOSTIC.format(factor=1), diagnostics="counting")
-    monkeypatch.setattr("embassay.core.plugins.source_hash", lambda module: "")
-    assert DIAGNOSTICS.version("counting") == "1.5"
 
 
 # Plug-ins that fail
@@ -193,14 +163,6 @@ def test_a_broken_diagnostic_is_left_out_of_a_run_and_named(install, kind):
     assert "broken" not in names
 
 
-@pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_diagnostic_that_is_asked_for_is_one_error(install, kind):
-    name = install(BROKEN[kind], diagnostics="broken")
-    with pytest.raises(PluginError, match=rf"^diagnostic 'broken' of {name} 1\.5 cannot be used: \w+: ") as caught:
-        prepare(RunRequest(["hashing"], ["opposites"], ["broken"], baselines=False))
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.slow
 def test_a_broken_plug_in_of_every_kind_ends_no_command(install, tmp_path):
     source = "raise ImportError('no\\nluck')"
@@ -225,128 +187,3 @@ def test_a_broken_plug_in_of_every_kind_ends_no_command(install, tmp_path):
         assert asked.stderr.splitlines()[-1].startswith("embassay: ")
         assert f"of {name} 1.5 cannot be used: ImportError: no luck" in asked.stderr
         assert "Traceback" not in asked.stderr
-
-
-def test_what_documents_a_plug_in_may_be_anything(install, capsys):
-    from embassay.cli.catalogue import show
-
-    strange = "class Strange:\n    def __str__(self):\n        raise ValueError('no text')\n"
-    source = f"{strange}\n__doc__ = 7\nEXTRA = 3\ndef create(*, a=Strange()):\n    pass\n"
-    install(source, diagnostics="strange")
-    show("diagnostics")
-    assert "strange" in capsys.readouterr().out
-
-
-def test_an_encoder_that_fails_to_be_made_is_one_error(install):
-    install("def create(target, runtime):\n    return 1 / 0", encoders="failing")
-    with pytest.raises(PluginError, match=r"^encoder 'failing' of .* cannot be used: ZeroDivisionError: division"):
-        ea.encoder("failing")
-
-
-# Corpus loaders
-
-LOADER = """
-from embassay import Choice
-from embassay.core.types import Corpus
-
-SHAPE = "choice"
-
-
-def load(source, name):
-    return Corpus(name, SHAPE, (Choice("0", "a", "b", "c", "d", "adjective", "a–b"),), loader="theirs")
-"""
-
-
-def test_a_loader_that_recognises_nothing_is_no_built_in_corpus(install, tmp_path):
-    install(LOADER, corpora="theirs")
-    assert "theirs" not in builtin_names()
-    plan = prepare(RunRequest(["hashing"], [], ["negated_antonyms"], baselines=False))
-    assert [corpus.name for corpus in plan.corpora] == ["opposites"]
-    (tmp_path / "a.file").write_text("x")
-    assert load_corpus(f"{tmp_path}/a.file,loader=theirs").loader == "theirs"
-
-
-def test_a_loader_that_says_so_is_built_in(install):
-    install(LOADER + "\nBUILTIN = True\n", corpora="theirs")
-    assert "theirs" in builtin_names()
-    assert load_corpus("theirs").loader == "theirs"
-
-
-def test_a_built_in_corpus_of_others_that_fails_is_left_out(install):
-    install("BUILTIN = True\nSHAPE = 'choice'\ndef load(source, name):\n    return 1 / 0", corpora="theirs")
-    with pytest.warns(PluginWarning, match="'theirs'.*ZeroDivisionError"):
-        plan = prepare(RunRequest(["hashing"], [], ["negated_antonyms"], baselines=False))
-    assert [corpus.name for corpus in plan.corpora] == ["opposites"]
-
-
-def test_a_loader_that_fails_to_recognise_is_left_out(install, choice_file):
-    install(LOADER + "\ndef recognises(head):\n    return 1 / 0\n", corpora="aaa")
-    path = choice_file({"input": "a", "label": 0, "sentences": ["b", "c", "d"]})
-    with pytest.warns(PluginWarning, match=r"corpus loader 'aaa' of theirs_\w+ 1.5 cannot be used: ZeroDivisionError"):
-        assert load_corpus(str(path)).loader == "semantoneg"
-
-
-def test_a_loader_that_returns_no_corpus_is_one_error(install, tmp_path):
-    install("def load(source, name):\n    return []", corpora="theirs")
-    (tmp_path / "a.file").write_text("x")
-    with pytest.raises(PluginError, match=r"load\(\) returned list, not a Corpus"):
-        load_corpus(f"{tmp_path}/a.file,loader=theirs")
-
-
-# Layouts
-
-PLAIN = "its figures are shown in plain tables"
-LAYOUTS = {
-    "missing": "",
-    "raises": "\ndef layout(result):\n    return 1 / 0\n",
-    "none": "\nLAYOUT = None\n",
-    "no_columns": LAYOUT.replace('(Column("counted", "counted"),)', "()"),
-    "strange_part": LAYOUT.replace(', (), "nobody")', ', ("a part",), "nobody")'),
-}
-
-
-@pytest.mark.parametrize("kind", LAYOUTS)
-def test_a_layout_that_cannot_be_had_takes_no_report_down(install, tmp_path, kind):
-    install(DIAGNOSTIC.format(factor=4) + LAYOUTS[kind], diagnostics="counting")
-    result = ea.assay(["hashing"], ["opposites"], ["counting"], cache=None, baselines=False)
-    with pytest.warns(PluginWarning, match=rf"^diagnostic 'counting' of .*; {PLAIN}$"):
-        page = ea.report(result, tmp_path / "report.html").read_text()
-    assert "counting on opposites" in page
-    assert "4.000" in page
-
-
-def test_a_result_of_a_diagnostic_that_is_not_installed_is_shown(tmp_path):
-    folder_module.warn_once.cache_clear()
-    result = ea.assay(["hashing"], ["opposites"], ["negated_antonyms"], cache=None, resamples=50)
-    theirs = replace(
-        result,
-        rows=tuple(replace(row, diagnostic="gone") for row in result.rows),
-        verdicts=tuple(replace(verdict, diagnostic="gone") for verdict in result.verdicts),
-    )
-    with pytest.warns(PluginWarning, match=f"^diagnostic 'gone' is not installed; {PLAIN}$"):
-        (layout,) = layouts(theirs).values()
-    assert {column.metric for column in layout.headline.columns} == {row.metric for row in result.rows}
-    assert "gone on opposites" in ea.report(theirs, tmp_path / "report.html").read_text()
-
-
-# The list of what is installed
-
-
-def test_what_is_installed_is_read_once_and_again_when_it_changes(install, monkeypatch):
-    from importlib import metadata
-
-    calls = []
-
-    def read(**wanted):
-        calls.append(wanted)
-        return metadata_entry_points(**wanted)
-
-    metadata_entry_points = metadata.entry_points
-    monkeypatch.setattr(metadata, "entry_points", read)
-    assert "late" not in ENCODERS.names()
-    for _ in range(5):
-        ENCODERS.names()
-        CORPORA.names()
-    assert len(calls) == 2
-    install("def create(target, runtime):\n    pass", encoders="late")
-    assert "late" in ENCODERS.names()

@@ -28,21 +28,6 @@ def test_a_training_shows_the_sentences_of_all_epochs(monkeypatch):
     assert " 250/1000" in terminal.getvalue()
 
 
-def test_encoding_shows_the_texts(monkeypatch):
-    terminal = standard_error(monkeypatch, Terminal)
-    with counting("bow", 40) as advance:
-        advance(7)
-        advance(3)
-    assert "10/40" in terminal.getvalue()
-
-
-def test_a_short_step_prints_nothing_where_there_is_no_terminal(monkeypatch):
-    found = standard_error(monkeypatch, io.StringIO)
-    with progress("train model") as advance:
-        advance(1, 2)
-    assert found.getvalue() == ""
-
-
 def test_a_long_step_prints_lines_where_there_is_no_terminal(monkeypatch):
     monkeypatch.setattr(module, "INTERVAL", -1)
     found = standard_error(monkeypatch, io.StringIO)

@@ -1,14 +1,11 @@
 """The rules, splits and twins of ``benchmarks/replication.py``, on scores that are made up."""
 
 import importlib.util
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
-
-from embassay.cli.app import exit_code_of
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "replication.py"
 
@@ -63,25 +60,3 @@ def test_twins_of_a_pair_are_equal_and_keep_what_the_pair_has(script, made):
     truth = script.truth_of_twins(scores)
     assert truth[0] == truth[1] == pytest.approx((scores[0].mean() + scores[1].mean()) / 2)
     assert means.mean(axis=0) == pytest.approx(truth, abs=0.012)
-
-
-def test_scores_of_any_tool_are_judged(script, made, tmp_path, monkeypatch, capsys):
-    scores, unit = made
-    lines = ["question,document,system,score"]
-    lines += [f"q{q},d{unit[q]},s{s},{scores[s, q]}" for s in range(4) for q in range(len(unit))]
-    (tmp_path / "scores.csv").write_text("\n".join(lines))
-    monkeypatch.setattr(sys, "argv", ["replication.py", str(tmp_path / "scores.csv"), "--splits", "2"])
-    script.main()
-    out = capsys.readouterr().out
-    assert "scores.csv: 4 systems, 150 questions about 30 documents, 2 splits" in out
-    assert out.count("%") == 7 * len(script.RULES)
-
-
-def test_a_finished_run_is_judged(script, tmp_path, monkeypatch, capsys):
-    run = ["run", "-e", "hashing", "-e", "bow", "-c", "handbook", "-d", "retrieval", "-o", str(tmp_path / "run")]
-    assert exit_code_of([*run, "--cache", str(tmp_path / "cache"), "--quiet"]) == 0
-    capsys.readouterr()
-    monkeypatch.setattr(sys, "argv", ["replication.py", str(tmp_path / "run"), "--splits", "2"])
-    script.main()
-    out = capsys.readouterr().out
-    assert "retrieval on handbook: 4 systems, 120 questions about 28 documents, 2 splits" in out

@@ -1,39 +1,14 @@
-"""The result as a table: all rows, those of one diagnostic, and a name that is none."""
+"""A result: its figures, and its pairs read from both sides."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.result import Difference, Result, Row, Verdict
 
 ROW = Row(
     "retrieval", "docs", "bow", "all", "cosine", "", "Success@5", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"
 )
-RESULT = Result(0, 1000, rows=(ROW, Row(**{**vars(ROW), "diagnostic": "isotropy"})))
-
-
-def test_all_rows_or_those_of_one_diagnostic():
-    assert RESULT.table()["diagnostic"].to_list() == ["retrieval", "isotropy"]
-    assert RESULT.table("retrieval").to_dicts() == [vars(ROW)]
-
-
-def test_a_diagnostic_without_rows_has_an_empty_table_of_the_same_columns():
-    found = RESULT.table("localization")
-    assert found.height == 0
-    assert found.schema == RESULT.table().schema
-
-
-def test_a_diagnostic_of_a_plug_in_that_is_not_installed_here_is_known_by_its_rows():
-    own = Result(0, 1000, rows=(Row(**{**vars(ROW), "diagnostic": "my_own"}),))
-    assert own.table("my_own").height == 1
-
-
-def test_a_misspelt_diagnostic_is_refused_with_the_nearest_name():
-    with pytest.raises(UnknownNameError, match=r"unknown diagnostic 'retreival'; did you mean 'retrieval'\?"):
-        RESULT.table("retreival")
 
 
 def test_a_verdict_has_the_key_of_the_rows_that_it_ranks_by():
@@ -85,17 +60,3 @@ def test_a_figure_is_the_one_row_of_a_metric_and_an_encoder():
     assert result.figure("retrieval/docs/Success@5{whiten}", "bow").value == 0.6
     assert result.figure("faq/RR[noun]", "bow").corpus == "faq"
     assert result.figure("length", "") == FIGURES[-1]
-
-
-@pytest.mark.parametrize(
-    ("metric", "encoder", "error", "message"),
-    [
-        ("Success@6", "bow", UnknownNameError, r"unknown metric 'Success@6'; did you mean 'Success@5'\?"),
-        ("Success@5", "bwo", UnknownNameError, "unknown encoder 'bwo'"),
-        ("Success@5", "bow", SpecError, r"name one: Success@5\{cosine,\}, Success@5\{dot,\}"),
-        ("RR[noun]", "bow", SpecError, r"name one: retrieval/docs/RR\[noun\]\{cosine,\}, retrieval/faq/RR"),
-    ],
-)
-def test_a_figure_that_is_unknown_or_not_the_only_one_is_refused(metric, encoder, error, message):
-    with pytest.raises(error, match=message):
-        Result(0, 1, rows=FIGURES).figure(metric, encoder)

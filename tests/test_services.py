@@ -4,10 +4,7 @@ import json
 
 import pytest
 
-from connecting import hurry
 from embassay.cli.app import exit_code_of
-from embassay.run.plan import prepare
-from embassay.run.request import RunRequest
 
 KEY = "sk-not-a-real-key-123-for-any-model"
 
@@ -31,43 +28,6 @@ def record(tmp_path):
     return json.loads((tmp_path / "RUN" / "run.json").read_text(encoding="utf-8"))
 
 
-def test_looking_sends_nothing_and_says_tokens_and_cost(embassay, service):
-    code, out, _ = embassay("look", "-c", "opposites", "-e", "m=api:some-model,price=2")
-    assert code == 0
-    assert service.seen == []
-    line = out.splitlines()[-1]
-    assert line.startswith("m: 280 distinct texts to encode; about ")
-    tokens = int(line.split("about ")[1].split(" tokens")[0].replace(",", ""))
-    assert 1_000 < tokens < 10_000
-    assert line.endswith(f"about {tokens * 2 / 1e6:,.4g} at 2 per million tokens")
-    code, out, _ = embassay("run", "--dry-run", "-c", "opposites", "-e", "m=api:some-model")
-    assert code == 0
-    assert service.seen == []
-    assert "pass price= for the cost" in out
-
-
-def test_looking_says_that_the_budget_does_not_suffice(embassay, service):
-    for command in (("look",), ("run", "--dry-run")):
-        _, out, _ = embassay(*command, "-c", "opposites", "-e", "m=api:some-model,price=1,budget=0.000001")
-        assert "more than the budget of 1e-06: a run would stop after about 1 tokens" in " ".join(out.split())
-    _, out, _ = embassay("look", "-c", "opposites", "-e", "m=api:some-model,price=1,budget=1")
-    assert "budget" not in out
-    assert service.seen == []
-
-
-@pytest.mark.parametrize("quiet", [False, True])
-def test_a_long_wait_is_told_on_stderr_unless_it_is_to_be_quiet(service, monkeypatch, capsys, quiet):
-    hurry(monkeypatch, 2)
-    spec = f"m=api:some-model,key_env=,base_url={service.url}"
-    request = RunRequest([spec], ["opposites"], ["negated_antonyms"], baselines=False, quiet=quiet)
-    plan = prepare(request)
-    service.script(service.status(429, Retry_After="3600"))
-    plan.entries[0].encoder.encode(["a"])
-    problem = "too many requests, or the account has no credit left"
-    told = f"encoder 'api:some-model': 429: {problem}; waiting 60 s, then attempt 2 of 2\n"
-    assert capsys.readouterr().err == ("" if quiet else told)
-
-
 def test_a_run_pays_once_and_its_second_time_sends_the_probe_only(embassay, service, tmp_path):
     arguments = ("-c", "opposites", "-e", "m=api:some-model,price=2", "-d", "negated_antonyms")
     assert embassay("run", *arguments, "-o", "RUN")[0] == 0
@@ -82,26 +42,6 @@ def test_a_run_pays_once_and_its_second_time_sends_the_probe_only(embassay, serv
     assert "280 of them cached if the model has not changed" in out
 
 
-def test_the_price_stands_in_the_result(embassay, service, tmp_path, choice_file):
-    rows = [{"label": 2, "input": f"a {n}", "sentences": [f"b {n}", f"c {n}", f"d {n}"]} for n in range(40)]
-    path = choice_file(*rows)
-    encoders = ("-e", "m=api:some-model,price=2", "-e", "n=api:other,price=0.5")
-    code, _, _ = embassay("run", "-c", path, *encoders, "-d", "negated_antonyms", "-o", "RUN")
-    assert code == 0
-    prices = {e["name"]: e["price"] for e in json.loads((tmp_path / "RUN" / "result.json").read_text())["encoders"]}
-    assert prices == {"m": 2, "n": 0.5, "tfidf": None, "random": None}
-
-
-def test_a_service_that_fails_is_named_and_the_others_finish(embassay, service, tmp_path):
-    service.script(*[service.status(401, b'{"error": "no such key"}')] * 4)
-    code, out, err = embassay("run", "-c", "opposites", "-e", "m=api:some-model", "-e", "bow", "-o", "RUN")
-    assert code == 3
-    assert "failed: m: 127.0.0.1" in err
-    assert "401" in err
-    assert "bow" in out
-    assert record(tmp_path)["state"] == "failed in part"
-
-
 def test_no_part_of_the_key_is_left_anywhere(embassay, service, tmp_path):
     service.script(*[service.status(401, f"no such key: {KEY[:16]}".encode())] * 4)
     *_, out, err = embassay("run", "-c", "opposites", "-e", "m=api:some-model", "-o", "RUN")
@@ -110,12 +50,3 @@ def test_no_part_of_the_key_is_left_anywhere(embassay, service, tmp_path):
         assert part not in out + err
         for path in tmp_path.rglob("*"):
             assert not path.is_file() or part.encode() not in path.read_bytes()
-
-
-def test_no_key_is_left_anywhere(embassay, service, tmp_path):
-    service.script(service.edit(lambda answer: None), service.status(400, KEY.encode()))
-    *_, out, err = embassay("run", "-c", "opposites", "-e", "m=api:some-model", "-o", "RUN")
-    assert KEY not in out + err
-    for path in tmp_path.rglob("*"):
-        assert not path.is_file() or KEY.encode() not in path.read_bytes()
-    assert any(KEY in headers.get("authorization", "") for _, headers, _ in service.seen)

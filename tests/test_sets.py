@@ -1,18 +1,15 @@
 """Named sets of encoders: what is in them, what is said of those that cannot be had, that the others run."""
 
-import tomllib
-from importlib.resources import files
-
 import pytest
 
-from embassay.core.errors import InputError, SpecError, UnknownNameError
+from embassay.core.errors import SpecError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
 from embassay.diagnostics.published import published as papers_published
 from embassay.run import presets as sets_module
 from embassay.run.candidates import load_candidates
 from embassay.run.resolve import load_encoder, scheme_of
-from embassay.run.specs import Spec, bind, parse
+from embassay.run.specs import Spec, bind
 
 
 def test_the_papers_numbers_of_encoders():
@@ -73,51 +70,8 @@ def test_a_spec_says_what_papers_call_its_model_and_which_group_it_is_in():
     assert mine.encoder.fingerprint == load_encoder("hashing").fingerprint
 
 
-def test_the_file_has_no_other_fields():
-    text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
-    for entry in tomllib.loads(text).values():
-        assert set(entry) == {"title", "encoders"}
-
-
 def test_what_names_a_set_and_what_does_not():
     assert sets_module.named_in("@heros") is sets_module.sets()["heros"]
     assert sets_module.named_in(Spec("@heros")) is sets_module.sets()["heros"]
     assert sets_module.named_in("bow") is None
     assert sets_module.named_in("mine=./folder@2") is None
-
-
-def test_an_unknown_set_says_the_nearest_and_all():
-    with pytest.raises(UnknownNameError, match=r"'hero'; did you mean 'heros'\? Known: composition, heros, local"):
-        sets_module.named_in("@hero")
-
-
-@pytest.mark.parametrize("spec", ["mine=@heros", "@heros,pool=sum"])
-def test_a_set_takes_no_label_and_no_options(spec):
-    with pytest.raises(SpecError, match="cannot have a label or options"):
-        sets_module.named_in(spec)
-
-
-def test_models_of_a_service_have_their_price():
-    services = [m for name in sets_module.sets() for m in sets_module.sets()[name].members if m.spec.startswith("api:")]
-    assert [parse(m.spec, "encoder").options["price"] for m in services] == ["0.10", "0.10", "0.02", "0.13"]
-    assert all("list price as of early 2025: check it" in member.note for member in services)
-
-
-def test_what_differs_from_the_papers_is_said():
-    notes = {member.called: member.note for name in sets_module.sets() for member in sets_module.sets()[name].members}
-    assert "applies a layer (MLP)" in notes["PromptBERT (sup)"]
-    assert "applies a layer" not in notes["PromptBERT (unsup)"]
-    assert "before the pooler's layer" in notes["DiffCSE roberta-base"]
-    assert "our choice" in notes["LASER"]
-    assert "padding" in notes["InferSent"]
-    assert "sentence-t5-xxl" in sets_module.sets()["semantoneg-all"].title
-
-
-def test_a_spec_with_a_template_keeps_it_whole():
-    member = next(m for m in sets_module.sets()["heros"].members if m.called == "PromptBERT (unsup)")
-    assert parse(member.spec, "encoder").options["template"] == 'This sentence of "{text}" means [MASK].'
-
-
-def test_errors_are_ones_that_people_can_mend():
-    assert issubclass(UnknownNameError, InputError)
-    assert "st" in ENCODERS.names()

@@ -25,22 +25,6 @@ def test_parts_of_a_spec(text, spec):
     assert parse(text, "encoder") == spec
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "the name is empty"),
-        ("a=", "the name is empty"),
-        ("=bow", "the name is empty"),
-        ("bow,dim", "expected option=value after"),
-        ("bow,=3", "expected option=value after"),
-        ("bow,a=1,a=2", "duplicate option 'a'"),
-    ],
-)
-def test_what_does_not_parse(text, says):
-    with pytest.raises(SpecError, match=says):
-        parse(text, "encoder")
-
-
 def example(target, *, size: int = 1, rate: float | None = None, deep: bool = False, way: Literal["a", "b"] = "a"):
     return target, size, rate, deep, way
 
@@ -70,11 +54,6 @@ def test_a_value_that_does_not_fit(options, says):
 def test_an_unknown_option_has_a_guess_and_the_list():
     with pytest.raises(UnknownNameError, match=r"did you mean 'size'\? Known: deep, rate, size, way"):
         bind(example, {"sise": "3"}, "encoder 'x'")
-
-
-def test_positional_parameters_are_no_options():
-    with pytest.raises(UnknownNameError):
-        bind(example, {"target": "x"}, "encoder 'x'")
 
 
 @pytest.mark.parametrize(

@@ -35,22 +35,6 @@ def test_what_is_asked_for_reaches_the_trainer(kind, options, monkeypatch, tmp_p
     assert said.err.splitlines() == ["A note.", f"model: {tmp_path / 'm'}", line]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["train", "words", "-o", "m"], "--text"),
-        (["train", "words", "--text", "none.txt"], "-o"),
-        (["train", "words", "--text", "none.txt", "-o", "m", "--model", "glove"], "skipgram"),
-        (["train", "sentences", "--text", "none.txt", "-o", "m"], "sentences"),
-    ],
-)
-def test_a_wrong_command_is_refused_in_one_line(arguments, message, capsys):
-    assert exit_code_of(arguments) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
-
-
 def test_an_encoder_is_trained_from_python(tmp_path):
     pytest.importorskip("gensim", reason="needs the extra 'words'")
     text = tmp_path / "text.txt"

@@ -4,7 +4,6 @@ import pytest
 
 import embassay as ea
 from embassay.cli.integrations.evaluator import evaluator
-from embassay.core.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
 
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
@@ -70,43 +69,6 @@ def test_its_figures_are_those_of_an_assay():
     assert watching.primary_metric in found
     assert model.asked == {"query", "document"}
     assert model.model_card_data.told == [(found, 1, 20)]
-
-
-def test_two_calls_give_the_same_and_nothing_is_cached(monkeypatch, tmp_path):
-    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
-    watching = evaluator("opposites", "negated_antonyms")
-    assert watching(Bag()) == watching(Bag())
-    assert not (tmp_path / "cache").exists()
-
-
-@pytest.mark.parametrize(
-    ("given", "kind", "message"),
-    [
-        (("opposites", "retrieval"), SpecError, "needs a corpus of shape retrieval"),
-        (("handbook", "retrieval", "Sucess@5"), InputError, "did you mean 'Success@5'"),
-        (("handbook", "retrieval", "tau_recommended"), SpecError, "neither higher nor lower is better"),
-        (("edits", "minimal_pairs", "similarity_antonym"), SpecError, "neither higher nor lower is better"),
-        (("edits", "isotropy", "mean_cosine_texts"), SpecError, "neither higher nor lower is better"),
-        (("handbook", "shift"), SpecError, r"needs a pair of corpora \(domain, general\)"),
-        ((("handbook", "edits"), "retrieval"), SpecError, "any other one corpus"),
-        ((("edits", "vignettes"), "shift", "overlap_texts"), SpecError, "neither higher nor lower is better"),
-        (("nowhere", "retrieval"), InputError, "no such file"),
-    ],
-)
-def test_what_cannot_be_watched_is_said_before_any_training(given, kind, message):
-    with pytest.raises(kind, match=message):
-        evaluator(*given)
-
-
-def test_a_pair_is_watched_and_chooses_no_checkpoint():
-    watching = evaluator(("edits", "vignettes"), "shift")
-    assert watching.primary_metric is None
-    found = watching(Bag())
-    assert {"edits_shift_distance_texts_relative", "edits_shift_overlap_texts"} <= set(found)
-    diagnostic = "shift,domain=edits,general=vignettes"
-    result = ea.assay(["hashing,dim=64"], ["edits", "vignettes"], [diagnostic], baselines=False, cache=None)
-    (row,) = (r for r in result.rows if (r.metric, r.condition) == ("distance", "relative"))
-    assert found["edits_shift_distance_texts_relative"] == row.value
 
 
 @pytest.mark.slow

@@ -59,7 +59,6 @@ def text_file(words, separator=" ", end="\n", after_word=None, header=""):
 
 
 HINDI_WORDS = [*(word.split()[0] for word in HINDI), "यह", "है", "कहाँ"]
-FOUND = "12 questions, 12 documents"
 SCRIPTS = {
     "chinese-bm25": Case(r"\be (100|9\d|8\d)\.\d%", searched(CHINESE), f"{RUN} -e e=bm25"),
     "hindi-bm25": Case(ALL_RIGHT, searched(HINDI), f"{RUN} -e e=bm25"),

@@ -42,8 +42,3 @@ def test_an_output_format_is_one_file(installed, tmp_path, capsys):
     # The figures of the run before would pass for those of the next.
     assert exit_code_of([*arguments, "--overwrite"]) == 0
     assert not (run / "row-count" / "rows.txt").exists()
-
-
-def test_an_unknown_format_is_one_message(tmp_path, capsys):
-    assert exit_code_of(["report", str(tmp_path), "--format", "cvs"]) == 2
-    assert "csv" in capsys.readouterr().err

@@ -10,7 +10,6 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.plugins import DIAGNOSTICS
 
 FILE = Path(__file__).with_name("partner_first.py")
 THINGS = "shop rain door train lamp river glass bread wind stone".split()
@@ -61,12 +60,6 @@ def test_it_is_one_short_file():
     assert len(FILE.read_text(encoding="utf-8").splitlines()) <= 120
 
 
-def test_list_names_it_with_its_question(embassay):
-    code, out, _ = embassay("list", "diagnostics")
-    assert code == 0
-    assert "partner_first Is a sentence nearer to its partner than to a stranger" in out
-
-
 def test_the_figures_are_those_of_a_loop(runs):
     result = json.loads(Path("good/result.json").read_text())
     corpus = ea.load("pairs.csv")
@@ -82,15 +75,6 @@ def test_the_figures_are_those_of_a_loop(runs):
     assert row["low"] < row["value"] < row["high"]
     (verdict,) = result["verdicts"]
     assert (verdict["metric"], verdict["chance"], verdict["best_set"][0]) == ("accuracy", 0.5, "mine")
-
-
-def test_show_prints_a_page_that_no_file_describes(runs):
-    assert not hasattr(DIAGNOSTICS.module("partner_first"), "LAYOUT")
-    code, out, _ = runs("show", "good", "partner_first")
-    assert code == 0
-    assert "Partner first on mypairs Is a sentence nearer to its partner than to a stranger" in out
-    assert "encoder accuracy cosine, stranger" in out
-    assert "accuracy: share of sentences that are nearer to their partner than to a stranger." in out
 
 
 @pytest.mark.parametrize(
@@ -111,19 +95,6 @@ def test_report_writes_it_in_every_format(runs, style, file, wanted):
         assert words in text, words
 
 
-def test_rankings_for_trec_need_retrieval(runs):
-    code, _, err = runs("report", "good", "--format", "trec")
-    assert code == 2
-    assert "retrieval" in err
-
-
-def test_compare_sets_two_runs_side_by_side(runs):
-    code, out, err = runs("compare", "good", "bad")
-    assert code == 0, err
-    assert "mine is worse: accuracy on mypairs went from 100.0%" in out
-    assert "other: nothing changed on mypairs" in out
-
-
 def test_bless_and_check_find_a_loss(runs):
     code, _, err = runs("bless", "good", "-o", "baseline")
     assert code == 0, err
@@ -133,40 +104,3 @@ def test_bless_and_check_find_a_loss(runs):
     # Two dimensions leave some sentences without a vector.
     assert "regression: mine, accuracy on mypairs: 26 of 90 pairs have no value in this run." in out
     assert "1 of 2 tests worse" in out
-
-
-def test_check_takes_margins_and_floors_of_its_metrics(runs):
-    embassay, against = runs, ("check", "good", "--baseline", "good")
-    code, out, _ = embassay(*against, "--margin", "accuracy=0.3", "--floor", "accuracy=0.6")
-    assert code == 0
-    assert "pass: 2 of 2 tests passed; 0 of 2 floors missed" in out
-    code, _, err = embassay(*against, "--margin", "cosine[stranger]=0.1")
-    assert code == 2
-    assert "cosine[stranger] cannot have a margin" in err
-    code, out, _ = embassay(*against, "--floor", "cosine[stranger]=0.01")
-    # Where lower values are better, a floor is the largest value.
-    assert code == 1
-    assert "exceeds the ceiling of 0.01 (lower is better)" in out
-    code, _, err = embassay(*against, "--floor", "accuracy=2")
-    assert code == 2
-    assert "the floor of accuracy must be a number of at most 1" in err
-    code, _, err = embassay(*against, "--margin", "acuracy=0.1")
-    assert code == 2
-    assert "did you mean 'accuracy'" in err
-
-
-def test_plan_says_how_many_pairs_it_takes(runs):
-    code, out, err = runs("plan", "good", "--difference", "0.05")
-    assert code == 0, err
-    assert "accuracy (partner_first on mypairs)" in out
-    # A share q of .083 differs: z√(q/(n + z²)) is .05 for n = 254.
-    assert "A true difference of 5.0 points between mine and other needs about 260 items; there are 90." in out
-
-
-def test_an_evaluator_watches_it(embassay):
-    pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
-    watching = ea.evaluator("pairs.csv", "partner_first")
-    assert watching.greater_is_better
-    assert watching.primary_metric == "pairs_partner_first_accuracy"
-    watching = ea.evaluator("pairs.csv", "partner_first", metric="cosine_stranger")
-    assert not watching.greater_is_better

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.comparison.views import sentence
 from embassay.core.columns import read_columns
 from embassay.core.types import Card, content_hash
 from embassay.run.command import carry_out
@@ -137,25 +136,6 @@ def test_a_model_that_is_mended_has_gained_nothing_where_it_had_no_value(runs, d
 @pytest.mark.parametrize("diagnostic", DIAGNOSTICS)
 def test_a_model_without_any_vector_is_a_regression(runs, diagnostic):
     assert ea.check(runs(diagnostic, 1.0), runs(diagnostic, 0.0)).exit_code == 1
-
-
-@pytest.mark.parametrize("diagnostic", WITH_UNDEFINED)
-def test_a_comparison_of_two_runs_says_how_many_items_its_difference_leaves_out(runs, diagnostic):
-    old, new = runs(diagnostic, 0.0), runs(diagnostic, 0.5)
-    (change,) = ea.check(new, old).changes
-    (difference,) = ea.compare([old, new]).differences
-    assert difference.undefined == change.undefined > 0
-    assert difference.items + difference.undefined == change.items
-    assert f"leaves out {difference.undefined} items with a value for one of the two only" in sentence(difference)
-
-
-def test_a_margin_needs_a_common_scale_and_what_is_proposed_instead_can_have_one(runs):
-    old, raw = runs("minimal_pairs", 0.0), "contrast[synonym-antonym]{raw}"
-    with pytest.raises(ea.InputError, match="cannot have a margin: it has no values to compare; ") as caught:
-        ea.check(old, old, margins={raw: 0.1})
-    proposed = str(caught.value).partition("to compare; ")[2].removesuffix(" can have one")
-    assert ea.check(old, old, margins=dict.fromkeys(proposed.split(", "), 0.1)).exit_code == 0
-    assert ea.check(old, old, floors={raw: -1.0}).exit_code == 0
 
 
 def test_accuracy_over_folds_is_a_share_whose_answers_are_lost(runs):

@@ -1,4 +1,4 @@
-"""``embassay check`` and ``embassay bless`` on the command line, and ``[check]`` in the config file."""
+"""``embassay check`` and ``embassay bless`` on the command line."""
 
 import json
 
@@ -28,64 +28,6 @@ def test_bless_and_check_write_everything_before_the_exit(runs, tmp_path, capsys
     assert all(len(line) <= 80 for line in out.splitlines())
     # The same baseline passes.
     assert exit_code_of(["check", str(old), "--baseline", str(tmp_path / "baseline")]) == 0
-
-
-def test_the_config_file_and_the_command_line(runs, tmp_path, capsys):
-    new, old = runs
-    config = tmp_path / "check.toml"
-    config.write_text(
-        'encoders = ["bow"]\n[check]\non = ["mine"]\nstrict = true\n'
-        '[check.margins]\naccuracy = 0.9\n"chosen[antonym]" = 0.9\n[check.floors]\n"negated_antonyms.accuracy" = 0.5\n'
-    )
-    arguments = ["check", str(new), "--baseline", str(old), "--config", str(config)]
-    assert exit_code_of([*arguments, "--json", str(tmp_path / "a.json")]) == 0
-    content = json.loads((tmp_path / "a.json").read_text())
-    assert [change["margin"] for change in content["changes"]] == [0.9, 0.9]
-    assert len(content["floors"]) == 1
-    assert exit_code_of([*arguments, "--margin", "accuracy=0.02"]) == 1
-    assert exit_code_of([*arguments, "--floor", "negated_antonyms.accuracy=0.7"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("[check]\nmargin = {accuracy = 0.1}\n", "unknown setting; known settings: margins, floors, on, strict, pages"),
-        ('[check]\npages = "some"\n', "'given' or 'sampled'"),
-        ('[check.margins]\naccuracy = "2%"\n', "check.margins.accuracy"),
-    ],
-)
-def test_a_wrong_config_is_one_message_with_its_place(runs, tmp_path, capsys, text, says):
-    config = tmp_path / "check.toml"
-    config.write_text(text)
-    assert exit_code_of(["check", str(runs[0]), "--baseline", str(runs[1]), "--config", str(config)]) == 2
-    message = capsys.readouterr().err
-    assert says in message
-    assert str(config) in message
-    assert message.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
-        (["--margin", "accuracy"], "--margin accuracy: write METRIC=X"),
-        (["--margin", "=0.1"], "--margin =0.1: write METRIC=X"),
-        (["--floor", "accuracy=high"], "--floor accuracy=high: write METRIC=X"),
-        (["--on", "nothing"], "unknown diagnostic or corpus 'nothing'"),
-        (["--config", "missing.toml"], "no such file"),
-    ],
-)
-def test_a_wrong_flag_is_one_message(runs, capsys, flags, says):
-    assert exit_code_of(["check", str(runs[0]), "--baseline", str(runs[1]), *flags]) == 2
-    message = capsys.readouterr().err
-    assert says in message
-    assert message.count("\n") == 1
-
-
-def test_no_baseline_and_no_run(runs, tmp_path, capsys):
-    assert exit_code_of(["check", str(runs[0]), "--baseline", str(tmp_path / "none")]) == 2
-    assert exit_code_of(["check", str(tmp_path / "none"), "--baseline", str(runs[0])]) == 2
-    assert exit_code_of(["bless", str(tmp_path / "none"), "-o", str(tmp_path / "b")]) == 2
-    assert capsys.readouterr().err.count("none: no such file") == 3
 
 
 def test_what_is_inconclusive_is_a_warning_unless_the_check_is_strict(choice_run, capsys):
@@ -118,13 +60,6 @@ def test_bless_fixes_margins_and_pages_for_each_check(runs, tmp_path, capsys):
     assert content["changes"][0]["sampled"]
     assert exit_code_of(["check", str(new), "--baseline", blessed, "--pages", "given"]) == 2
     assert "the baseline was blessed with --pages sampled" in capsys.readouterr().err
-
-
-def test_a_margin_that_no_check_can_use_is_refused_by_bless(runs, tmp_path, capsys):
-    for margin, says in (("acuracy=0.1", "did you mean 'accuracy'"), ("accuracy=2", "below 1; it is 2")):
-        assert exit_code_of(["bless", str(runs[1]), "-o", str(tmp_path / "b"), "--margin", margin]) == 2
-        assert says in capsys.readouterr().err
-    assert not (tmp_path / "b").exists()
 
 
 def test_under_twenty_items_bless_wants_a_margin(choice_run, tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""The GitHub action, the pre-commit hook and the example for GitLab are executed here as their users would."""
+"""The GitHub action and the pre-commit hook are executed here as their users would."""
 
 import os
 import shutil
@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay.run.resolve import load_corpus
 from github_runner import run_action
-from search_server import SearchServer
 
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[2]
@@ -135,16 +133,6 @@ def test_the_action_passes_for_the_same_model_and_fails_for_a_worse_one(project,
 
 
 @pytest.mark.slow
-def test_arguments_that_the_action_cannot_read_end_it(project, act):
-    run = f"-e model=hashing,dim=256 -c {CORPUS}"
-    # Without its floor, this check would pass.
-    job = act({"run": run, "check": "--margin pearson=0.01 --floor 'pearson=0.99"})
-    assert job.codes == {"Run": 0, "Check": 1}
-    assert "unmatched single quote" in job.log
-    assert act({"run": f'{run} -d "similarity'}).codes == {"Run": 1}
-
-
-@pytest.mark.slow
 def test_an_input_of_the_action_runs_no_command(project, act):
     folder, *_ = project
     job = act({"run": "-e model=hashing,dim=256 $(touch one) `touch two` ; touch three"})
@@ -174,37 +162,6 @@ def test_a_key_comes_from_the_environment_of_the_action_and_is_written_nowhere(p
 
 
 @pytest.mark.slow
-def test_the_action_gates_a_search_service_and_fails_if_it_is_down(project, act):
-    pytest.importorskip("httpx2", reason="the api extra is not installed")
-    _, shell, _ = project
-    server = SearchServer(load_corpus("handbook"))
-    run = f"-e ours={server.address},ids=hits.hits.*._id -c handbook -d retrieval --limit 30 --resamples 50"
-    shell(f"embassay run {run} -o old && embassay bless old -o served")
-    asked = {"run": run, "baseline": "served"}
-    job = act(asked)
-    assert job.codes == {"Run": 0, "Check": 0}, job.log
-    # Without a version= the action has asked again.
-    assert len(server.seen) > 30
-    server.close()
-    job = act(asked)
-    assert job.codes == {"Run": 0, "Check": 3}
-    assert "the connection failed" in job.log
-
-
-@pytest.mark.slow
-def test_the_action_installs_the_version_that_it_belongs_to(project, published, tmp_path):
-    folder, shell, environment = project
-    programs = programs_of_fresh_python(tmp_path, shell, "hatchling")
-    own = {"PYTHONPATH": DEPENDENCIES, "PATH": f"{programs}:{environment['PATH']}"}
-    inputs = {"run": f"-e model=hashing,dim=256 -c {CORPUS}", "baseline": "baseline"}
-    job = run_action(published / "action.yml", inputs, folder, {**environment, **own}, tmp_path)
-    assert job.codes == {"Install": 0, "Run": 0, "Check": 0}, job.log
-    assert shell("command -v embassay", **own).strip() == str(programs / "embassay")
-    assert ea.__version__ in shell("embassay --version", **own)
-    shell("python -c 'import onnxruntime, tokenizers'", **own)
-
-
-@pytest.mark.slow
 def test_the_pre_commit_hook_lets_a_push_through_or_stops_it(project, published, tmp_path):
     folder, shell, _ = project
     programs = programs_of_fresh_python(tmp_path, shell, "pre-commit")
@@ -224,17 +181,6 @@ def test_the_pre_commit_hook_lets_a_push_through_or_stops_it(project, published,
     assert "Failed" in stopped
     assert "regression: model, spearman on mine" in stopped
     assert shell("git rev-parse HEAD~") == shell("git --git-dir ../remote rev-parse HEAD")
-
-
-@pytest.mark.slow
-def test_the_gitlab_example_runs(project):
-    folder, shell, _ = project
-    job = yaml.safe_load((CI / "gitlab-ci.yml").read_text())["embassay"]
-    variables = {**job["variables"], "RUN": f"-e model=hashing,dim=256 -c {CORPUS}"}
-    for script in job["script"]:
-        shell(script, **variables)
-    for path in (*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]):
-        assert (folder / path).exists()
 
 
 def test_the_examples_name_this_version():

@@ -9,10 +9,9 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from embassay.comparison.differences import OUTCOMES, Change
+from embassay.comparison.differences import Change
 from embassay.comparison.gate import Check
-from embassay.comparison.gate_files import json_bytes, junit, markdown, terminal_lines, write_files
-from embassay.core.errors import InputError
+from embassay.comparison.gate_files import json_bytes, junit, markdown, terminal_lines
 
 CHANGE = Change(
     encoder="MiniLM",
@@ -51,50 +50,6 @@ FLOOR = Change(
 )
 CHECK = Check("run", "baseline", (CHANGE, UNCLEAR, PASSED), (FLOOR,), (), ("a note",))
 LONG = "a-very-long-organisation/and-a-very-long-model-name-v2-instruct-final"
-
-
-def sentence_of(check, **changed):
-    change = replace(CHANGE, **changed)
-    (line,) = replace(check, changes=(replace(change, outcome=OUTCOMES[change.reason]),), floors=()).sentences
-    return line
-
-
-def test_the_sentences_of_each_reason_have_one_figure_beside_the_counts():
-    start = "MiniLM, Success@5 on docs"
-    counts = {"lost": dict.fromkeys("abcdef", ""), "gained": dict.fromkeys("xyz", "")}
-    of_shares = f"{start}: 86.7% → 78.3%, 6 answers lost, 3 gained of 60"
-    expected = {
-        "significant": f"regression: {of_shares} (p = 0.031).",
-        "above the margin": f"regression: {of_shares}: more than the 13 points that this gate allows.",
-        "within the margin": f"pass: {of_shares}; the loss is below 16.8 points (95% confidence).",
-        "significant within the margin": f"pass: {of_shares}: a significant loss, below the 13 points that you allow.",
-        "not significant": f"pass: {of_shares}; the loss is not significant.",
-        "not excluded": (f"warning: {of_shares}; a loss of 13 points cannot be excluded. Read the 6 questions below."),
-        "nothing lost": (
-            f"pass: {start}: no answer of 60 was lost, 3 gained; on other questions about these documents the loss is "
-            "below 16.8 points (95% confidence)."
-        ),
-        "no value": f"regression: {start}: 4 of 60 questions have no value in this run.",
-    }
-    for reason, sentence in expected.items():
-        lost = {} if reason == "nothing lost" else counts["lost"]
-        assert sentence_of(CHECK, reason=reason, undefined=4, gained=counts["gained"], lost=lost) == sentence
-
-
-def test_sentences_about_a_sample_other_metrics_and_small_numbers():
-    assert sentence_of(CHECK, sampled=True, reason="within the margin").endswith(
-        "; the loss is below 16.8 points on documents like these (95% confidence)."
-    )
-    nothing = sentence_of(CHECK, sampled=True, reason="nothing lost")
-    assert "; on other questions about documents like these the loss" in nothing
-    assert sentence_of(CHECK, reason="not excluded", lost={"q": ""}).endswith("be excluded. Read it below.")
-    assert sentence_of(CHECK, reason="not excluded", lost={}).endswith("be excluded.")
-    assert sentence_of(CHECK, p=0.0001).endswith(" (p < 0.001).")
-    assert CHECK.sentences[1] == "warning: MiniLM, RR on docs: 0.867 → 0.783; a loss of 0.130 cannot be excluded."
-    assert sentence_of(CHECK, limit=None, reason="not excluded", items=0) == (
-        "warning: MiniLM, Success@5 on docs: no item has a value, so nothing can be compared."
-    )
-    assert CHECK.sentences[3] == "regression: MiniLM, Success@5 on docs: 0.840 misses the floor of 0.9."
 
 
 def test_the_terminal_has_the_sentences_the_lost_items_and_the_outcome_of_several():
@@ -163,26 +118,6 @@ def test_junit_follows_the_usual_schema():
         assert {child.tag for child in element} <= children
 
 
-def test_markdown_lists_the_outcome_and_what_did_not_pass_first():
-    text = markdown(CHECK)
-    assert text.startswith("### Embassay check: regression\n")
-    assert text.index("- q1") < text.index("Gained:")
-    assert "2 lost, 1 gained" in text
-    bullets = [line.split(":")[0] for line in text.splitlines() if line.startswith("- ")]
-    assert bullets[:5] == ["- regression", "- warning", "- regression", "- pass", "- note"]
-
-
-def test_lost_items_are_named_by_their_texts_where_the_run_has_them():
-    lost = {"q1": "<b>Where</b>\n| is the valve? " + "x" * 200, "q2": ""}
-    check = replace(CHECK, changes=(replace(CHANGE, lost=lost),))
-    (line,) = [line for line in markdown(check).splitlines() if line.startswith("- q1: ")]
-    assert "Where" in line and "is the valve?" in line and line.endswith("…")
-    assert "<b>" not in line
-    assert "\n- q2: \n" in markdown(check)
-    (failure, _) = ET.fromstring(junit(check)).iter("failure")  # noqa: S314 - our own
-    assert failure.get("message").splitlines()[1].startswith("  - q1: <b>Where</b> | is the valve?")
-
-
 def test_markdown_is_only_text():
     hostile = "<img src=x> [a](javascript:b) @user `x` | #1 *b* _i_ ![p](q) http://evil.example www.evil.example :tada:"
     text = markdown(replace(CHECK, changes=(replace(CHANGE, encoder=hostile, lost={hostile: hostile[:80]}),)))
@@ -197,14 +132,6 @@ def test_markdown_is_only_text():
     assert html.unescape(page).replace("\u200b", "").count(hostile[:80]) == 4
 
 
-def test_markdown_fits_into_a_comment():
-    items = {f"<item number {number}>": "" for number in range(5000)}
-    many = tuple(replace(CHANGE, encoder=f"{LONG} {number}", lost=items, gained=items) for number in range(300))
-    text = markdown(replace(CHECK, changes=many))
-    assert len(text) < 65_536
-    assert text.endswith("More in the other outputs.\n")
-
-
 def test_json_is_canonical_and_complete():
     content = json.loads(json_bytes(CHECK))
     assert (content["outcome"], content["exit_code"], content["schema"]) == ("regression", 1, 2)
@@ -212,25 +139,3 @@ def test_json_is_canonical_and_complete():
     assert [change["outcome"] for change in content["changes"]] == ["regression", "inconclusive", "pass"]
     assert content["floors"][0]["outcome"] == "regression"
     assert json_bytes(CHECK) == json_bytes(CHECK)
-
-
-def test_files_are_written_and_the_summary_is_appended(tmp_path, monkeypatch):
-    summary = tmp_path / "summary.md"
-    summary.write_text("before\n")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    write_files(CHECK, {"junit": tmp_path / "a" / "j.xml", "markdown": tmp_path / "m.md", "json": None})
-    assert (tmp_path / "a" / "j.xml").read_bytes() == junit(CHECK)
-    assert (tmp_path / "m.md").read_text(encoding="utf-8") == markdown(CHECK)
-    assert summary.read_text(encoding="utf-8") == "before\n" + markdown(CHECK)
-
-
-def test_two_outputs_in_one_file_are_refused(tmp_path):
-    with pytest.raises(InputError, match="two outputs of the check have the same path"):
-        write_files(CHECK, {"junit": tmp_path / "x", "json": tmp_path / "x"})
-    assert not (tmp_path / "x").exists()
-
-
-def test_a_place_that_cannot_be_written_is_one_message(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
-        write_files(CHECK, {"json": tmp_path / "file" / "x.json"})

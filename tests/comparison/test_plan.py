@@ -27,17 +27,6 @@ def test_the_figures_are_those_that_the_run_states(make_run):
         assert pair.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
 
 
-def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
-    run = make_run("run", TWO)
-    advised = [one for one in ea.read(run).verdict("retrieval").differences if one.target is not None]
-    assert advised
-    for one in advised:
-        (pair,) = [
-            pair for pair in ea.plan(run, one.target).pairs if (pair.comparison.a, pair.comparison.b) == (one.a, one.b)
-        ]
-        assert pair.items_needed == one.items_needed
-
-
 @pytest.mark.slow
 def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     out = tmp_path / "run"
@@ -68,21 +57,6 @@ def test_how_many_more_questions_a_gate_takes(make_run, capsys):
     assert [gate.more for gate in ea.plan(make_run("many", TWO, questions=400)).gates] == [1200]
 
 
-def test_more_power_takes_more_items(make_run):
-    run = make_run("run", TWO)
-    usual, strict = ea.plan(run, 0.05).pairs[0], ea.plan(run, 0.05, power=0.95).pairs[0]
-    assert strict.items_needed > usual.items_needed
-    assert strict.smallest_difference > usual.smallest_difference
-
-
-def test_the_curve_is_the_formula_at_larger_sizes(make_run):
-    (pair, *_) = ea.plan(make_run("run", TWO)).pairs
-    assert [point.items for point in pair.curve] == [pair.comparison.items * growth for growth in (1, 2, 4, 8)]
-    assert pair.curve[0].smallest_difference == pair.smallest_difference
-    differences = [point.smallest_difference for point in pair.curve]
-    assert differences == sorted(differences, reverse=True)
-
-
 def test_under_ten_units_there_is_no_plan(make_run, capsys):
     run = make_run("run", TWO, questions=8)
     plan = ea.plan(run, 0.05)
@@ -90,33 +64,3 @@ def test_under_ten_units_there_is_no_plan(make_run, capsys):
     assert all(pair.smallest_difference is None and pair.items_needed is None for pair in plan.pairs)
     assert exit_code_of(["plan", str(run)]) == 0
     assert "no plan, because these items are too few" in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_frame(make_run):
-    frame = ea.plan(make_run("run", TWO), 0.05).table()
-    assert frame["family"].to_list()[0] in ("main", "lexical", "models")
-    assert frame["items_needed"].min() > 0
-
-
-def test_the_command(make_run, capsys):
-    run = make_run("run", TWO)
-    assert exit_code_of(["plan", str(run), "--difference", "0.02"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "A true difference of 2.0 points between a and b needs about" in printed
-    assert "Power 80%" in printed
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--difference", "3"], "difference must be above 0 and below 1, is 3; 3 points are 0.03"),
-        (["--difference", "0"], "difference must be above 0"),
-        (["--power", "1"], "power must be above 0 and below 1"),
-    ],
-)
-def test_bad_input_is_one_message(make_run, capsys, arguments, message):
-    run = make_run("run", TWO)
-    assert exit_code_of(["plan", str(run), *arguments]) == 2
-    said = capsys.readouterr().err.strip()
-    assert message in said
-    assert len(said.splitlines()) == 1

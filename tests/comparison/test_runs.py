@@ -68,14 +68,6 @@ def test_a_run_has_its_item_values_and_texts(run_of):
     assert "How do I send a parcel back" in run.texts.values()
 
 
-def test_the_same_corpus_has_all_items_in_common(run_of):
-    old, new = run_of("old"), run_of("new", encoders=["hashing,dim=64"])
-    # The content of both files is the same.
-    pair = headline(old), headline(new)
-    assert paired(*pair) == pair
-    assert mismatch(*pair) == []
-
-
 def test_items_are_matched_by_content_and_not_by_id_or_place(run_of):
     edited = [("x9", *LINES[4][1:]), ("q1", "When does it open on Monday", "hours"), *LINES[1:4]]
     old, new = run_of("old"), run_of("new", lines=edited)
@@ -133,21 +125,6 @@ def test_what_cannot_be_compared_is_refused():
         paired(column([1], content=np.array([""])), column([1], corpus_fingerprint="other"))
 
 
-def test_missing_values_are_one_message(run_of):
-    folder = run_of("one")
-    (folder / "values.npz").unlink()
-    with pytest.raises(SourceError, match="the item values are missing or damaged"):
-        read_run(folder)
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', '{"a": {"b": 1}}'])
-def test_damaged_texts_are_one_message(run_of, content):
-    folder = run_of("one")
-    (folder / "items.json").write_text(content)
-    with pytest.raises(SourceError, match="the texts of the items are damaged"):
-        read_run(folder).texts  # noqa: B018 - they are read now
-
-
 def test_what_is_no_finished_run_is_refused(run_of, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(SourceError, match="not a run folder"):
@@ -157,10 +134,3 @@ def test_what_is_no_finished_run_is_refused(run_of, tmp_path):
     (folder / "run.json").write_text(json.dumps({**record, "state": "running"}))
     with pytest.raises(SourceError, match="did not finish"):
         read_run(folder)
-
-
-def test_without_texts_no_text_is_stored(run_of):
-    folder = run_of("one", texts=False)
-    assert not (folder / "items.json").exists()
-    assert read_run(folder).texts == {}
-    assert all(headline(folder).content)

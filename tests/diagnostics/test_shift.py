@@ -1,4 +1,4 @@
-"""Shift: distances by hand and by a double loop, two corpora side by side, and what is refused."""
+"""Shift: distances by hand and by a double loop, two corpora side by side."""
 
 import math
 from dataclasses import replace
@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from embassay.api import assay
-from embassay.core.errors import SpecError, UnknownNameError
-from embassay.core.samples.pairs import Pair
+from embassay.core.errors import SpecError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus, Draws, Origin
 from embassay.core.vectors import Vectors
@@ -20,7 +19,6 @@ from embassay.diagnostics.shift import Shift, create
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.search.exact import top as topk
-from findings import sentences as sentences_of
 from tables import Table, rows
 
 ASKED = "shift,domain=dom,general=gen"
@@ -31,10 +29,6 @@ def retrieval(name, documents, questions=0, passages=1):
     held = [Document(f"{n}", tuple(f"{name} passage {n}.{m}" for m in range(passages))) for n in range(documents)]
     asked = [Question(f"q{n}", f"{name} question {n}", (f"{n}",), units=(f"{n}",)) for n in range(questions)]
     return Corpus(name, "retrieval", tuple(asked), documents=tuple(held), licence=f"{name}'s")
-
-
-def sentences(name, number):
-    return Corpus(name, "pairs", tuple(Pair(f"{n}", f"{name} a{n}", f"{name} b{n}", None) for n in range(number)))
 
 
 def at(degrees, length=1.0):
@@ -117,13 +111,6 @@ def test_a_text_of_both_corpora_has_no_distance():
     assert scores.values["distance"][1] == 0
 
 
-def test_general_texts_of_one_vector_are_their_own_neighbours_but_never_themselves():
-    vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 0, 0, 50, 50, 90))} | {"dom passage 0.0": at(20)}
-    found, _ = distances(retrieval("dom", 1), retrieval("gen", 6), vectors)
-    expected = [0, 0, 0, 0, 0, chord(40)]
-    assert [found[f"gen passage {n}.0"] for n in range(6)] == pytest.approx(expected, abs=1e-7)
-
-
 def test_zero_vectors_are_undefined_and_found_by_nobody():
     domain, general = retrieval("dom", 12), retrieval("gen", 12)
     vectors = gaussian(domain, general) | {"dom passage 0.0": np.zeros(6), "gen passage 0.0": np.zeros(6)}
@@ -136,34 +123,6 @@ def test_zero_vectors_are_undefined_and_found_by_nobody():
         own = row["distance", "documents", condition]
         assert (own.items, own.undefined) == (11, 1)
     assert (row["overlap", "documents", ""].items, row["overlap", "documents", ""].undefined) == (11, 1)
-
-
-@pytest.mark.parametrize("zero", ["dom", "gen"])
-def test_a_side_without_any_vector_leaves_everything_undefined(zero):
-    domain, general = retrieval("dom", 12), retrieval("gen", 12)
-    vectors = {t: np.zeros(6) if t.startswith(zero) else v for t, v in gaussian(domain, general).items()}
-    result = run([Table("t", vectors), Table("u", gaussian(domain, general))], domain, general)
-    found = rows(result)
-    assert found["distance", "documents", ""].value is None
-    assert found["distance", "documents", ""].reason == "undefined for every item"
-    assert found["overlap", "documents", ""].value is None
-    assert (found.get(("distance", "documents", "relative")) is None) == (zero == "gen")
-    assert rows(result, "u")["distance", "documents", "relative"].value > 0
-
-
-def test_a_constant_encoder_has_no_ruler():
-    domain, general = retrieval("dom", 12), retrieval("gen", 12)
-    found = rows(run([Table("t", dict.fromkeys(gaussian(domain, general), np.ones(3)))], domain, general))
-    assert {c for _, _, c in found} == {"", "general"}
-    assert found["distance", "documents", ""].value == pytest.approx(0, abs=1e-7)
-
-
-def test_equal_vectors_that_differ_by_rounding_are_no_ruler():
-    domain, general = retrieval("dom", 12), retrieval("gen", 12)
-    vectors = gaussian(domain, general)
-    rounding = np.random.default_rng(0)
-    vectors |= {t: 1 + rounding.normal(0, 1e-7, len(v)) for t, v in vectors.items() if t.startswith("gen")}
-    assert {c for _, _, c in rows(run([Table("t", vectors)], domain, general))} == {"", "general"}
 
 
 # --- against a double loop -------------------------------------------------------------------------------
@@ -226,25 +185,6 @@ def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured(monkey
     assert (general_row.items, general_row.undefined) == (15, 0)
 
 
-def test_the_same_general_texts_are_looked_up_for_every_encoder(monkeypatch):
-    monkeypatch.setattr(shift, "NEIGHBOURS", 10)
-    domain, general = retrieval("dom", 12), retrieval("gen", 40)
-    one, other = (
-        scored(domain, general, gaussian(domain, general, seed=seed))[1].values["distance"] for seed in (1, 2)
-    )
-    assert np.array_equal(np.isnan(one), np.isnan(other))
-    assert not np.array_equal(one, other, equal_nan=True)
-
-
-def test_a_general_text_without_a_vector_is_undefined_also_where_only_some_are_looked_up(monkeypatch):
-    monkeypatch.setattr(shift, "NEIGHBOURS", 15)
-    domain, general = retrieval("dom", 12), retrieval("gen", 40)
-    vectors = {t: np.zeros(6) if t.startswith("gen") else v for t, v in gaussian(domain, general).items()}
-    _, scores = scored(domain, general, vectors)
-    row = rows(Shift().summarise([scores], Draws(0, 50)))["distance", "documents", "general"]
-    assert (row.items, row.undefined) == (0, 15)
-
-
 # --- overlap ---------------------------------------------------------------------------------------------
 
 
@@ -263,85 +203,10 @@ def test_overlap_is_near_one_where_the_domain_is_nothing_special_and_none_where_
     assert far["distance", "documents", "relative"].value > 50
 
 
-@pytest.mark.parametrize("passages", [5, 10])
-def test_two_corpora_of_one_law_overlap_alike_whatever_the_passages_of_a_document(passages):
-    # Passages of a document are near each other: a general passage whose own document counted would be far nearer to
-    # its neighbour than any domain text can be.
-    def overlap_with(number):
-        rng = np.random.default_rng(7)
-        domain, general = retrieval("dom", 80, passages=number), retrieval("gen", 80, passages=number)
-        vectors = {}
-        for document in (*domain.documents, *general.documents):
-            topic = rng.normal(size=24)
-            vectors |= {p: np.float32(topic + 0.5 * rng.normal(size=24)) for p in document.passages}
-        return rows(run([Table("t", vectors)], domain, general))["overlap", "documents", ""].value
-
-    assert overlap_with(1) > 0.8
-    assert overlap_with(passages) > 0.8
-
-
-def test_general_texts_of_a_unit_are_left_out_wherever_they_stand():
-    # The last pair shares a sentence with the first: their four sentences are one unit, though others stand between.
-    domain, general = sentences("dom", 3), sentences("gen", 3)
-    joined = replace(general, samples=(*general.samples, Pair("x", "gen a0", "gen far", None)))
-    angles = {"gen a0": 0, "gen b0": 5, "gen far": 10, "gen a1": 40, "gen b1": 50, "gen a2": 90, "gen b2": 91}
-    vectors = {t: at(a) for t, a in angles.items()} | {f"dom {c}{n}": at(20) for c in "ab" for n in range(3)}
-    found, _ = distances(domain, joined, vectors)
-    expected = {"gen a0": 40, "gen b0": 35, "gen far": 30, "gen a1": 30, "gen b1": 40, "gen a2": 40, "gen b2": 41}
-    assert {t: found[t] for t in angles} == pytest.approx({t: chord(a) for t, a in expected.items()}, abs=1e-7)
-
-
 def test_general_passages_of_a_single_document_are_refused():
     domain = retrieval("dom", 12)
     with pytest.raises(SpecError, match="the general corpus has two units"):
         create(domain="dom", general="gen").join(domain, retrieval("gen", 1, passages=9))
-
-
-# --- roles, sides, units ---------------------------------------------------------------------------------
-
-
-def test_documents_are_compared_with_documents_and_queries_with_queries():
-    domain, general = retrieval("dom", 20, 12), retrieval("gen", 20, 12)
-    found = rows(run([Table("t", gaussian(domain, general))], domain, general))
-    assert {s for _, s, _ in found} == {"documents", "queries"}
-    assert found["distance", "documents", ""].items == 20
-    assert found["distance", "queries", ""].items == 12
-
-
-def test_plain_texts_are_compared_with_plain_texts():
-    domain, general = sentences("dom", 15), sentences("gen", 15)
-    found = rows(run([Table("t", gaussian(domain, general))], domain, general))
-    assert {s for _, s, _ in found} == {"texts"}
-    assert (found["distance", "texts", ""].items, found["distance", "texts", ""].units) == (30, 15)
-
-
-def test_a_kind_that_one_corpus_lacks_is_left_out():
-    domain, general = retrieval("dom", 12, 12), retrieval("gen", 12, 1)
-    joined, scores = scored(domain, general, gaussian(domain, general))
-    assert set(scores.labels["role"]) == {"document"}, "one general question has no other to be near to"
-    assert len(joined.samples) == 24
-
-
-def test_passages_of_a_document_are_one_unit_and_repeated_texts_are_one():
-    domain, general = retrieval("dom", 11, passages=3), retrieval("gen", 12)
-    again = replace(domain, documents=(*domain.documents, Document("again", ("dom passage 0.0",))))
-    row = rows(run([Table("t", gaussian(domain, general))], again, general))["distance", "documents", ""]
-    assert (row.items, row.units) == (33, 11)
-
-
-def test_a_sentence_of_two_pairs_is_looked_up_once_and_joins_them():
-    domain, general = sentences("dom", 12), sentences("gen", 12)
-    again = replace(domain, samples=(*domain.samples[:-1], Pair("x", "dom a0", "dom b1", None)))
-    row = rows(run([Table("t", gaussian(domain, general))], again, general))["distance", "texts", ""]
-    assert (row.items, row.units) == (22, 10)
-
-
-def test_two_corpora_side_by_side_are_named_and_licensed_for_both():
-    joined = create(domain="dom", general="gen").join(retrieval("dom", 3), retrieval("gen", 3))
-    assert (joined.name, joined.shape, joined.licence, joined.loader) == ("dom vs gen", "two", "dom's / gen's", "shift")
-    assert len({m.id for m in joined.samples}) == 6
-    assert joined.samples[0].fields() == {"domain": "dom passage 0.0"}
-    assert joined.samples[-1].fields() == {"general": "gen passage 2.0"}
 
 
 # --- the plan --------------------------------------------------------------------------------------------
@@ -351,114 +216,6 @@ def prepared(diagnostics, *corpora):
     return prepare(RunRequest(["random"], list(corpora), diagnostics, baselines=False))
 
 
-def test_it_joins_a_run_only_when_it_is_asked_for():
-    corpora = retrieval("dom", 12, 12), retrieval("gen", 12, 12)
-    assert "shift" not in {t.name for t in prepared([], *corpora).tasks}
-    assert [(t.name, t.corpus.name) for t in prepared([ASKED], *corpora).tasks] == [("shift", "dom vs gen")]
-    found = prepared(["retrieval", ASKED], *corpora).tasks
-    assert [(t.name, t.corpus.name) for t in found] == [
-        ("retrieval", "dom"),
-        ("retrieval", "gen"),
-        ("shift", "dom vs gen"),
-    ]
-
-
-@pytest.mark.parametrize("spec", ["shift", "shift,domain=dom", "shift,general=gen", "shift,domain=,general="])
-def test_it_needs_two_labels(spec):
-    with pytest.raises(SpecError, match=r"^diagnostic 'shift' needs two corpora: -d shift,domain=LABEL,general=LABEL"):
-        prepared([spec], retrieval("dom", 12, 12), retrieval("gen", 12, 12))
-
-
-def test_one_corpus_is_no_two():
-    with pytest.raises(SpecError, match="diagnostic 'shift' needs two corpora"):
-        prepared(["shift,domain=dom,general=dom"], retrieval("dom", 12, 12), retrieval("gen", 12, 12))
-
-
-def test_a_label_that_there_is_not_is_guessed():
-    with pytest.raises(UnknownNameError, match=r"corpus of diagnostic 'shift' 'dmo'.*did you mean 'dom'"):
-        prepared(["shift,domain=dmo,general=gen"], retrieval("dom", 12, 12), retrieval("gen", 12, 12))
-
-
-def test_two_corpora_without_a_kind_of_text_in_common():
-    says = r"'dom' \(retrieval\) and 'gen' \(pairs\) have no kind of text in common"
-    with pytest.raises(SpecError, match=says):
-        prepared([ASKED], retrieval("dom", 12, 12), sentences("gen", 12))
-
-
-def test_a_general_corpus_of_one_text_is_said_to_be_too_small():
-    with pytest.raises(SpecError, match=r"gen.*two units"):
-        prepared([ASKED], retrieval("dom", 12), retrieval("gen", 1))
-
-
 def test_a_general_corpus_of_one_text_is_refused():
     with pytest.raises(SpecError, match="'gen'"):
         prepared([ASKED], retrieval("dom", 12), retrieval("gen", 1))
-
-
-def test_a_corpus_beside_the_two_has_to_be_of_use():
-    with pytest.raises(SpecError, match="corpus 'third' has the shape pairs, which no diagnostic of this run reads"):
-        prepared([ASKED], retrieval("dom", 12), retrieval("gen", 12), sentences("third", 3))
-
-
-def test_bm25_does_not_join_it():
-    corpora = retrieval("dom", 12, 12), retrieval("gen", 12, 12)
-    result = assay(["random,dim=16"], list(corpora), [ASKED], cache=None, resamples=50)
-    assert {r.encoder for r in result.rows} == {"random", "tfidf"}
-
-
-# --- what comes out --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def two_encoders():
-    corpora = retrieval("dom", 40, 15), retrieval("gen", 30, 15)
-    encoders = [Table(n, gaussian(*corpora, seed=s, shift={"dom": s})) for s, n in enumerate("ab")]
-    # Beside retrieval, so that every baseline takes part.
-    return corpora, encoders, assay(encoders, list(corpora), ["retrieval,k=1", ASKED], resamples=100, cache=None)
-
-
-def test_no_encoder_is_tested_against_another_and_nobody_is_ranked(two_encoders):
-    _, _, result = two_encoders
-    assert not [c for c in result.comparisons if c.diagnostic == "shift"]
-    (verdict,) = (v for v in result.verdicts if v.diagnostic == "shift")
-    assert (verdict.metric, verdict.best, verdict.candidates) == ("", None, ("a", "b"))
-    found = sentences_of(result, "shift")
-    assert sum(n.startswith("a: the domain's documents lie ") for n in found) == 1
-    assert not any(n.startswith("random") for n in found)
-
-
-def test_the_order_of_encoders_moves_no_number(two_encoders):
-    corpora, (a, b), result = two_encoders
-    for other in (run([b, a], *corpora), run([a, b, Table("c", gaussian(*corpora, seed=9))], *corpora)):
-        assert rows(other, "a", "shift") == rows(result, "a", "shift")
-        assert rows(other, "b", "shift") == rows(result, "b", "shift")
-
-
-def test_histograms_add_up_to_one(two_encoders):
-    _, _, result = two_encoders
-    for subset in ("documents", "queries"):
-        data = next(s.data for s in result.series if s.name == f"distances_{subset}")
-        assert {(p["encoder"], p["line"]) for p in data["panels"]} >= {
-            (n, line) for n in "ab" for line in ("domain to general", "general to general")
-        }
-        for panel in data["panels"]:
-            assert sum(panel["shares"]) == pytest.approx(1)
-        assert len(data["edges"]) == len(data["panels"][0]["shares"]) + 1
-
-
-def test_the_domain_s_l2_distances_of_all_encoders_are_in_one_figure(two_encoders):
-    # Roychowdhury et al. (2024), figure 3.
-    corpora, encoders, result = two_encoders
-    curve = next(s for s in result.series if s.name == "domain_documents")
-    assert curve.kind == "curve"
-    centres = np.array(curve.data["at"])
-    half = (centres[1] - centres[0]) / 2
-    of_encoder = {line["encoder"]: line["y"] for line in curve.data["lines"]}
-    for encoder in encoders:
-        found, _ = distances(*corpora, encoder.vectors)
-        own = [found[t] for t in found if t.startswith("dom passage")]
-        edges = np.append(centres - half, centres[-1] + half)
-        shares = np.histogram(own, edges)[0] / len(own)
-        # A distance at an edge may be in either bar, by rounding.
-        assert np.cumsum(of_encoder[encoder.name]) == pytest.approx(np.cumsum(shares), abs=1.01 / len(own))
-        assert sum(of_encoder[encoder.name]) == pytest.approx(1)

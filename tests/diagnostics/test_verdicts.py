@@ -103,17 +103,6 @@ def test_no_pair_has_two_verdicts_and_none_contradicts_its_interval_or_the_list(
             assert not one.is_significant or loser in (*found.out, *found.left_out)
 
 
-def test_a_verdict_can_be_read_from_both_sides():
-    corpus = corpus_of(40)
-    tables = [Table(n, answering(corpus, set(range(k)))) for n, k in (("a", 10), ("b", 20))]
-    (found,) = run(tables, corpus).verdicts
-    up, down = found.between("b", "a"), found.between("a", "b")
-    assert (up.a, up.difference, up.won, up.lost) == ("b", 0.25, 10, 0)
-    assert (down.a, down.difference, down.won, down.lost) == ("a", -0.25, 0, 10)
-    assert (up.low, up.high, up.p) == (-down.high, -down.low, down.p)
-    assert found.between("a", "c") is None
-
-
 # --- what joins a run ------------------------------------------------------------------------------------
 
 

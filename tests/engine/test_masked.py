@@ -2,7 +2,6 @@
 
 import pytest
 
-from embassay.core.errors import ModelNotFoundError
 from embassay.testsets.masked_model import Masked
 
 torch = pytest.importorskip("torch")
@@ -52,24 +51,7 @@ def test_a_text_that_is_too_long_has_no_fill(folder):
     assert Masked(folder, "tiny").fills([("the dog " * 30, " runs.")]) == [()]
 
 
-def test_a_model_without_its_head_is_refused(folder, tmp_path):
-    transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path)
-    transformers.AutoModel.from_pretrained(folder, add_pooling_layer=False).save_pretrained(tmp_path)
-    with pytest.raises(ModelNotFoundError) as error:
-        Masked(tmp_path, "tiny")
-    assert str(error.value) == (
-        f"{tmp_path}: 6 weights of its masked language model are missing from the files (first: cls.predictions.bias), "
-        "so its words would be random; name a folder that has the head, such as that of bert-base-uncased"
-    )
-
-
 def test_the_vocabulary_is_read_once(folder, monkeypatch):
     masked = Masked(folder, "tiny")
     monkeypatch.setattr(type(masked._tokenizer), "get_vocab", None)
     assert masked.fills([("the ", " sleeps.")])[0][0] == "cat"
-
-
-def test_a_damaged_model_is_named(tmp_path):
-    (tmp_path / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ModelNotFoundError, match="cannot be read as a masked language model"):
-        Masked(tmp_path, "tiny")

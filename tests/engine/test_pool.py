@@ -126,68 +126,12 @@ def test_what_is_not_one_finite_vector_for_each_text_fails(wrong, says):
         encode(Counting(wrong=wrong), TEXTS, None, ignore)
 
 
-def test_too_few_vectors_for_several_texts():
-    with pytest.raises(EncoderError, match=r"shape \(3, 3\), not real numbers of shape \(5, d\) for 5 texts$"):
-        encode(Counting(wrong=lambda rows: rows[:3]), TEXTS, None, ignore)
-
-
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize(
-    ("number", "says"),
-    [
-        (np.nan, "a vector with NaN or infinity"),
-        (-np.inf, "a vector with NaN or infinity"),
-        (1e200, r"a number too large for float32 \(numbers of up to 3.4e\+38\)"),
-    ],
-)
-def test_a_number_that_cannot_be_kept_is_said_with_its_text(form, number, says):
-    def wrong(rows):
-        rows = rows.astype(np.float64)
-        rows[rows[:, 0] == 70, 1] = number
-        return form(rows)
-
-    texts = tuple(("text", "x" * n) for n in (5, 1, 9, 3, 70, 80))
-    with pytest.raises(EncoderError, match=rf"it returned {says} for text 5 of the 6 in its batch, '{'x' * 40}…'$"):
-        encode(Counting(wrong=wrong), texts, None, ignore)
-
-
 def test_an_exception_inside_names_the_encoder():
     def burst(rows):
         raise RuntimeError("out of memory")
 
     with pytest.raises(EncoderError, match="RuntimeError: out of memory"):
         encode(Counting(wrong=burst), TEXTS, None, ignore)
-
-
-def test_leaving_the_program_is_a_failure_of_the_encoder():
-    def leave(rows):
-        raise SystemExit(0)
-
-    with pytest.raises(EncoderError, match="SystemExit"):
-        encode(Counting(wrong=leave), TEXTS, None, ignore)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        ([[1.0, 2.0], [1.0], [1.0, 2.0, 3.0]], "vectors of different lengths, 1 to 3$"),
-        ([[1.0, [2.0]], [1.0, 2.0]], "list that cannot be read as"),
-    ],
-)
-def test_rows_that_make_no_array_are_said_without_numpy_s_words(wrong, says):
-    with pytest.raises(EncoderError, match=f"^it returned {says}"):
-        encode(Counting(wrong=lambda rows: wrong), TEXTS[:1], None, ignore)
-
-
-@pytest.mark.parametrize("wrong", [lambda rows: rows + 1j, lambda rows: [["a"]] * len(rows), lambda rows: None])
-def test_what_is_no_array_of_real_numbers_fails(wrong):
-    with pytest.raises(EncoderError):
-        encode(Counting(wrong=wrong), TEXTS, None, ignore)
-
-
-def test_lists_will_do():
-    vectors, _ = encode(Counting(wrong=lambda rows: rows.tolist()), TEXTS, None, ignore)
-    assert vectors.matrix.dtype == np.float32
 
 
 def test_sparse_vectors_are_not_kept(tmp_path):

@@ -1,6 +1,5 @@
 """How robust vectors are against the batch."""
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +8,7 @@ from scipy.sparse import csr_array
 
 from embassay.core.types import Card
 from embassay.core.vectors import Vectors
-from embassay.run.engine.robustness import ALONE, SAMPLE, TIMED, check_robustness, encode_alone
+from embassay.run.engine.robustness import ALONE, SAMPLE, TIMED, check_robustness
 
 RNG = np.random.default_rng(3)
 TEXTS = tuple(("text", f"text {n}") for n in range(400))
@@ -88,19 +87,3 @@ def test_of_one_that_no_batch_changes_a_few_texts_are_timed():
     fake = Fake(invariant=True)
     assert check_robustness(fake, vectors(), TEXTS, seed=0).drift == 0
     assert fake.again == TIMED
-
-
-def test_the_time_of_a_query_is_the_median_of_queries_alone():
-    def encode(texts, role):
-        time.sleep(0.002 if role == "query" else 0.02)
-        return np.ones((len(texts), 2), dtype=np.float32)
-
-    slow = Fake()
-    slow.encode = encode
-    documents = [("document", f"text {n}") for n in range(4)]
-    queries = [("query", f"text {n}") for n in range(3)]
-    rows, milliseconds = encode_alone(slow, [*documents, *queries])
-    assert len(rows) == 7
-    assert 2 <= milliseconds < 15
-    assert encode_alone(slow, documents)[1] >= 20, "without queries it is that of any text"
-    assert encode_alone(slow, documents[:2])[1] is None

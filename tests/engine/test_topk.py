@@ -162,116 +162,6 @@ def test_equals_a_loop_where_vectors_are_sparse(task, counts):
     assert_same(searched(queries, passages, *rest), naive(queries, passages, *rest))
 
 
-@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_torch_agrees_to_the_bit(kind, similarity_function):
-    pytest.importorskip("torch")
-    rng = np.random.default_rng(4)
-    with np.errstate(over="ignore", under="ignore"):
-        rows = vectors(rng, kind, 3040, 24).astype(np.float32)
-    pairs = np.stack([rng.integers(0, 40, size=400), rng.integers(0, 1000, size=400)], axis=1)
-    for starts in (None, np.arange(0, 3000, 3)):
-        args = (rows[3000:], rows[:3000], 10, similarity_function, starts, pairs)
-        right = searched(*args)
-        assert_same(searched(*args, device="cpu"), [getattr(right, name) for name in FIELDS])
-
-
-@pytest.mark.slow
-def test_bags_of_words_that_share_nothing_are_tied_at_zero():
-    rng = np.random.default_rng(20)
-    rows = csr_array(rng.poisson(0.02, size=(12_050, 40)).astype(np.float64))
-    pairs = np.stack([np.arange(50), rng.integers(0, 12_000, size=50)], axis=1)
-    for similarity_function in ("cosine", "dot"):
-        args = (rows[12_000:], rows[:12_000], 5, similarity_function, None, pairs)
-        right = naive(*args)
-        assert max(right[5]) > 6000
-        assert_same(searched(*args), right)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("device", ["", "cpu"])
-def test_passages_that_are_not_finite_have_no_cosine(device, dtype):
-    if device:
-        pytest.importorskip("torch")
-    rng = np.random.default_rng(14)
-    rows = rng.normal(size=(410, 8)).astype(dtype)
-    rows[rng.random(410) < 0.1, 3] = np.inf
-    rows[rng.random(410) < 0.1, 5] = -np.inf
-    rows[rng.random(410) < 0.1, 1] = np.nan
-    rows[rng.random(410) < 0.1] = 0
-    rows[:10] = rng.normal(size=(10, 8))
-    rows[:5, [3, 5]] = 0
-    for starts in (None, np.arange(0, 400, 4)):
-        args = (rows[:10], rows[10:], 4, "cosine", starts, np.argwhere(np.ones((10, 60))))
-        assert_same(searched(*args, device=device), naive(*args))
-    args = (rows[:10], rows[10:], 4, "dot")
-    assert_same(searched(*args), naive(*args))
-
-
-def test_no_length_is_missed_by_dot_products():
-    """One passage is 10¹⁸ times as long as the others, and another as much shorter; every rank is right."""
-    rng = np.random.default_rng(21)
-    rows = rng.normal(size=(320, 16)).astype(np.float32)
-    rows[[3, 50]] *= 1e18
-    rows[[4, 51]] *= 1e-18
-    args = (rows[300:], rows[:300], 300, "dot", None, np.argwhere(np.ones((20, 300))))
-    assert_same(searched(*args), naive(*args))
-
-
-def test_a_cosine_of_overflowing_squares_is_undefined():
-    rows = np.random.default_rng(22).normal(size=(40, 4))
-    rows[[7, 9]] *= 1e160
-    found = searched(rows[5:10], rows, 40, "cosine", None, np.array([[0, 7], [2, 3]]))
-    assert 7 not in found.documents
-    assert 9 not in found.documents
-    assert (found.documents[[2, 4]] == -1).all()
-    assert (found.greater.tolist(), found.tied.tolist()) == ([38, -1], [2, -1])
-
-
-def test_passages_of_odd_lengths_that_are_finite_have_a_cosine():
-    rows = np.random.default_rng(15).normal(size=(60, 8))
-    rows[20], rows[30], rows[40] = 1e140 * rows[20], 1e-140 * rows[30], 1e-160 * rows[40]
-    args = (rows[:4], rows, 60, "cosine")
-    found = searched(*args)
-    assert (found.documents >= 0).all()
-    assert_same(found, naive(*args))
-
-
-def test_differences_below_single_precision_decide():
-    query = np.zeros((1, 384))
-    query[0, 0] = 1
-    passages = np.zeros((500, 384))
-    angle = 0.5 + 1e-9 * np.random.default_rng(1).permutation(500)
-    passages[:, 0], passages[:, 1] = np.cos(angle), np.sin(angle)
-    pairs = np.stack([np.zeros(500, int), np.arange(500)], axis=1)
-    found = searched(query, passages, 500, "cosine", None, pairs)
-    assert np.array_equal(found.documents[0], np.argsort(angle))
-    assert np.array_equal(found.greater, np.argsort(np.argsort(angle)))
-    assert (found.tied == 1).all()
-    assert np.unique((passages @ query[0]).astype(np.float32)).size < 20
-
-
-@pytest.mark.parametrize("kind", ["constant", "quantised"])
-def test_thousands_of_equal_documents(kind):
-    rng = np.random.default_rng(2)
-    rows = vectors(rng, kind, 6010, 8).astype(np.float32)
-    pairs = np.stack([np.arange(10), rng.integers(0, 6000, size=10)], axis=1)
-    args = (rows[6000:], rows[:6000], 5, "cosine", None, pairs)
-    found = searched(*args)
-    assert_same(found, naive(*args))
-    if kind == "constant":
-        assert (found.tied == 6000).all()
-
-
-def test_a_document_longer_than_a_block():
-    rng = np.random.default_rng(3)
-    rows = rng.normal(size=(30_030, 8)).astype(np.float32)
-    starts = np.array([0, 5, 20_005, 20_006, 29_999])
-    pairs = np.argwhere(np.ones((30, 5)))
-    args = (rows[30_000:], rows[:30_000], 3, "dot", starts, pairs)
-    assert_same(searched(*args), naive(*args))
-
-
 def test_worked_by_hand():
     passages = np.array([[1.0, 0], [0, 0], [0, 2], [3, 0], [0, 0], [0, 0]], dtype=np.float32)
     queries = np.array([[2.0, 0], [0, 0]], dtype=np.float32)
@@ -331,17 +221,6 @@ def test_nothing_to_find():
         found = searched(np.ones((queries, 4)), np.ones((passages, 4)), 2, "dot", starts)
         assert found.documents.shape == (queries, 2)
         assert (found.documents[:, 0] == (0 if passages else -1)).all()
-
-
-def test_no_documents_wanted_but_places():
-    rows = np.eye(3)
-    found = search(rows, rows, k=0, similarity_function="cosine", pairs=np.array([[1, 1], [1, 2]]))
-    assert found.documents.shape == (3, 0)
-    assert found.greater.tolist() == [0, 1]
-
-
-def test_an_empty_list_asks_for_no_places():
-    assert search(np.eye(3), np.eye(3), k=1, similarity_function="dot", pairs=[]).greater.shape == (0,)
 
 
 @pytest.mark.parametrize("matrix", [np.array, csr_array])
@@ -438,24 +317,3 @@ def test_torch_multiplies_where_it_is_loaded_and_precise(monkeypatch):
         torch.set_float32_matmul_precision(before)
     monkeypatch.delitem(sys.modules, "torch")
     assert torch_device() == ""
-
-
-def test_what_does_not_fit_is_refused():
-    rows = np.ones((4, 3))
-    for wrong in (
-        {"passages": np.ones((4, 2))},
-        {"passages": csr_array(rows)},
-        {"starts": np.array([1, 2])},
-        {"starts": np.array([0, 2, 2])},
-        {"starts": np.array([0, 4])},
-        {"starts": np.array([], dtype=int)},
-    ):
-        with pytest.raises(ValueError, match=r"do not match|starts must"):
-            search(rows, **({"passages": rows} | wrong), k=1, similarity_function="dot")
-
-
-def test_torch_is_imported_when_used():
-    code = "import sys, embassay.search.exact.top; print(sorted({'torch'} & set(sys.modules)))"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
-    )

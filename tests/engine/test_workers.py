@@ -5,7 +5,6 @@ import time
 from concurrent.futures import BrokenExecutor, Future
 
 import pytest
-from joblib import Parallel, delayed
 
 import embassay.core.processes.workers as workers_module
 import embassay.diagnostics.localization.localization as localization
@@ -19,13 +18,6 @@ from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import to_bytes
 
 
-def test_with_one_process_it_is_done_here_and_at_once():
-    with Workers(1) as workers:
-        future = workers.submit(os.getpid)
-        assert future.done()
-        assert future.result() == os.getpid()
-
-
 def test_with_two_it_is_done_elsewhere():
     with Workers(2) as workers:
         assert {workers.submit(os.getpid).result() for _ in range(4)} - {os.getpid()}
@@ -36,24 +28,11 @@ def test_what_goes_wrong_there_is_raised_here():
         workers.submit(int, "seven").result()
 
 
-def test_no_process_is_started_before_there_is_work(monkeypatch):
-    monkeypatch.setattr(workers_module, "_executor", lambda count: pytest.fail("started"))
-    with Workers(2):
-        pass
-
-
 def test_a_process_that_dies_is_told_of_and_the_next_work_has_another():
     with Workers(2) as workers:
         with pytest.raises(BrokenExecutor):
             workers.submit(os._exit, 1).result()
         assert workers.submit(abs, -3).result() == 3
-
-
-def test_joblib_has_processes_of_its_own():
-    with Workers(2) as workers:
-        assert workers.submit(abs, -3).result() == 3
-        assert Parallel(n_jobs=2)(delayed(abs)(n) for n in (-1, -2)) == [1, 2]
-        assert workers.submit(abs, -4).result() == 4
 
 
 def test_work_that_nobody_waits_for_is_ended():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.core.errors import EncoderError
 from embassay.diagnostics.localization.localization import Localization
 from embassay.diagnostics.negated_antonyms import NegatedAntonyms
 from embassay.run.execute import execute
@@ -97,16 +96,6 @@ def test_the_command_says_so_once_and_ends_with_3(monkeypatch, tmp_path, capsys)
     monkeypatch.undo()
     assert exit_code_of(arguments) == 0
     assert json.loads((folder / "result.json").read_text())["failures"] == []
-
-
-def test_from_python_it_is_a_warning_and_only_a_failure_of_everything_is_raised(monkeypatch):
-    failing_for("bow", "score", monkeypatch, NegatedAntonyms)
-    with pytest.warns(UserWarning, match="failed: bow, negated_antonyms on opposites: LinAlgError"):
-        result = ea.assay(["bow"], ["opposites"], profile="research", resamples=20, baselines=False, cache=None)
-    assert [(f.encoder, f.reason) for f in result.failed] == [("bow", "LinAlgError: eigenvalues did not converge")]
-    assert {row.diagnostic for row in result.rows} == {"isotropy"}
-    with pytest.raises(EncoderError, match="negated_antonyms on opposites: LinAlgError"):
-        ea.assay(["bow"], ["opposites"], ["negated_antonyms"], resamples=20, baselines=False, cache=None)
 
 
 class Partly:

@@ -18,7 +18,7 @@ from embassay.diagnostics.published import Paper
 from embassay.run.outputs.formats import write_again
 from embassay.run.outputs.kinds import html
 from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.results import from_bytes, to_bytes
+from embassay.run.runs.results import to_bytes
 
 RUNS = {
     "negated_antonyms": ["opposites"],
@@ -218,29 +218,6 @@ def test_damaged_bytes_give_a_result_or_one_message(results, tmp_path):
             assert str(error).startswith(str(path))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"[" * 200_000,
-        b'{"schema": ' + b"[" * 200_000,
-        b'{"schema": ' + b"9" * 5_000 + b"}",
-        b'{"schema": 1, "seed": NaN}',
-        b'{"schema": true}',
-        b'{"schema": "1"}',
-        b'{"schema": null}',
-        b'{"schema": {}}',
-        b"7",
-        b"\xff",
-    ],
-)
-def test_what_is_no_result_at_all_is_one_message(tmp_path, content):
-    path = tmp_path / "result.json"
-    path.write_bytes(content)
-    with pytest.raises(SourceError) as caught:
-        read(path)
-    assert len(str(caught.value)) <= LONGEST
-
-
 def damaged(content, path, value):
     content = copy.deepcopy(content)
     inner = content
@@ -248,54 +225,3 @@ def damaged(content, path, value):
         inner = inner[key]
     inner[path[-1]] = value
     return content
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "place", "problem"),
-    [
-        (("rows", 3, "value"), "high", "rows.3.value", "should be a valid number"),
-        (("rows", 3, "items"), -1, "rows.3", "items must be a whole number of 0 or more, is -1"),
-        (("rows", 3, "items"), 2.0, "rows.3.items", "should be a valid integer"),
-        (("rows", 3, "low"), 1e9, "rows.3", "low must not be above high"),
-        (("rows", 3, "new"), 1, "rows.3.new", "Unexpected keyword argument"),
-        (("verdicts", 0, "notes"), [1], "verdicts.0.notes", "Unexpected keyword argument"),
-        (("findings", 0, "sentence"), 1, "findings.0.sentence", "should be a valid string"),
-        (("findings", 0, "severity"), "worst", "findings.0", "must be one of high, medium, low, is 'worst'"),
-        (
-            ("series", 0, "kind"),
-            "pie",
-            "series.0.kind",
-            "should be 'curve', 'histogram', 'matrix' or 'table'",
-        ),
-        (("rows",), {}, "rows", "should be a valid array"),
-        (("seed",), -1, "seed", "should be greater than or equal to 0"),
-    ],
-)
-def test_the_place_of_a_fault_is_said(results, tmp_path, path, value, place, problem):
-    file = tmp_path / "result.json"
-    content = damaged(results["negated_antonyms"], path, value)
-    with pytest.raises(SourceError) as caught:
-        from_bytes(json.dumps(content).encode(), file)
-    assert str(caught.value).startswith(f"{file}, field {place!r}: not a result of this version: ")
-    assert problem in str(caught.value)
-    assert str(caught.value).endswith("repeat the run's command")
-
-
-def test_parts_that_do_not_fit_together_are_one_message(results, tmp_path):
-    name, number = next((n, i) for n, c in results.items() for i, s in enumerate(c["series"]) if s["kind"] == "matrix")
-    content = damaged(results[name], ("series", number, "denominator"), [])
-    write(tmp_path / "run", content, record())
-    message = drawn(tmp_path / "run")
-    assert message.startswith(str(tmp_path / "run"))
-    assert "cannot be drawn (" in message
-    assert message.endswith("repeat the run's command")
-
-
-def test_a_series_of_another_kind_than_the_page_wants_is_left_out(results, tmp_path):
-    content = copy.deepcopy(results["negated_antonyms"])
-    (table,) = (s for s in content["series"] if s["name"] == "wrong_by_all")
-    curve = next(s for s in results["minimal_pairs"]["series"] if s["kind"] == "curve")
-    table.clear()
-    table.update({**curve, "diagnostic": "negated_antonyms", "corpus": "opposites", "name": "wrong_by_all"})
-    write(tmp_path / "run", content, record())
-    assert drawn(tmp_path / "run") is None

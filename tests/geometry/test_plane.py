@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from scipy.stats import ortho_group
 
-from embassay.stats.geometry import closeness
-from embassay.stats.geometry.plane import PARALLEL, VANISHED, Plane, project
+from embassay.stats.geometry.plane import Plane, project
 
 NAMES = [f.name for f in fields(Plane)]
 PLANAR = ["angle", "from_a", "from_b", "position", "share"]
@@ -25,10 +23,6 @@ def one(a, b, t):
     return {name: getattr(found, name).item() for name in NAMES}
 
 
-def rows(*found):
-    return [getattr(f, name) for f in found for name in NAMES]
-
-
 def random(n=50, d=16, seed=0, dtype=np.float64):
     return np.random.default_rng(seed).normal(size=(3, n, d)).astype(dtype)
 
@@ -37,14 +31,6 @@ def angle_of(u, v):
     """Angle of two vectors, exact also near 0 and π."""
     u, v = u / np.linalg.norm(u), v / np.linalg.norm(v)
     return 2 * np.arctan2(np.linalg.norm(u - v), np.linalg.norm(u + v))
-
-
-def same_bits(a, b):
-    return all(getattr(a, name).tobytes() == getattr(b, name).tobytes() for name in NAMES)
-
-
-def taken(plane, order):
-    return Plane(**{name: getattr(plane, name)[order] for name in NAMES})
 
 
 @pytest.mark.parametrize(
@@ -67,59 +53,11 @@ def test_two_dimensions_by_hand(t, from_a, from_b, position):
     assert found == pytest.approx({**expected, "norm_ratio": 2 / 3}, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("t", "from_a", "from_b", "position", "share"),
-    [
-        ((1, 0, 1), 0, pi / 4, 0, 1 / sqrt(2)),  # p = (1, 0, 0) of length 1, t of √2
-        ((0, 1, sqrt(3)), pi / 2, pi / 4, 2, 1 / 2),  # p = (0, 1, 0) of 1, t of 2; φ = 90° of 45°
-        ((1, 1, -sqrt(2)), pi / 4, 0, 1, 1 / sqrt(2)),  # p = b of √2, t of 2
-        ((3, 0, 4), 0, pi / 4, 0, 3 / 5),
-        ((0, -1, 0), pi / 2, 3 * pi / 4, -2, 1),  # φ = −90°
-        ((-1, 1, 0), 3 * pi / 4, pi / 2, 3, 1),  # φ = 135°
-    ],
-)
-def test_three_dimensions_by_hand(t, from_a, from_b, position, share):
-    # The plane is z = 0; a and b at 45°, of lengths 1 and √2.
-    found = one((1, 0, 0), (1, 1, 0), t)
-    expected = {"angle": pi / 4, "from_a": from_a, "from_b": from_b, "position": position, "share": share}
-    assert found == pytest.approx({**expected, "norm_ratio": 1 / sqrt(2)}, abs=1e-14)
-
-
-def test_the_opposite_of_a_is_half_a_turn_away_on_either_side():
-    found = one((1, 0, 0), (0, 1, 0), (-1, 0, 0))
-    assert found["from_a"] == pytest.approx(pi, abs=1e-15)
-    assert found["from_b"] == pytest.approx(pi / 2, abs=1e-15)
-    assert abs(found["position"]) == pytest.approx(2, abs=1e-15)
-
-
-@settings(deadline=None)
-@given(seeds, st.integers(2, 40))
-def test_a_is_at_0_b_at_1_and_the_sum_of_their_directions_at_half(seed, width):
-    a, b, _ = random(n=3, d=width, seed=seed)
-    middle = closeness.unit_rows(a) + closeness.unit_rows(b)
-    for t, position in [(a, 0), (b, 1), (middle, 0.5)]:
-        found = project(a, b, t)
-        assert found.position == pytest.approx(position, abs=1e-8)
-        assert found.share == pytest.approx(1, abs=1e-12)
-        assert found.from_a == pytest.approx(abs(position) * found.angle, abs=1e-8)
-        assert found.from_b == pytest.approx(abs(1 - position) * found.angle, abs=1e-8)
-
-
-def test_the_sum_of_vectors_of_different_lengths_lies_nearer_to_the_longer():
-    # a = (3, 0), b = (0, 1): φ(a + b) = atan(1/3).
-    found = one((3, 0), (0, 1), (3, 1))
-    assert found["position"] == pytest.approx(np.arctan(1 / 3) / (pi / 2), abs=1e-15)
-
-
 @pytest.mark.parametrize("t", [(0, 0, 1), (0, 0, -7), (1e-7, 0, 1)])
 def test_a_vector_that_is_orthogonal_to_the_plane_has_no_projection(t):
     found = one((1, 0, 0), (1, 1, 0), t)
     assert np.isnan([found[name] for name in PLANAR]).all()
     assert found["norm_ratio"] == pytest.approx(1 / sqrt(2), abs=1e-15)
-
-
-def test_a_small_projection_is_still_one():
-    assert one((1, 0, 0), (1, 1, 0), (10 * VANISHED, 0, 1))["share"] == pytest.approx(10 * VANISHED, rel=1e-9)
 
 
 @pytest.mark.parametrize("factor", [1, 2, 0.1, 1e-5, -1, -3, -1e7])
@@ -131,16 +69,6 @@ def test_parallel_vectors_span_no_plane(factor):
     assert found.norm_ratio == pytest.approx(1 / abs(factor), rel=1e-14)
 
 
-@pytest.mark.parametrize("turn", [0.0, pi])
-def test_the_plane_ends_where_the_vectors_are_nearly_parallel(turn):
-    for off, planar in [(PARALLEL / 10, False), (PARALLEL * 10, True)]:
-        angle = abs(turn - off)
-        found = one((1, 0, 0), (np.cos(angle), np.sin(angle), 0), (1, 1, 1))
-        assert np.isfinite(found["angle"]) == planar
-        if planar:
-            assert found["angle"] == pytest.approx(angle, abs=1e-12)
-
-
 def test_zero_vectors_span_no_plane_and_have_no_ratio():
     e1, e2, zero = (1, 0, 0), (0, 1, 0), (0, 0, 0)
     for a, b in [(zero, e2), (e1, zero), (zero, zero)]:
@@ -148,16 +76,6 @@ def test_zero_vectors_span_no_plane_and_have_no_ratio():
     found = one(e1, e2, zero)
     assert np.isnan([found[name] for name in PLANAR]).all()
     assert found["norm_ratio"] == 1
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_row_that_is_not_finite_is_undefined_and_touches_no_other(bad):
-    a, b, t = random(n=3)
-    expected = project(a, b, t)
-    t[1, 2] = bad
-    found = project(a, b, t)
-    assert same_bits(taken(found, [0, 2]), taken(expected, [0, 2]))
-    assert all(np.isnan(getattr(found, name)[1]) for name in PLANAR)
 
 
 @settings(deadline=None)
@@ -178,56 +96,6 @@ def test_the_projection_is_the_least_squares_fit(seed, width):
         assert found.norm_ratio[row] == pytest.approx(np.linalg.norm(a[row]) / np.linalg.norm(b[row]), rel=1e-12)
 
 
-@settings(deadline=None)
-@given(seeds, st.integers(2, 40))
-def test_the_position_tells_both_angles(seed, width):
-    found = project(*random(n=5, d=width, seed=seed))
-    turned = found.position * found.angle
-    assert found.from_a == pytest.approx(np.abs(turned), abs=1e-12)
-    round_trip = np.abs(turned - found.angle)
-    assert found.from_b == pytest.approx(np.minimum(round_trip, 2 * pi - round_trip), abs=1e-12)
-
-
-@settings(deadline=None)
-@given(seeds, st.integers(2, 40))
-def test_all_stay_in_their_ranges(seed, width):
-    found = project(*random(n=5, d=width, seed=seed))
-    assert ((found.angle > 0) & (found.angle < pi)).all()
-    for name in ("from_a", "from_b"):
-        assert ((getattr(found, name) >= 0) & (getattr(found, name) <= pi)).all()
-    assert ((found.share > 0) & (found.share <= 1)).all()
-    assert (found.norm_ratio > 0).all()
-
-
-@pytest.mark.parametrize("scales", [(2, 1, 1), (1, 0.25, 1), (1, 1, 1e6), (1e-9, 1e9, 3)])
-def test_lengths_change_nothing_but_the_ratio(scales):
-    a, b, t = random()
-    expected = project(a, b, t)
-    found = project(*(s * v for s, v in zip(scales, (a, b, t), strict=True)))
-    for name in PLANAR:
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
-    assert found.norm_ratio == pytest.approx(scales[0] / scales[1] * expected.norm_ratio, rel=1e-12)
-
-
-def test_a_rotation_of_the_space_changes_nothing():
-    a, b, t = random()
-    turn = ortho_group.rvs(16, random_state=1)
-    expected, found = project(a, b, t), project(a @ turn, b @ turn, t @ turn)
-    for name in NAMES:
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-11)
-
-
-def test_exchanging_a_and_b_mirrors_the_position():
-    a, b, t = random(d=2)
-    there, back = project(a, b, t), project(b, a, t)
-    assert there.from_a == pytest.approx(back.from_b, abs=1e-12)
-    assert there.from_b == pytest.approx(back.from_a, abs=1e-12)
-    assert there.norm_ratio == pytest.approx(1 / back.norm_ratio, rel=1e-14)
-    inner = (there.position > 0) & (there.position < 1)
-    assert inner.any()
-    assert back.position[inner] == pytest.approx(1 - there.position[inner], abs=1e-12)
-
-
 def sparse_vectors(n=200, d=300, seed=0):
     rng = np.random.default_rng(seed)
     return (rng.normal(size=(3, n, d)) * (rng.random((3, n, d)) < 0.1)).astype(np.float32)
@@ -239,33 +107,3 @@ def test_csr_equals_dense():
     for name in NAMES:
         # A position near −π or π of a tiny angle may differ by more than an angle does.
         assert getattr(sparse, name) == pytest.approx(getattr(dense, name), abs=1e-10, nan_ok=True)
-
-
-@pytest.mark.parametrize("make", [np.asarray, csr_array])
-def test_the_order_and_the_number_of_rows_change_no_bit(make):
-    a, b, t = random(dtype=np.float32) if make is np.asarray else sparse_vectors()
-    together = project(make(a), make(b), make(t))
-    order = np.random.default_rng(1).permutation(len(a))
-    assert same_bits(project(make(a[order]), make(b[order]), make(t[order])), taken(together, order))
-    for i in range(5):
-        alone = project(make(a[i : i + 1]), make(b[i : i + 1]), make(t[i : i + 1]))
-        assert same_bits(alone, taken(together, slice(i, i + 1)))
-
-
-@pytest.mark.parametrize("block", [1, 7, 10**6])
-def test_the_block_size_changes_no_bit(block, monkeypatch):
-    a, b, t = random()
-    expected = project(a, b, t)
-    monkeypatch.setattr(closeness, "BLOCK", block)
-    assert same_bits(project(a, b, t), expected)
-
-
-@pytest.mark.parametrize("make", [np.asarray, csr_array])
-def test_no_rows_give_no_rows(make):
-    none = make(np.empty((0, 4), dtype=np.float32))
-    assert all(getattr(project(none, none, none), name).shape == (0,) for name in NAMES)
-
-
-def test_zero_rows_of_csr_are_undefined():
-    zero = csr_array((3, 5), dtype=np.float32)
-    assert all(np.isnan(getattr(project(zero, zero, zero), name)).all() for name in NAMES)

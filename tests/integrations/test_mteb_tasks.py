@@ -9,7 +9,6 @@ import pytest
 
 import embassay as ea
 from embassay.cli.integrations import mteb_model, mteb_task
-from embassay.core.errors import SpecError, UnknownNameError
 
 pytestmark = [
     pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed"),
@@ -109,51 +108,12 @@ def test_other_diagnostics(corpus, diagnostic, main):
     assert_equal(numbers(scores(mteb_model(encoder), task)), ours("random,dim=16", corpus, diagnostic), 1e-9)
 
 
-def test_the_old_way_of_running_tasks(pairs, tmp_path):
-    import mteb
-
-    task = mteb_task(pairs, "minimal_pairs")
-    with pytest.warns(DeprecationWarning):
-        evaluation = mteb.MTEB(tasks=[task])
-        found = evaluation.run(
-            mteb_model(ea.encoder("random,dim=16")), output_folder=str(tmp_path / "out"), verbosity=0
-        )
-    assert found[0].task_name == task.metadata.name
-
-
 def test_data_and_model_are_known_by_their_fingerprints(pairs):
     task, encoder = mteb_task(pairs, "minimal_pairs", name="my task"), ea.encoder("hashing")
     assert re.fullmatch(r"my_task\.[0-9a-f]{8}", task.metadata.name)
     assert task.metadata.dataset["revision"] == ea.load(pairs).fingerprint
     meta = mteb_model(encoder).mteb_model_meta
     assert (meta.name, meta.revision) == ("embassay/hashing", encoder.fingerprint)
-
-
-def test_another_figure_may_be_the_main_score(pairs):
-    task = mteb_task(pairs, "minimal_pairs", "nearer_synonym>negation_main")
-    found = scores(mteb_model(ea.encoder("random,dim=16")), task)
-    assert found["main_score"] == found["nearer_synonym>negation_main"]
-
-
-def test_what_does_not_fit_is_said(pairs):
-    with pytest.raises(UnknownNameError, match="metric of diagnostic 'minimal_pairs'"):
-        mteb_task(pairs, "minimal_pairs", "accuracy")
-    with pytest.raises(SpecError, match="needs a corpus of shape choice"):
-        mteb_task(pairs, "negated_antonyms")
-    with pytest.raises(SpecError, match="'similarity_synonym' cannot be a main score"):
-        mteb_task(pairs, "minimal_pairs", "similarity_synonym")
-
-
-def test_a_task_has_one_corpus(pairs):
-    with pytest.raises(SpecError, match="'shift' needs a pair of corpora"):
-        mteb_task(pairs, "shift")
-
-
-def test_an_encoder_may_be_named_by_its_spec():
-    meta = mteb_model("hashing,dim=8").mteb_model_meta
-    assert meta.revision == ea.encoder("hashing,dim=8").fingerprint
-    with pytest.raises(SpecError, match="int is not an encoder"):
-        mteb_model(3)
 
 
 def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
@@ -179,31 +139,6 @@ def test_other_data_of_the_same_name_have_scores_of_their_own(pairs, cache):
     assert numbers(scores(model, task, cache)) == numbers(scores(model, task)) != numbers(before)
 
 
-def test_another_version_is_another_task(pairs, monkeypatch):
-    before = mteb_task(pairs, "minimal_pairs").metadata.name
-    monkeypatch.setattr("embassay.cli.integrations.mteb.__version__", "0.0.0")
-    assert mteb_task(pairs, "minimal_pairs").metadata.name != before
-
-
 def test_a_corpus_of_ones_own_is_not_public(pairs):
     assert mteb_task(pairs, "minimal_pairs").metadata.is_public is False
     assert mteb_task("opposites", "negated_antonyms").metadata.is_public is True
-
-
-def test_the_rest_of_the_metadata_can_be_filled(pairs):
-    task = mteb_task(pairs, "minimal_pairs")
-    more = {
-        "license": "cc-by-sa-4.0",
-        "reference": "https://example.org/mine",
-        "date": ("2026-01-01", "2026-02-01"),
-        "domains": ["News"],
-        "task_subtypes": [],
-        "annotations_creators": "human-annotated",
-        "dialect": [],
-        "sample_creation": "created",
-        "bibtex_citation": "",
-    }
-    assert not task.metadata.is_filled()
-    task.metadata = task.metadata.model_copy(update=more)
-    assert task.metadata.is_filled()
-    assert scores(mteb_model("random,dim=8"), task)["main_score"] is not None

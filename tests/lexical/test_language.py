@@ -2,8 +2,7 @@
 
 import pytest
 
-from embassay.core.errors import InputError
-from embassay.stats.lexical.language import language_of, refuse_other
+from embassay.stats.lexical.language import language_of
 
 ENGLISH = (
     "The parcel was left with our neighbour on the second floor.",
@@ -44,23 +43,3 @@ def test_what_tells_nothing_is_not_decided(text):
 
 def test_a_long_text_without_function_words_is_none():
     assert language_of("Zorbu kelta mipo drana vesti oku") == "another"
-
-
-def test_another_language_is_refused_with_what_to_do():
-    with pytest.raises(InputError) as error:
-        refuse_other([*OTHER.values(), OTHER["Dutch"], ENGLISH[0]], "post.txt")
-    assert str(error.value) == (
-        "post.txt: 10% of its sentences look English, most look Dutch; the rules know English only; "
-        "--language any builds all the same"
-    )
-    with pytest.raises(InputError, match="most are in another language"):
-        refuse_other(["Посылка лежит у соседки."], "post.txt")
-
-
-def test_some_sentences_of_another_language_refuse_nothing():
-    some = [*ENGLISH, OTHER["French"]]
-    refuse_other(some, "post.txt")
-    refuse_other([], "post.txt")
-    # Of these, 3 of 12 are English.
-    with pytest.raises(InputError, match="25% of its sentences look English"):
-        refuse_other([*some, *[OTHER["French"]] * 8], "post.txt")

@@ -7,7 +7,7 @@ import pytest
 
 from embassay.stats.lexical import overlap as module
 from embassay.stats.lexical.levenshtein import levenshtein
-from embassay.stats.lexical.overlap import METRICS, ON_PIECES, overlap, pairs_of
+from embassay.stats.lexical.overlap import METRICS, ON_PIECES, overlap
 from embassay.stats.lexical.tokens import word_pieces
 
 PAIRS = (
@@ -56,32 +56,11 @@ def test_the_batch_equals_pair_by_pair():
         assert row.tolist() == overlap(((a, b),))[0].tolist()
 
 
-@needs_pieces
-def test_overlap_is_symmetric():
-    turned = tuple((b, a) for a, b in PAIRS)
-    assert (overlap(PAIRS) == overlap(turned)).all()
-
-
 def test_without_a_tokenizer_levenshtein_and_length_are_undefined(monkeypatch):
     monkeypatch.setattr(module, "word_pieces", lambda: None)
     found = overlap.__wrapped__(PAIRS)
     assert np.isnan(found[:, 3:]).all()
     assert not np.isnan(found[:, :3]).any()
-
-
-def test_no_pairs_have_no_overlap():
-    assert overlap(()).shape == (0, 5)
-
-
-def test_what_is_remembered_cannot_be_written_over():
-    with pytest.raises(ValueError, match="read-only"):
-        overlap(PAIRS)[0, 0] = 7
-
-
-def test_lists_are_put_together_pair_by_pair():
-    assert pairs_of(["a", "b"], ["c", "d"]) == (("a", "c"), ("b", "d"))
-    with pytest.raises(ValueError, match="shorter"):
-        pairs_of(["a", "b"], ["c"])
 
 
 @pytest.fixture(scope="module")

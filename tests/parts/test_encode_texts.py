@@ -12,7 +12,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError, MissingExtraError, OutputError, SourceError, SpecError
+from embassay.core.errors import EncoderError
 from embassay.core.parts import PartVectors
 from embassay.run import encode_texts
 
@@ -107,13 +107,6 @@ def test_vectors_that_float16_cannot_hold_are_refused(tmp_path, monkeypatch, bod
     assert not recwarn
 
 
-def test_an_error_of_the_encoder_names_it(tmp_path, monkeypatch):
-    texts = write_texts(tmp_path / "a.parquet", 3)
-    spec = module(tmp_path, "nan_encoder", "[float('nan')]", monkeypatch)
-    with pytest.raises(EncoderError, match="encoder 'python:nan_encoder:encode': it returned a vector with NaN"):
-        ea.encode_corpus(spec, texts, tmp_path / "out")
-
-
 def test_the_command(tmp_path, capsys):
     texts, out = str(write_texts(tmp_path / "a.parquet", 10)), str(tmp_path / "out")
     assert exit_code_of(["encode", "-e", ENCODER, "--texts", texts, "-o", out]) == 0
@@ -124,72 +117,6 @@ def test_the_command(tmp_path, capsys):
     assert "holds float32 vectors of random,dim=16" in " ".join(capsys.readouterr().err.split())
     assert exit_code_of(["encode", "-e", ENCODER, "--texts", texts, "-o", out, "--workers", "2"]) == 2
     assert "several workers need executor ray" in capsys.readouterr().err
-
-
-def test_another_encoder_or_folder_is_refused(tmp_path, monkeypatch):
-    texts = write_texts(tmp_path / "a.parquet", 10)
-    ea.encode_corpus(ENCODER, texts, tmp_path / "out")
-    with pytest.raises(OutputError, match=r"holds float32 vectors of random,dim=16 .* not .* random,dim=8"):
-        ea.encode_corpus("random,dim=8", texts, tmp_path / "out")
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "mine.txt").write_text("mine")
-    with pytest.raises(OutputError, match="is not empty and holds no vectors"):
-        ea.encode_corpus(ENCODER, texts, tmp_path / "mine")
-    (tmp_path / "mine" / "manifest.json").write_text("of another program")
-    with pytest.raises(SourceError, match="the manifest is damaged"):
-        ea.encode_corpus(ENCODER, texts, tmp_path / "mine")
-    for spec, message in (
-        ("tfidf", "learns from the texts"),
-        ("bm25", "."),
-        (module(tmp_path, "no_file", "[1.0]", monkeypatch).replace("no_file:encode", "builtins:sorted"), "version=1"),
-    ):
-        with pytest.raises(SpecError, match=message):
-            ea.encode_corpus(spec, texts, tmp_path / "new")
-    assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"id": ["a", "b", "a"], "text": ["x", "y", "z"]}, "the id of row 1 of all files repeats"),
-        ({"id": ["a", None], "text": ["x", "y"]}, "row 2 has no id or no text"),
-        ({"id": ["a"] * 5, "text": ["x"] * 4 + [" "]}, "row 5 has no id or no text"),
-        ({"id": ["a"], "text": [5]}, "field 'text': must hold texts, holds Int64"),
-        ({"id": [1.5], "text": ["x"]}, "field 'id': must hold texts, holds Float64"),
-        ({"id": ["a"], "body": ["x"]}, "missing column; found id, body"),
-        ({"id": polars.Series([], dtype=polars.String), "text": polars.Series([], dtype=polars.String)}, "no rows"),
-        (None, "not a Parquet file of ids and texts"),
-    ],
-)
-def test_a_bad_file_is_one_message_and_nothing_is_written(tmp_path, columns, message):
-    path = tmp_path / "a.parquet"
-    if columns is None:
-        path.write_text('{"id": "a", "text": "x"}\n')
-    else:
-        polars.DataFrame(columns).write_parquet(path)
-    with pytest.raises(SourceError, match=message) as error:
-        ea.encode_corpus(ENCODER, path, tmp_path / "out")
-    assert len(str(error.value).splitlines()) == 1
-    assert not (tmp_path / "out").exists()
-
-
-def test_an_input_that_changes_meanwhile_is_refused(tmp_path, monkeypatch):
-    texts = write_texts(tmp_path / "a.parquet", 10)
-
-    def changed_first(task, advance):
-        write_texts(texts, 10, first=5)
-        return original(task, advance)
-
-    original = encode_texts.make_part
-    monkeypatch.setattr(encode_texts, "make_part", changed_first)
-    with pytest.raises(SourceError, match="the file has changed while it was encoded"):
-        ea.encode_corpus(ENCODER, texts, tmp_path / "out")
-
-
-def test_without_ray_the_message_has_the_pip_line(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[ray\]'"):
-        ea.encode_corpus(ENCODER, write_texts(tmp_path / "a.parquet", 3), tmp_path / "out", executor="ray")
 
 
 @pytest.fixture
@@ -253,15 +180,3 @@ def test_ray_makes_the_same_parts_even_if_a_worker_is_killed(tmp_path, slow_enco
     workers = {line.split()[0] for line in (tmp_path / "log").read_text().splitlines()} - here
     # Two, and the one that took the place of the killed one.
     assert len(workers) == 3
-
-
-@pytest.mark.slow
-def test_an_error_in_a_worker_of_ray_is_one_message(tmp_path, capfd, user_module):
-    pytest.importorskip("ray")
-    user_module("bad_encoder", "def encode(texts):\n    return [[float('nan')] for text in texts]\n")
-    texts, out = str(write_texts(tmp_path / "a.parquet", 3)), str(tmp_path / "out")
-    arguments = ["encode", "-e", "python:bad_encoder:encode", "--texts", texts, "-o", out, "--executor", "ray"]
-    assert exit_code_of(arguments) in (2, 3)
-    said = capfd.readouterr().err
-    assert "encoder 'python:bad_encoder:encode': it returned a vector with NaN" in " ".join(said.split())
-    assert "Traceback" not in said

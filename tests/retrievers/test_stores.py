@@ -5,15 +5,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import embassay as ea
-from embassay.core.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.errors import EncoderError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus
 from embassay.core.vectors import Vectors
 from embassay.models.base import BaseEncoder
-from embassay.run import retrieve
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -22,7 +20,6 @@ from embassay.run.runs.folder import RunFolder
 from embassay.search.exact.documents import nearest_documents
 from embassay.search.exact.lists import checked, joined, ranked
 from embassay.search.retrievers.base import Questions
-from embassay.search.retrievers.stores import store as store_file
 from embassay.stats.overlap import overlaps, reaches_floor
 
 QUESTIONS, DOCUMENTS, WIDTH = 30, 400, 16
@@ -179,25 +176,6 @@ def test_a_run_says_what_an_index_loses(kind, tmp_path):
         assert (np.load(path)["seconds"] > 0).all()
 
 
-def test_equally_near_documents_do_not_lower_the_overlap():
-    pytest.importorskip("faiss")
-    corpus = corpus_of()
-    vectors = vectors_of(corpus)
-    # 8 equal documents are around the tenth place of many questions.
-    middle = sum(vectors.matrix[vectors.row["query", sample.question]] for sample in corpus.samples)
-    vectors.matrix[[vectors.row["document", f"{n}.0"] for n in range(60, 68)]] = middle
-    exact = nearest_documents(corpus, vectors, DOCUMENTS)
-    backwards = exact.documents.copy()
-    for row, similarity in enumerate(exact.similarity):
-        equal = np.flatnonzero(similarity == similarity[9])
-        backwards[row, equal] = backwards[row, equal[::-1]]
-    assert (backwards[:, :10] != exact.documents[:, :10]).any()
-    assert (overlap_of(replace(exact, documents=backwards), exact) == 1).all()
-    specs = [Table(vectors=vectors), "s=store:faiss,encoder=table,index=hnsw,ef_search=400"]
-    (screening,) = ea.assay(specs, [corpus], ["retrieval"], baselines=False).screenings
-    assert screening.overlap == 1
-
-
 def test_ivf_of_faiss_searches_enough_lists_without_labels():
     pytest.importorskip("faiss")
     corpus = corpus_of()
@@ -220,17 +198,6 @@ def test_ivf_of_faiss_searches_enough_lists_without_labels():
     fewer = 16 if number == 20 else number // 2
     found, exact = answered(f"faiss,encoder=table,index=ivf,lists=20,probes={fewer}", corpus, vectors)
     assert not reaches_floor(overlap_of(found, exact))
-
-
-def test_what_would_reach_the_floor_is_recommended_where_the_user_has_set_less():
-    pytest.importorskip("faiss")
-    corpus = corpus_of()
-    few, chosen = "few=store:faiss,encoder=table,index=ivf,probes=1", "chosen=store:faiss,encoder=table,index=ivf"
-    result = ea.assay([Table(vectors=vectors_of(corpus)), few, chosen], [corpus], ["retrieval"], baselines=False)
-    of_few, of_chosen = result.screenings
-    assert of_few.settings == "lists=80, probes=1"
-    assert of_chosen.settings == f"lists=80, {of_few.recommended}"
-    assert (of_few.outcome, of_chosen.outcome, of_chosen.recommended) == ("differs", "same", "")
 
 
 def test_a_postgres_table_is_gone_afterwards_and_another_is_untouched(postgres, tables, monkeypatch):
@@ -266,90 +233,6 @@ def test_a_postgres_table_is_gone_afterwards_and_another_is_untouched(postgres, 
             connection.execute("DROP TABLE IF EXISTS mine, stays")
 
 
-def test_a_lancedb_table_is_gone_afterwards_and_another_is_untouched(tmp_path):
-    lancedb = pytest.importorskip("lancedb")
-    database = lancedb.connect(tmp_path)
-    database.create_table("mine", [{"number": 7}])
-
-    def tables():
-        return set(database.list_tables().tables)
-
-    corpus = corpus_of()
-    questions = questions_of(corpus, vectors_of(corpus))
-    spec = f"store:lancedb,encoder=table,folder={tmp_path}"
-    list(load_candidate(spec).retrieve(questions))
-    assert tables() == {"mine"}
-    with closing(load_candidate(f"{spec},keep=stopped").retrieve(questions)) as lists:
-        next(lists)
-        assert tables() == {"mine", "stopped"}
-    assert tables() == {"mine"}
-    with pytest.raises(EncoderError, match=r"'mine' already exists; another name in keep= leaves it as it is"):
-        list(load_candidate(f"{spec},keep=mine").retrieve(questions))
-    assert database.open_table("mine").to_arrow().to_pylist() == [{"number": 7}]
-    list(load_candidate(f"{spec},keep=stays").retrieve(questions))
-    assert database.open_table("stays").count_rows() == DOCUMENTS
-
-
-@pytest.mark.parametrize("error", [EncoderError("the list is wrong"), KeyboardInterrupt()])
-def test_a_table_is_gone_also_if_the_run_stops_in_between(tmp_path, monkeypatch, error):
-    lancedb = pytest.importorskip("lancedb")
-
-    def stop(given, questions, seconds):
-        if given.rows[0] == 3:
-            assert len(lancedb.connect(tmp_path).list_tables().tables) == 1
-            raise error
-        return checked(given, questions, seconds)
-
-    monkeypatch.setattr(retrieve, "checked", stop)
-    spec = f"lancedb,encoder=table,folder={tmp_path}"
-    if isinstance(error, EncoderError):
-        assert failure_of(spec) == "the list is wrong"
-    else:
-        corpus = corpus_of()
-        with pytest.raises(KeyboardInterrupt):
-            ea.assay([Table(vectors=vectors_of(corpus)), f"store:{spec}"], [corpus], ["retrieval"], baselines=False)
-        # The exception holds what was stopped until it is handled.
-        error.__traceback__ = None
-    assert not lancedb.connect(tmp_path).list_tables().tables
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("faiss", "encoder 'store:faiss': add encoder=LABEL, the encoder of the run whose vectors it is to search"),
-        ("faiss,encoder=a,probes=2", "option 'probes': with index=hnsw it has m, ef_construction, ef_search and depth"),
-        ("faiss,encoder=a,keep=b", "option 'keep': with index=hnsw it has m, ef_construction, ef_search and depth"),
-        ("faiss,encoder=a,index=ivf_pq", "option 'index': only LanceDB has ivf_pq; take ivf"),
-        ("faiss,encoder=a,index=flat", "option 'index': must be 'hnsw', 'ivf', 'ivf_pq' or 'none', is 'flat'"),
-        ("faiss,encoder=a,depth=0", "option 'depth': must be 1 or more, is 0"),
-        ("faiss,encoder=a,ef_search=0", "option 'ef_search': must be 1 or more, is 0"),
-        ("lancedb,encoder=a,dsn_env=b", "option 'dsn_env': with index=hnsw it has m"),
-        ("lancedb,encoder=a,keep=b", "option 'keep': add folder=, as a temporary folder is removed with all in it"),
-        ("pgvector,encoder=a", "set dsn_env= to the name of an environment variable with the connection string"),
-        (
-            "pgvector,encoder=a,dsn_env=postgresql://me:word@host/d",
-            "set dsn_env= to the name of an environment variable",
-        ),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(spec, message, monkeypatch):
-    monkeypatch.setattr(store_file, "find_spec", lambda name: True)
-    with pytest.raises(SpecError) as error:
-        load_candidate(f"store:{spec}")
-    assert message in str(error.value)
-    assert "word" not in str(error.value)
-
-
-def test_unknown_kinds_and_options_and_missing_packages_are_named(monkeypatch):
-    with pytest.raises(UnknownNameError, match="unknown store 'lance'; did you mean 'lancedb'"):
-        load_candidate("store:lance,encoder=a")
-    with pytest.raises(UnknownNameError, match="'nprobes'; did you mean 'probes'"):
-        load_candidate("store:faiss,encoder=a,nprobes=2")
-    monkeypatch.setattr(store_file, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[stores\]'"):
-        load_candidate("store:faiss,encoder=a")
-
-
 def failure_of(spec, corpus=None, encoder=None):
     """Return why a store fails in a run in which an encoder finishes."""
     corpus = corpus or corpus_of()
@@ -362,54 +245,8 @@ def failure_of(spec, corpus=None, encoder=None):
     return failure.reason
 
 
-def test_what_a_store_refuses_is_one_message_and_the_others_finish(postgres, monkeypatch):
-    import psycopg
-
-    spec = f"pgvector,encoder=table,dsn_env={DSN}"
-    monkeypatch.delenv(DSN, raising=False)
-    expected = f"it has no database: set the environment variable {DSN} to a connection string, such as postgresql://"
-    assert failure_of(spec).startswith(expected)
-    monkeypatch.setenv(DSN, "my secret database")
-    assert failure_of(spec).startswith(f"the value of {DSN} is none: set the environment variable {DSN} to a")
-    monkeypatch.setenv(DSN, "postgresql://me:secret@127.0.0.1:9/d?connect_timeout=2")
-    assert failure_of(spec).startswith(f"PostgreSQL of {DSN}: connection failed: ")
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE plain")
-    try:
-        monkeypatch.setenv(DSN, postgres.replace("/postgres?", "/plain?"))
-        assert failure_of(spec) == (
-            f"the database of {DSN} has no pgvector: install it on the server, and run CREATE EXTENSION vector in the "
-            "database"
-        )
-    finally:
-        with psycopg.connect(postgres, autocommit=True) as connection:
-            connection.execute("DROP DATABASE plain")
-
-
 def test_the_password_is_in_no_message_of_the_database(postgres, monkeypatch):
     """Also not where the database repeats it, as it does in the name of a database."""
     monkeypatch.setenv(DSN, postgres.replace("postgres:@/postgres", "postgres:secret@/secret"))
     reason = failure_of(f"pgvector,encoder=table,dsn_env={DSN}")
     assert "does not exist" in reason
-
-
-def test_two_places_are_not_taken_for_one(monkeypatch):
-    """Lists of one database are not used for another."""
-    pytest.importorskip("psycopg")
-    first, second = (load_candidate(f"store:pgvector,encoder=m,dsn_env={name}") for name in ("OLD", "NEW"))
-    assert first.fingerprint != second.fingerprint
-
-
-def test_more_lists_than_vectors_are_refused():
-    pytest.importorskip("faiss")
-    reason = failure_of(f"faiss,encoder=table,index=ivf,lists={DOCUMENTS + 1}")
-    assert reason == f"lists={DOCUMENTS + 1} are more than its {DOCUMENTS} vectors; set fewer"
-
-
-def test_sparse_vectors_are_refused():
-    pytest.importorskip("faiss")
-    corpus = corpus_of()
-    vectors = vectors_of(corpus)
-    encoder = Table(vectors=replace(vectors, matrix=csr_array(vectors.matrix)))
-    reason = failure_of("faiss,encoder=table", corpus, encoder)
-    assert reason == "the vectors of 'table' are sparse; name an encoder with dense vectors"

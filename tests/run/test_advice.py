@@ -5,11 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.corpora.queries.made import SOURCES
 from embassay.reports.findings.advice import advice, smallest_visible, visible_differences
 
 LONG = "This passage has rather more than eight words, so nobody calls it short."
@@ -27,14 +24,6 @@ def notes_on(corpus):
     return list(advice(corpus))
 
 
-def test_many_short_passages_are_warned_of():
-    corpus = retrieval(["Install", "Usage", LONG, LONG, LONG])
-    assert notes_on(corpus)[0] == (
-        "2 of 5 passages (40%) have under 8 words, such as headings and list items; "
-        "set passages=100 to join them with the text around them"
-    )
-
-
 @pytest.mark.parametrize(
     ("loader", "remedy"),
     [("squad", "set documents=paragraphs to search whole paragraphs"), ("retrieval", "join them with the text around")],
@@ -45,10 +34,6 @@ def test_only_options_that_a_loader_has_are_advised(loader, remedy):
     assert "passages=100" not in note
 
 
-def test_few_short_passages_are_not():
-    assert not any("passages" in line for line in notes_on(retrieval(["Install", *[LONG] * 9])))
-
-
 def test_questions_that_share_documents_are_said_to_depend():
     corpus = retrieval([LONG], units=["a"] * 10 + ["b"] * 10)
     (line,) = [line for line in notes_on(corpus) if "depend" in line]
@@ -57,12 +42,6 @@ def test_questions_that_share_documents_are_said_to_depend():
         "these are all the pages and each question was asked on its own, set about=these-documents"
     )
     assert not any("depend" in line for line in notes_on(retrieval([LONG])))
-
-
-def test_more_made_queries_are_not_asked_for():
-    made = retrieval([LONG], units=["a"] * 10 + ["b"] * 10, source=SOURCES["cloze"])
-    (line,) = notes_on(made)
-    assert line.endswith("they count as 2 to 20")
 
 
 def test_the_size_is_turned_into_points():
@@ -82,24 +61,3 @@ def test_a_size_follows_the_formula_and_is_at_most_everything():
     assert smallest_visible(100) == pytest.approx((1.959964 + 0.841621) * math.sqrt(0.2 / 100), rel=1e-5)
     assert smallest_visible(1) == 1.0
     assert smallest_visible(0) == 1.0
-
-
-def test_built_in_corpora_have_no_size_and_other_shapes_have_theirs():
-    builtin = retrieval(["Install"], builtin=True)
-    assert notes_on(builtin) == list(visible_differences(builtin)) == []
-    samples = tuple(
-        Choice(f"c{n}", f"input {n}", f"a {n}", f"b {n}", f"c {n}", "adjective", "bad–good") for n in range(10)
-    )
-    assert "points" in next(visible_differences(Corpus("x", "choice", samples)))
-    # 2.8016·0.4/√10
-    assert "differences of correlation of about 0.35" in next(visible_differences(Corpus("x", "pairs", samples)))
-    assert "contrast of about 0.089" in next(visible_differences(Corpus("x", "minimal_pairs", samples)))
-    assert list(visible_differences(Corpus("x", "text", samples))) == []
-
-
-def test_nothing_is_estimated_where_nothing_can_be_shown():
-    corpus = retrieval([LONG], units=["a"] * 20 + ["b"])
-    assert list(visible_differences(corpus)) == ["no difference can be shown with 2 independent units; a test needs 10"]
-    for score, lines in ((None, 0), (1.0, 1)):
-        pairs = tuple(Pair(f"p{n}", f"a {n}", f"b {n}", score) for n in range(12))
-        assert len(list(visible_differences(Corpus("x", "pairs", pairs)))) == lines

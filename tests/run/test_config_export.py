@@ -6,9 +6,7 @@ import tomllib
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.run.plan import prepare
-from embassay.run.record import _without_secrets, sources_of
-from embassay.run.request import RunRequest
+from embassay.run.record import _without_secrets
 from embassay.run.specs import Spec
 
 
@@ -62,55 +60,6 @@ def test_the_best_candidate_is_written_with_its_parts_and_runs_again_with_the_sa
     assert exit_code_of(["run", "first/setup.toml", "--no-cache", "--no-baselines", "-o", "second", "--quiet"]) == 0
     again = figures(run / "second")
     assert again["two,weight=0.9"] == figures(run / "first")["two,weight=0.9"]
-
-
-def test_a_weight_that_was_chosen_is_written_as_a_number_and_has_the_same_rows_and_lists(tmp_path, monkeypatch):
-    """Also of a fusion that another candidate is built on."""
-    monkeypatch.chdir(tmp_path)
-    encoders = ["tfidf", "bm25", "both=hybrid:tfidf+bm25,weight=auto,depth=90", "more=hybrid:both+bm25,weight=auto"]
-    command = ["run", "-c", "handbook", *(part for encoder in encoders for part in ("-e", encoder)), "-d", "retrieval"]
-    common = ["--resamples", "50", "--no-cache", "--no-baselines", "--quiet"]
-    assert exit_code_of([*command, *common, "-o", "first"]) == 0
-    path = tmp_path / "first" / "result.json"
-    result = json.loads(path.read_text(encoding="utf-8"))
-    # On a built-in corpus nothing is recommended, so it is the first candidate.
-    result["verdicts"][0]["candidates"] = ["more"]
-    path.write_text(json.dumps(result), encoding="utf-8")
-    assert exit_code_of(["report", "first", "--format", "config"]) == 0
-    written = tomllib.loads((tmp_path / "first" / "setup.toml").read_text(encoding="utf-8"))
-    options = {encoder["name"]: encoder for encoder in written["encoders"]}
-    assert isinstance(options["both"]["weight"], float) and isinstance(options["more"]["weight"], float)
-    assert options["both"]["depth"] == "90"
-
-    assert exit_code_of(["run", "first/setup.toml", *common, "-o", "second"]) == 0
-    again = json.loads((tmp_path / "second" / "result.json").read_text(encoding="utf-8"))
-    for name in ("both", "more"):
-        rows_of = [
-            [
-                (row["metric"], row["subset"], row["value"], row["low"], row["high"])
-                for row in one["rows"]
-                if row["encoder"] == name
-            ]
-            for one in (result, again)
-        ]
-        assert rows_of[0] == rows_of[1]
-        assert rows_of[0]
-    for folder in ("first", "second"):
-        assert exit_code_of(["report", folder, "--format", "trec"]) == 0
-    lists = [(tmp_path / folder / "trec" / "handbook-more.run").read_bytes() for folder in ("first", "second")]
-    assert lists[0] == lists[1]
-
-
-def test_the_options_of_a_single_encoder_are_recorded():
-    plan = prepare(RunRequest("h=hashing,dim=[8,16]", "handbook", "retrieval", quiet=True))
-    assert sources_of(plan)["encoders"] == {"h,dim=8": {"dim": "8"}, "h,dim=16": {"dim": "16"}}
-
-
-def test_another_file_is_not_overwritten(run, capsys):
-    (run / "mine.toml").write_text("seed = 1\n", encoding="utf-8")
-    assert exit_code_of(["report", "first", "--format", "config", "-o", "mine.toml"]) != 0
-    assert "was not written by --format config" in capsys.readouterr().err
-    assert (run / "mine.toml").read_text(encoding="utf-8") == "seed = 1\n"
 
 
 def test_values_that_are_sent_to_a_service_are_not_stored():

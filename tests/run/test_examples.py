@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.api import assay
-from embassay.core.errors import SpecError
 from embassay.diagnostics.base import Outcomes
 from embassay.run.command import carry_out
 from embassay.run.items import group_by_misses, in_turn, sample_items
@@ -71,63 +69,6 @@ def test_a_sample_is_bounded_ascending_and_balanced(items, most):
     size, taken = Counter(group.tolist()), Counter(group[chosen].tolist())
     for name in size:
         assert taken[name] == size[name] or taken[name] >= max(taken.values(), default=0) - 1
-
-
-@pytest.fixture(scope="module")
-def result():
-    return assay(["bow", "hashing"], BUILT_IN, cache=None, resamples=20, examples=12)
-
-
-@pytest.mark.slow
-def test_all_encoders_show_the_same_bounded_sample(result):
-    of_task = {}
-    for example in result.examples:
-        of_task.setdefault((example.diagnostic, example.corpus), []).append(example)
-    assert {diagnostic for diagnostic, _ in of_task} == {
-        "negated_antonyms",
-        "minimal_pairs",
-        "composition",
-        "localization",
-        "retrieval",
-    }
-    for (diagnostic, _), examples in of_task.items():
-        encoders = {e.encoder for e in examples} - {""}
-        assert encoders == {"bow", "hashing", "tfidf", "random"} | ({"bm25"} if diagnostic == "retrieval" else set())
-        items = [e.item for e in examples if e.kind == "item"]
-        assert len(items) == len(set(items)) == 12
-        for encoder in encoders:
-            assert [e.item for e in examples if e.encoder == encoder] == items
-
-
-def test_the_texts_of_an_item_stand_once_in_the_result(result):
-    assert all(e.texts == {} for e in result.examples if e.kind == "outcome")
-    assert all(e.texts for e in result.examples if e.kind == "item")
-
-
-@pytest.mark.parametrize(("examples", "number"), [(0, 0), (5, 5), ("all", 280)])
-def test_how_many_is_asked_for(examples, number):
-    shown = assay(["bow"], ["opposites"], ["negated_antonyms"], cache=None, resamples=20, examples=examples)
-    assert len({e.item for e in shown.examples}) == number
-
-
-@pytest.mark.parametrize("examples", [-1, True, "none", 2.5])
-def test_other_numbers_are_refused(examples):
-    with pytest.raises(SpecError, match=r"examples: must be .* or must be 'all', is"):
-        RunRequest(examples=examples)
-
-
-def test_pairs_have_ranks_and_no_pair_is_right_or_wrong(tmp_path):
-    rows = [f"genre\tfile\tyear\t{n}\t{n % 6}\tThe lamp {n} is on.\tLamp {n * n} shines." for n in range(30)]
-    (tmp_path / "pairs.tsv").write_text("\n".join(rows), encoding="utf-8")
-    shown = assay(["bow"], [str(tmp_path / "pairs.tsv")], ["similarity"], cache=None, resamples=20).examples
-    of_bow = [e for e in shown if e.encoder == "bow"]
-    assert len(of_bow) == 30
-    human = np.array([e.values["human"] for e in of_bow])
-    rank = np.array([(np.sum(human < h) + np.sum(human <= h)) / 60 for h in human])
-    assert [e.values["human_rank"] for e in of_bow] == pytest.approx(rank.tolist())
-    assert {e.correct for e in of_bow} == {None}
-    for e in of_bow:
-        assert e.margin == pytest.approx(-abs(e.values["cosine_rank"] - e.values["human_rank"]))
 
 
 @pytest.mark.slow

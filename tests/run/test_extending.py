@@ -1,7 +1,6 @@
 """A run that is continued with more encoders or corpora has the result of a new run with all of them."""
 
 import json
-import shutil
 import sys
 
 import pytest
@@ -59,42 +58,6 @@ def test_only_the_encoder_that_is_added_encodes(corpus, tmp_path, cache):
     assert records[0]["encoders"]["a"]["encoded"] == records[1]["encoders"]["a"]["encoded"] > 0
 
 
-def test_the_same_command_again_encodes_nothing(corpus, tmp_path):
-    assert run(tmp_path / "run", [A, B], [corpus], "--no-cache") == 0
-    before = result_of(tmp_path / "run")
-    for name in ("first", "second"):
-        sys.modules[name].texts_of_calls.clear()
-    assert run(tmp_path / "run", [A, B], [corpus], "--no-cache") == 0
-    assert sys.modules["first"].texts_of_calls == sys.modules["second"].texts_of_calls == []
-    assert result_of(tmp_path / "run") == before
-
-
-def test_a_corpus_is_added(corpus, tmp_path):
-    general = source(tmp_path / "general", "general", 60, 1)
-    assert run(tmp_path / "grown", [A], [corpus]) == 0
-    assert run(tmp_path / "grown", [A, "hashing"], [corpus, general]) == 0
-    assert run(tmp_path / "whole", [A, "hashing"], [corpus, general]) == 0
-    assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
-
-
-def test_an_encoder_is_added_to_a_run_that_joins_two_corpora(corpus, tmp_path):
-    corpora = [corpus, source(tmp_path / "general", "general", 60, 1)]
-    shift = ("-d", "shift,domain=docs,general=general", "--no-texts")
-    assert run(tmp_path / "grown", [A], corpora, *shift) == 0
-    assert run(tmp_path / "grown", [A, B], corpora, *shift) == 0
-    assert run(tmp_path / "whole", [A, B], corpora, *shift) == 0
-    assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
-
-
-def test_a_set_up_is_added_on_what_the_run_has(corpus, tmp_path):
-    """A baseline that joined by itself is now named."""
-    both = [A, "bm25", "both=hybrid:a+bm25"]
-    assert run(tmp_path / "grown", [A], [corpus]) == 0
-    assert run(tmp_path / "grown", both, [corpus]) == 0
-    assert run(tmp_path / "whole", both, [corpus]) == 0
-    assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
-
-
 class KilledError(BaseException):
     """The process ends here."""
 
@@ -119,32 +82,3 @@ def test_a_command_that_was_killed_can_be_repeated(corpus, tmp_path, monkeypatch
             run(tmp_path / "grown", [A, B], [corpus])
     assert run(tmp_path / "grown", [A, B], [corpus]) == 0
     assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
-
-
-def test_an_encoder_that_fails_is_named_and_the_others_stay(corpus, tmp_path, user_module):
-    user_module("broken", "def encode(texts):\n    raise RuntimeError('no vectors')\n")
-    assert run(tmp_path / "run", [A], [corpus]) == 0
-    assert run(tmp_path / "run", [A, "c=python:broken:encode,version=1"], [corpus]) == 3
-    result = json.loads(result_of(tmp_path / "run"))
-    assert [failure["encoder"] for failure in result["failures"]] == ["c"]
-    assert "a" in [encoder["name"] for encoder in result["encoders"]]
-
-
-def test_any_other_run_is_refused_and_nothing_changes(corpus, tmp_path, capsys):
-    out = tmp_path / "run"
-    assert run(out, [A, "hashing"], [corpus]) == 0
-    files = {path: path.read_bytes() for path in out.rglob("*.json")}
-    changed = shutil.copytree(tmp_path / "docs", tmp_path / "changed")
-    (changed / "d1.txt").write_text("something else")
-    other = f"docs={changed},questions={tmp_path}/docs.csv"
-    for encoders, corpora, more, changes in (
-        ([A, "hashing", B], [other], (), "corpus docs"),
-        ([A], [corpus], (), "encoder hashing"),
-        ([A, "hashing=hashing,dim=16", B], [corpus], (), "encoder hashing"),
-        ([A, "hashing", B], [corpus], ("--seed", "1"), "seed"),
-    ):
-        assert run(out, encoders, corpora, *more) == 2
-        assert f"contains a run with different settings ({changes})" in " ".join(capsys.readouterr().err.split())
-    assert run(out, [A, "hashing"], [corpus], diagnostics=["isotropy"]) == 2
-    assert "different settings (diagnostics on docs)" in " ".join(capsys.readouterr().err.split())
-    assert {path: path.read_bytes() for path in out.rglob("*.json")} == files

@@ -1,6 +1,5 @@
 """Reciprocal rank fusion: as a loop, in a run, with a weight that is chosen by the questions."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,15 +7,10 @@ import pytest
 from scipy.stats import rankdata
 
 import embassay as ea
-from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.samples.retrieval import Document, Question
-from embassay.run.execute import execute
-from embassay.run.plan import prepare
-from embassay.run.request import RunRequest
 from embassay.run.resolve import load_candidate, load_corpus
-from embassay.run.runs.folder import RunFolder
 from embassay.search.retrievers.base import Lists, Questions
-from run.test_retrievers import Counting, Planted, figures, placed
+from run.test_retrievers import Counting, figures
 
 QUESTIONS, DOCUMENTS = 40, 60
 
@@ -87,54 +81,10 @@ def test_documents_with_the_same_ranks_in_other_parts_are_tied():
         assert len(set(last.tolist())) == 1
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("hybrid:a", "give the labels of two or three different candidates, A+B or A+B+C; is 'a'"),
-        ("hybrid:a+a", "give the labels of two or three different candidates"),
-        ("hybrid:a+b+c+d", "give the labels of two or three different candidates"),
-        ("hybrid:a+b,weight=1.5", "option 'weight': must be 0 to 1, or auto, is 1.5"),
-        ("hybrid:a+b,weight=high", "must be a valid number or must be 'auto', is 'high'"),
-        (
-            "hybrid:a+b+c,weight=auto",
-            "option 'weight': three parts have equal weights; leave it out",
-        ),
-        ("hybrid:a+b,depth=0", "option 'depth': must be 1 or more, is 0"),
-    ],
-)
-def test_wrong_options_are_refused(spec, message):
-    with pytest.raises(SpecError) as error:
-        load_candidate(spec)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "encoders",
-    [
-        ["bm25,stemmer=english", "tfidf", "h=hybrid:bm25,stemmer=english+tfidf"],
-        ["bm25,stemmer=english", "r=rerank:python:m:f,over=bm25,stemmer=english"],
-        ["m=hashing,dim=64", "s=store:faiss,encoder=m,dim=64"],
-        ["m=hashing,dim=[64,128]", "tfidf", "h=hybrid:m+tfidf"],
-        ["a+b=bm25", "tfidf", "h=hybrid:a+b"],
-    ],
-)
-def test_what_is_no_label_is_refused_with_what_to_write(encoders, corpus):
-    """Options of a candidate that has no label of its own, lists of settings, labels with +."""
-    with pytest.raises(UnknownNameError, match=r"labels without comma or \+: -e LABEL=SPEC adds one, such as -e "):
-        ea.assay(encoders, [corpus], ["retrieval"], baselines=False)
-
-
 @pytest.fixture(scope="module")
 def corpus():
     """The handbook, no built-in corpus."""
     return replace(load_corpus("handbook"), name="some", builtin=False)
-
-
-@pytest.fixture(scope="module")
-def many_units(corpus):
-    """A question about each document, a unit of its own."""
-    samples = [Question(f"q{n}", f"question {n}", (document.id,)) for n, document in enumerate(corpus.documents)]
-    return replace(corpus, samples=tuple(samples))
 
 
 def assay(encoders, corpus, **more):
@@ -151,12 +101,6 @@ def all_weights(corpus):
     return assay(["tfidf", "bm25", *fixed, "auto=hybrid:tfidf+bm25,weight=auto"], corpus)
 
 
-def about_weight(result):
-    """Return the sentence on the weight that was chosen."""
-    (answer,) = [answer for answer in result.answers if answer.question == "Weight"]
-    return answer.sentence
-
-
 def test_the_curve_has_the_figures_of_fixed_weights(all_weights):
     (series,) = [series for series in all_weights.series if series.name == "weights"]
     (line,) = series.data["lines"]
@@ -171,24 +115,6 @@ def test_the_candidate_is_the_best_of_the_fixed_weights(all_weights):
     best = f"w{WEIGHTS[np.argmax(means)]:g}"
     everything = [row.metric for row in all_weights.rows if row.encoder == "auto"]
     assert figures(all_weights, "auto", everything) == figures(all_weights, best, everything)
-
-
-def test_what_is_expected_on_other_questions_is_said_and_where_the_weight_is_not_settled(all_weights):
-    own = all_weights.figure("Success@5", "auto").value
-    said = re.fullmatch(
-        rf"auto: with weight 0\.\d+, Success@5 is {own:.1%} on the questions it was chosen on; (\S+)% is expected on "
-        r"others\. The weight is not settled by 120 questions \((\S+) to (\S+)\)\.",
-        about_weight(all_weights),
-    )
-    expected, lowest, highest = map(float, said.groups())
-    assert 0.9 * own <= expected / 100 <= own + 0.0005
-    assert highest - lowest > 0.2
-
-
-def test_where_each_question_has_the_same_best_weight_it_is_settled(many_units):
-    parts = [Planted(name=name, fingerprint=name, answer=placed(place, 20)) for name, place in (("a", 0), ("b", 8))]
-    result = assay([*parts, "auto=hybrid:a+b,weight=auto"], many_units)
-    assert about_weight(result).endswith(" 100.0% on the questions it was chosen on; 100.0% is expected on others.")
 
 
 def test_documents_that_share_no_word_with_a_question_are_in_no_list(corpus):
@@ -213,23 +139,6 @@ def test_under_10_units_one_message_and_the_others_finish(corpus):
     )
     assert failure.reason.endswith(": give it a fixed value")
     assert result.figure("Success@5", "half").value is not None
-
-
-def test_a_run_is_continued_with_the_same_weights(corpus, tmp_path):
-    def result_in(folder, diagnostic="retrieval"):
-        request = RunRequest(
-            encoders=["tfidf", "bm25", "h=hybrid:tfidf+bm25,weight=auto"],
-            corpora=[corpus],
-            diagnostics=[diagnostic],
-            resamples=50,
-            baselines=False,
-        )
-        return execute(prepare(request), RunFolder(folder)).result
-
-    first = result_in(tmp_path / "a")
-    assert result_in(tmp_path / "a") == first
-    # Other scores of the same lists.
-    assert result_in(tmp_path / "a", "retrieval,k=3") == result_in(tmp_path / "b", "retrieval,k=3")
 
 
 def test_eight_set_ups_over_one_encoder_encode_each_text_once(corpus):

@@ -1,7 +1,5 @@
 """Single items of a run: frames, mistakes and Parquet files, from memory and from the run's folder."""
 
-import warnings
-
 import numpy as np
 import polars
 import pytest
@@ -10,37 +8,10 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import SourceError, SpecError, UnknownNameError
 
-DIAGNOSTICS = ("negated_antonyms", "minimal_pairs", "composition", "localization", "retrieval")
-HEAD = ["diagnostic", "corpus", "encoder", "item", "unit", "subset", "correct", "margin"]
-
 
 @pytest.fixture(scope="module")
-def result():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ea.assay(["bow", "hashing"], resamples=50, cache=None)
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("items") / "run"
-    code = exit_code_of(["run", "-e", "bow", "-e", "hashing", "--resamples", "50", "--no-cache", "-o", str(folder)])
-    assert code == 0
-    return folder
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("diagnostic", DIAGNOSTICS)
-def test_a_frame_has_one_row_for_each_item_and_encoder(result, run, diagnostic):
-    frame = result.scores(diagnostic)
-    assert frame.columns[: len(HEAD)] == HEAD
-    encoders = frame["encoder"].unique().to_list()
-    assert {"bow", "hashing"} < set(encoders)
-    assert len(frame) == len(encoders) * frame["item"].n_unique()
-    assert not frame.select("encoder", "item").is_duplicated().any()
-    assert any(name.startswith("text_") for name in frame.columns)
-    # The folder of the same run has the same items.
-    assert ea.read(run).scores(diagnostic).equals(frame)
+def result(built_in_run):
+    return ea.read(built_in_run)
 
 
 @pytest.mark.parametrize(("diagnostic", "metric"), [("negated_antonyms", "accuracy"), ("retrieval", "Success@5")])
@@ -107,13 +78,6 @@ def test_failures_against_another_encoder_are_the_items_on_which_it_is_worse(res
         result.failures("bow", against="bog")
 
 
-def test_what_shows_no_items_says_so(result, run):
-    with pytest.raises(UnknownNameError, match="diagnostic with items"):
-        result.scores("isotropy")
-    with pytest.raises(SpecError, match=r"read the run's folder with ea.read"):
-        ea.read(run / "result.json").scores("retrieval")
-
-
 def test_a_corpus_that_has_changed_or_gone_is_named(tmp_path):
     source = tmp_path / "groups.jsonl"
     lines = [f'{{"sentence": "Word{n} and thing{n} are here.", "group": "{n // 3}"}}\n' for n in range(60)]
@@ -131,78 +95,6 @@ def test_a_corpus_that_has_changed_or_gone_is_named(tmp_path):
     elsewhere = tmp_path / "elsewhere.jsonl"
     elsewhere.write_text("".join(lines))
     assert len(ea.read(folder, [f"mine={elsewhere}"]).scores("localization").filter(encoder="bow")) == 60
-
-
-def test_units_that_were_drawn_by_limit_are_drawn_again(tmp_path):
-    folder = tmp_path / "run"
-    arguments = ["run", "-e", "bow", "-c", "opposites", "--limit", "12", "--resamples", "50", "--no-cache"]
-    assert exit_code_of([*arguments, "-o", str(folder)]) == 0
-    assert ea.read(folder).scores("negated_antonyms")["unit"].n_unique() == 12
-
-
-def test_without_texts_there_is_no_text_column(tmp_path):
-    folder = tmp_path / "run"
-    arguments = ["run", "-e", "bow", "-c", "opposites", "--no-texts", "--resamples", "50", "--no-cache"]
-    assert exit_code_of([*arguments, "-o", str(folder)]) == 0
-    frame = ea.read(folder).scores("negated_antonyms")
-    sentences = {text for _, text in ea.load("opposites").texts()}
-    assert not any(name.startswith("text_") for name in frame.columns)
-    for name in frame.columns:
-        assert sentences.isdisjoint(frame[name].to_list())
-
-
-def test_parquet_has_the_frames_and_the_cached_vectors(tmp_path):
-    folder, cache = tmp_path / "run", tmp_path / "cache"
-    arguments = ["run", "-e", "hashing", "-e", "bow", "-c", "opposites", "--resamples", "50", "--no-baselines"]
-    assert exit_code_of([*arguments, "--cache", str(cache), "-o", str(folder)]) == 0
-    assert exit_code_of(["report", str(folder), "--format", "parquet"]) == 0
-    frame = polars.read_parquet(folder / "parquet" / "items-negated_antonyms.parquet")
-    assert frame.equals(ea.read(folder).scores("negated_antonyms"))
-    assert exit_code_of(["report", str(folder), "--with-vectors"]) == 2
-    # The folder with the exports is the run's own: the run may be repeated.
-    assert exit_code_of([*arguments, "--cache", str(cache), "-o", str(folder)]) == 0
-
-
-@pytest.fixture
-def shifted(tmp_path):
-    """Make a run with ``shift``, on two corpora in files, and return its folder."""
-
-    def make(*more):
-        for name, word in (("a", "gate"), ("b", "lamp")):
-            lines = [f'{{"sentence": "The {word}{n} is here.", "group": "{n // 3}"}}\n' for n in range(30)]
-            (tmp_path / f"{name}.jsonl").write_text("".join(lines))
-        corpora = ["-c", f"a={tmp_path / 'a.jsonl'}", "-c", f"b={tmp_path / 'b.jsonl'}"]
-        arguments = ["run", "-e", "hashing", *corpora, "-d", "shift,domain=a,general=b", *more]
-        folder = tmp_path / "run"
-        assert exit_code_of([*arguments, "--resamples", "50", "--no-cache", "-o", str(folder)]) == 0
-        return folder
-
-    return make
-
-
-@pytest.mark.parametrize("more", [[], ["--limit", "5"]])
-def test_items_are_shown_beside_a_diagnostic_of_two_corpora(shifted, more):
-    folder = shifted("-d", "localization", *more)
-    frame = ea.read(folder).scores("localization")
-    assert set(frame["corpus"]) == {"a", "b"}
-    assert exit_code_of(["report", str(folder), "--format", "parquet"]) == 0
-    assert [path.name for path in (folder / "parquet").iterdir()] == ["items-localization.parquet"]
-
-
-def test_a_diagnostic_of_two_corpora_shows_no_items_and_says_so(shifted, tmp_path, capsys):
-    folder = shifted()
-    assert exit_code_of(["report", str(folder), "--format", "parquet"]) == 2
-    assert "no diagnostic of this run shows single items" in " ".join(capsys.readouterr().err.split())
-    with pytest.raises(UnknownNameError, match="unknown diagnostic with items 'shift'"):
-        ea.read(folder).scores("shift")
-
-
-def test_two_builtin_corpora_that_were_not_named_are_read_again(tmp_path):
-    folder = tmp_path / "run"
-    diagnostics = ["-d", "negated_antonyms", "-d", "isotropy", "-d", "shift,domain=opposites,general=paraphrases"]
-    arguments = ["run", "-e", "hashing", *diagnostics, "--resamples", "50", "--no-cache", "--no-baselines"]
-    assert exit_code_of([*arguments, "-o", str(folder)]) == 0
-    assert set(ea.read(folder).scores("negated_antonyms")["corpus"]) == {"opposites"}
 
 
 def test_vectors_are_those_of_the_first_text(tmp_path, monkeypatch):
@@ -233,15 +125,6 @@ def test_given_vectors_have_the_results_of_the_encoder_that_made_them(result):
     usual = result.rank("negated_antonyms").filter(encoder="hashing").to_dicts()[0]
     assert (mine["value"], mine["low"]) == (usual["value"], usual["low"])
     assert mine["encoder"] == "mine"
-
-
-def test_questions_and_documents_have_vectors_of_their_own():
-    corpus = ea.load("handbook")
-    roles = [role for role, _ in corpus.texts()]
-    # All questions lie in one direction, all documents in another: the right document is found by chance only.
-    matrix = np.array([[1.0, 0.1 * n] if role == "query" else [0.1 * n, 1.0] for n, role in enumerate(roles)])
-    from_matrix = ea.assay_vectors(corpus, {"mine": matrix}, ["retrieval"], resamples=50)
-    assert from_matrix.scores("retrieval").filter(encoder="mine")["item"].n_unique() == len(corpus.samples)
 
 
 @pytest.mark.parametrize(

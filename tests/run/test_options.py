@@ -7,7 +7,6 @@ from typing import get_type_hints
 import pytest
 
 import embassay as ea
-from embassay import api
 from embassay.cli.app import exit_code_of
 from embassay.run import command
 from embassay.run.options import FILE, PYTHON, RECORD, RunOptions, options_in
@@ -81,17 +80,6 @@ def test_every_option_has_a_flag_here():
     assert {option for _, option, _ in FLAGS} == {field.name for field in fields(RunOptions)} - {"dry_run"}
 
 
-def test_without_flags_a_command_has_the_defaults_checks_robustness_and_has_a_cache(requested):
-    request = requested()
-    options = {field.name: getattr(request, field.name) for field in fields(RunOptions)}
-    assert options == vars(RunOptions()) | {"robustness": True, "cache": "default"}
-
-
-def test_the_folder_of_the_cache_and_none(requested, tmp_path):
-    assert requested("--cache", str(tmp_path)).cache == tmp_path
-    assert requested("--cache", str(tmp_path), "--no-cache").cache is None
-
-
 def test_the_file_sets_every_option_that_it_can_have(requested, tmp_path):
     (tmp_path / "run.toml").write_text(FILE_OF_OTHERS)
     names = {line.partition(" =")[0] for line in FILE_OF_OTHERS.split("\n") if line}
@@ -115,35 +103,6 @@ def test_the_keywords_of_assay_are_the_options():
     # A folder may be a text in Python, and the cache of the user is used unless it is told otherwise.
     wanted["cache"] = (keywords_of_assay()["cache"].annotation, "default")
     assert {name: (each.annotation, each.default) for name, each in keywords_of_assay().items()} == wanted
-
-
-def test_every_keyword_of_assay_reaches_the_request(monkeypatch, tmp_path):
-    values = {
-        "profile": "search",
-        "seed": 3,
-        "resamples": 20,
-        "limit": 5,
-        "reference": "bow",
-        "accept": 0.05,
-        "baselines": False,
-        "examples": 2,
-        "device": "cpu",
-        "backend": "torch",
-        "cache": tmp_path,
-    }
-    assert values.keys() == keywords_of_assay().keys()
-
-    class Prepared(Exception):  # noqa: N818
-        pass
-
-    def prepare(request):
-        raise Prepared(request)
-
-    monkeypatch.setattr(api, "prepare", prepare)
-    with pytest.raises(Prepared) as prepared:
-        ea.assay(["bow"], **values)
-    (request,) = prepared.value.args
-    assert {name: getattr(request, name) for name in values} == values
 
 
 def test_the_options_that_identify_a_run_are_in_its_record():

@@ -2,8 +2,6 @@
 
 import json
 from dataclasses import dataclass, replace
-from threading import Lock
-from time import sleep
 
 import numpy as np
 import pytest
@@ -11,13 +9,9 @@ import pytest
 import embassay as ea
 from connecting import hurry
 from embassay.cli.app import exit_code_of
-from embassay.cli.look import show
-from embassay.core.errors import InputError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.errors import SpecError
 from embassay.core.samples.retrieval import Document, Question
-from embassay.core.store.files import PROBES
 from embassay.core.types import Corpus
-from embassay.models.rerank import cross_encoder, service
-from embassay.models.services.spending import guess
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -127,11 +121,6 @@ def test_a_perfect_reranker_puts_first_what_it_gets_and_leaves_the_rest(corpus):
     assert len(asked()) == len(set(asked())) == QUESTIONS * 20
 
 
-def test_a_reversing_one_mirrors_the_first_documents(corpus):
-    result = assay(corpus, spec("reversing"), examples="all", cache=None)
-    assert ranks(result, "r") == [21 - rank if rank <= 20 else rank for rank in FIRST]
-
-
 def test_equal_scores_are_ties(corpus):
     result = assay(corpus, spec("constant"), cache=None)
     # The right document is among 20 equal ones for 10 of 30 questions, and for one more of rank 21 it is beyond them.
@@ -164,19 +153,6 @@ def test_the_passage_by_which_a_document_was_found_is_scored(corpus):
     assert {tuple(text) for number, text in words if text[1:] == [number]} == {
         ("question", str(n)) for n in range(QUESTIONS)
     }
-
-
-def test_no_time_is_said_where_all_scores_are_cached_and_none_was_measured(corpus, tmp_path):
-    for depth, measured in ((20, True), (10, False)):
-        request = RunRequest(
-            encoders=[InOrder(), spec("perfect", depth, version=1)],
-            corpora=[corpus],
-            diagnostics=["retrieval"],
-            cache=tmp_path,
-            baselines=False,
-        )
-        assert ("" in execute(prepare(request)).encoders[1].milliseconds) is measured
-        (tmp_path / PROBES).unlink(missing_ok=True)
 
 
 def test_scores_of_the_shared_first_documents_are_computed_once(corpus, tmp_path):
@@ -251,39 +227,6 @@ def test_more_candidates_than_documents_are_refused_unless_nobody_has_asked_for_
     assert (reranker.depth, reranker.needs_all) == (50, False)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "message"),
-    [
-        ("python:m:f", SpecError, "encoder 'rerank:python:m:f': set over=, the label of the candidate"),
-        ("python:m:f,over=a,depth=0", SpecError, "option 'depth': must be 1 or more, is 0"),
-        ("python:m:f,over=a,price=1", UnknownNameError, "unknown option of encoder 'rerank:python:m:f': 'price'"),
-        ("python:no_such_module:f,over=a", SpecError, "No module named 'no_such_module'"),
-        ("api:m,over=a", SpecError, "encoder 'rerank:api:m': set base_url=, the address before /rerank"),
-        ("api:m,over=a,base_url=https://h,timeout=0", SpecError, "option 'timeout': must be more than 0"),
-        ("./m,over=a,version=1", UnknownNameError, "unknown option of encoder 'rerank:./m': 'version'"),
-        ("./m,over=a,max_length=0", SpecError, "option 'max_length': must be 1 or more, is 0"),
-    ],
-)
-def test_options_that_cannot_be(text, kind, message):
-    with pytest.raises(kind) as error:
-        load_candidate(f"rerank:{text}")
-    assert message in str(error.value)
-
-
-def test_a_label_that_does_not_exist_is_refused_before_any_work(corpus):
-    with pytest.raises(UnknownNameError, match="unknown part of 'r': 'fist'; did you mean 'first'"):
-        assay(corpus, spec("perfect").replace("=first", "=fist"), cache=None)
-    assert asked() == []
-
-
-@pytest.mark.parametrize(("module", "target", "extra"), [(cross_encoder, "m", "rerank"), (service, "api:m", "api")])
-def test_without_the_extra_the_line_is_said(module, target, extra, monkeypatch):
-    monkeypatch.setattr(module, "REQUIRES", ("no_such_package",))
-    with pytest.raises(MissingExtraError) as error:
-        load_candidate(f"rerank:{target},over=a")
-    assert str(error.value).endswith(f"needs the extra '{extra}': pip install 'embassay[{extra}]'")
-
-
 # Services
 
 
@@ -340,23 +283,6 @@ def test_a_service_scores_each_pair_once(rerank, corpus, tmp_path):
     assert rerank.seen == []
 
 
-def test_a_check_refuses_a_service_that_was_not_asked(rerank, tmp_path):
-    """Its scores would be compared with themselves."""
-    rerank.good = lambda payload: {
-        "results": [{"index": n, "relevance_score": len(text)} for n, text in enumerate(texts_of(payload))]
-    }
-    for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):
-        spec = f"r=rerank:api:m,over=bm25,depth=5,base_url={rerank.url},version={version}"
-        arguments = ["-e", "bm25", "-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "8", "--resamples", "20"]
-        kept = ["--no-baselines", "--cache", str(tmp_path / "cache"), "-o", str(tmp_path / out)]
-        assert exit_code_of(["run", *arguments, *kept]) == 0
-    assert exit_code_of(["bless", str(tmp_path / "old"), "-o", str(tmp_path / "baseline")]) == 0
-    for before in ("old", "baseline"):
-        with pytest.raises(InputError, match=r"r was not asked: .*; run with --no-cache"):
-            ea.check(tmp_path / "unasked", tmp_path / before)
-        assert ea.check(tmp_path / "changed", tmp_path / before).outcome != "regression"
-
-
 def test_text_embeddings_inference_has_other_fields_and_a_limit(rerank, corpus):
     def tei(handler, payload):
         if "texts" not in payload:
@@ -374,108 +300,6 @@ def test_text_embeddings_inference_has_other_fields_and_a_limit(rerank, corpus):
     # As many as are sent at the same time.
     assert forms.count(("model", "query", "documents")) <= 4
     assert forms[-1] == ("query", "texts", "truncate")
-
-
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        *(
-            (answer, "the answer has not for each of 20 texts an 'index' and a 'relevance_score'")
-            for answer in (
-                {"message": "hello"},
-                {"results": [{"index": 0, "relevance_score": 1}]},
-                [{"index": n, "score": None} for n in range(20)],
-                [{"index": 1, "score": 0.5}] * 20,
-                [1] * 20,
-            )
-        ),
-        ([{"index": n, "score": float("nan")} for n in range(20)], "the score of text 1 of question"),
-    ],
-)
-def test_an_answer_that_cannot_be_used(answer, problem, rerank, corpus):
-    rerank.script(*[rerank.status(200, json.dumps(answer).encode())] * QUESTIONS)
-    with pytest.warns(UserWarning, match="failed: "):
-        result = assay(corpus, api(rerank), cache=None)
-    assert problem in result.failed[0].reason
-    assert values(result, "first")
-
-
-def test_a_dry_run_estimates_what_a_service_is_sent_and_costs(rerank, corpus, capsys):
-    request = RunRequest(
-        encoders=[InOrder(), api(rerank, 100, price=1000)], corpora=[corpus], diagnostics=["retrieval"], dry_run=True
-    )
-    show(request)
-    tokens = sum(
-        guess(question.question) + guess(document.whole) for question in corpus.samples for document in corpus.documents
-    )
-    said = " ".join(capsys.readouterr().out.split())
-    assert (
-        f"r: 30 questions to answer (1,800 pairs), unless the run has the lists; about {tokens:,} tokens to send"
-        in said
-    )
-    assert f"about {tokens / 1000:,.4g} at 1000 per million tokens" in said
-    assert rerank.seen == []
-
-
-def test_a_step_has_the_price_of_its_questions_with_that_of_its_parts(rerank, corpus):
-    def service(label, over, depth, price=""):
-        return f"{label}=rerank:api:m,over={over},depth={depth},base_url={rerank.url}{price}"
-
-    setups = [
-        service("r", "h", 10, ",price=1000"),
-        service("s", "r", 5, ",price=2000"),
-        service("unknown", "r", 6),
-        service("over", "first", 10, ",price=1000"),
-    ]
-    result = assay(corpus, "h=hashing,dim=8", *setups, cache=None)
-    of_text = np.mean([guess(document.whole) for document in corpus.documents])
-    of_question = np.mean([guess(sample.question) for sample in corpus.samples])
-    # 10 pairs of each of 1,000 questions, at 1,000 for a million tokens.
-    price = 10 * (of_question + of_text)
-    prices = {record.name: list(record.question_price.values()) for record in result.encoders if record.step}
-    assert prices["r"] == [pytest.approx(price, rel=1e-3)]
-    assert prices["s"] == [pytest.approx(2 * price, rel=1e-3)]
-    # The price of its own is not known; what finds documents may cost anything.
-    assert prices["unknown"] == prices["over"] == []
-
-
-def test_as_many_requests_as_are_allowed_travel_at_once(rerank, corpus):
-    travelling, most = 0, 0
-    lock = Lock()
-
-    def slow(handler, payload):
-        nonlocal travelling, most
-        with lock:
-            travelling += 1
-            most = max(most, travelling)
-        sleep(0.01)
-        with lock:
-            travelling -= 1
-        return handler.answer(200, json.dumps(rerank.good(payload)).encode(), {})
-
-    rerank.script(*[slow] * QUESTIONS)
-    assay(corpus, api(rerank, concurrency=1), cache=None)
-    assert most == 1
-
-
-def test_a_service_that_fails_is_asked_again_and_the_run_goes_on(rerank, corpus, tmp_path):
-    def run():
-        request = RunRequest(
-            encoders=[InOrder(), api(rerank, 60, version=1)], corpora=[corpus], diagnostics=["retrieval"],
-            baselines=False,
-        )  # fmt: skip
-        return execute(prepare(request), RunFolder(tmp_path / "run")).result
-
-    fine = rerank.edit(lambda answer: None)
-    rerank.script(rerank.status(503), rerank.status(200, b"<html>"), *[fine] * 3)
-    assert "the answer is not JSON" in run().failed[0].reason
-    rerank.script(*[fine] * 20, *[rerank.status(500)] * 300)
-    assert "500" in run().failed[0].reason
-    rerank.behaviours.clear()
-    answered = len(rerank.seen)
-    result = run()
-    assert values(result, "r")["Success@1"] == 1
-    assert len(rerank.seen) - answered < QUESTIONS
 
 
 def test_no_key_is_written_and_a_service_that_is_down_is_exit_code_3(rerank, tmp_path, monkeypatch, capsys):
@@ -546,20 +370,6 @@ def test_the_files_and_the_limit_of_a_model_are_in_its_fingerprint(model, tmp_pa
     config = model / "config.json"
     config.write_text(config.read_text().replace("LABEL_0", "LABEL_X"))
     assert load_candidate(f"rerank:{model},over=a").fingerprint != first
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"labels": 3}, "has 3 scores for a pair, and a reranker has one"),
-        ({"head": "BertModel"}, "of the model's weights are missing from its files (first: classifier.bias"),
-    ],
-)
-def test_a_model_that_is_no_reranker_is_refused(options, message, corpus, tmp_path):
-    model = make_model(tmp_path / "tiny", **options)
-    with pytest.warns(UserWarning, match="failed: "):
-        result = assay(corpus, f"r=rerank:{model},over=first,depth=20", cache=None)
-    assert message in result.failed[0].reason
 
 
 def test_the_parameters_of_an_address_are_part_of_the_service():

@@ -11,11 +11,10 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.errors import EncoderError, InputError, SourceError, SpecError
+from embassay.core.samples.retrieval import Document
 from embassay.core.types import Card
 from embassay.models.base import BaseEncoder
-from embassay.reports.answers import also
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -64,13 +63,6 @@ def corpus():
     known = {document.id for document in documents}
     samples = tuple(sample for sample in handbook.samples if sample.right and known.issuperset(sample.right))
     return replace(handbook, name="some", builtin=False, samples=samples, documents=documents)
-
-
-@pytest.fixture(scope="module")
-def many_units(corpus):
-    """A question about each document, a unit of its own."""
-    samples = [Question(f"q{n}", f"question {n}", (document.id,)) for n, document in enumerate(corpus.documents)]
-    return replace(corpus, samples=tuple(samples))
 
 
 @pytest.fixture(scope="module")
@@ -182,160 +174,6 @@ def test_metrics_are_those_of_the_list(corpus):
     assert finding.sentence.startswith(f"beyond lists at most 20 of 60 documents; for {len(right)} questions no right")
 
 
-def built(name, part, answer, step="reranker"):
-    """Return a retriever that is built on a part, which it does not look at."""
-    return Planted(name=name, fingerprint=name, answer=answer, parts=(part,), step=step)
-
-
-def test_what_each_step_gains_is_said_with_its_paired_difference(corpus):
-    base = Planted(name="base", answer=placed(7, 20))
-    setups = [
-        base,
-        built("ranked", "base", placed(0, 20)),
-        built("index", "ranked", placed(0, 20), "index"),
-        built("broken", "ranked", placed(9, 20), "index"),
-    ]
-    result = assay(setups, corpus)
-    record = {encoder.name: encoder for encoder in result.encoders}["ranked"]
-    assert (record.parts, record.step) == (("base",), "reranker")
-    of_parts = {(pair.a, pair.b, pair.step): pair for pair in result.comparisons if pair.family == "step"}
-    assert {pair: one.difference for pair, one in of_parts.items() if one.metric == "Success@5"} == {
-        ("ranked", "base", "reranker"): 1.0,
-        ("index", "ranked", "index"): 0.0,
-        ("broken", "ranked", "index"): -1.0,
-    }
-
-
-def answers_by_question(result):
-    """The sentences of the answers, by question."""
-    said = {}
-    for answer in result.answers:
-        said.setdefault(answer.question, []).append(answer.sentence)
-    return said
-
-
-def test_what_a_step_adds_is_said_once_and_an_index_is_judged_by_what_it_lists(many_units):
-    base = Planted(name="base", answer=placed(7, 20))
-    setups = [
-        built("index", "ranked", placed(0, 20), "index"),
-        built("ranked", "base", placed(0, 20)),
-        base,
-    ]
-    said = answers_by_question(assay(setups, many_units))
-    assert said["Use"][0].startswith("ranked. ")
-    (rejected,) = said["Not"]
-    assert rejected.startswith("base: 100.0 points lower [")
-    assert said["Index"] == ["index lists 100.0% of what the exact search finds: as good as exact."]
-    # The pair stands under Not.
-    assert "Reranker" not in said
-
-
-def test_each_setting_of_a_fusion_is_compared_with_each_part(many_units):
-    """With a weight of 1 the fusion has the lists of the worse part, with 0 those of the better one."""
-    parts = [
-        Planted(name="low", fingerprint="low", answer=placed(9, 20)),
-        Planted(name="high", fingerprint="high", answer=placed(0, 20)),
-    ]
-    result = assay([*parts, "both=hybrid:low+high,weight=[1.0,0.0]"], many_units)
-    verdict = result.verdict("retrieval")
-    steps = {(pair.a, pair.b): pair.difference for pair in verdict.differences if pair.family == "step"}
-    assert steps == {
-        ("both,weight=1.0", "low"): 0.0,
-        ("both,weight=1.0", "high"): -1.0,
-        ("both,weight=0.0", "low"): 1.0,
-        ("both,weight=0.0", "high"): 0.0,
-    }
-    said = answers_by_question(result)
-    assert said["Use"][0].startswith("high. ")
-    assert "both,weight=1.0: 100.0 points lower [" in said["Not"][0]
-    fusions = " ".join(said["Fusion"])
-    assert "both,weight=1.0: the same value as low [" in fusions
-    assert "both,weight=0.0: the same value as high [" in fusions
-    assert "both,weight=0.0: 100.0 points higher than low [" in fusions
-    assert len(said["Fusion"]) == 3
-
-
-def test_a_step_of_another_package_is_compared_with_its_part(many_units):
-    setups = [
-        Planted(name="base", answer=placed(7, 20)),
-        built("mixed", "base", placed(0, 20), "mixer"),
-        built("index", "base", placed(7, 20), "index"),
-    ]
-    result = assay(setups, many_units)
-    (pair,) = result.verdict("retrieval").steps_of("mixed")
-    assert (pair.b, pair.step, pair.difference) == ("base", "mixer", 1.0)
-    assert pair.is_significant
-
-
-def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):
-    """The reranker lifts the right document of two questions in three into the first five, and drops the others."""
-    base = Planted(name="base", answer=lambda q, row: placed(7 if row % 3 else 0, 20)(q, row))
-    ranked = built("ranked", "base", lambda q, row: placed(0 if row % 3 else 7, 20)(q, row))
-    # Another one changes nothing, so nothing is said of it.
-    again = built("again", "base", lambda q, row: placed(7 if row % 3 else 0, 20)(q, row))
-    result = assay([base, ranked, again], many_units)
-    said = {finding.title: finding for finding in result.findings if finding.title.startswith("Rescued")}
-    assert list(said) == ["Rescued and broken by ranked"]
-    sentence = said["Rescued and broken by ranked"].sentence
-    broken = len(range(0, len(many_units.samples), 3))
-    assert sentence.startswith(f"Against base, ranked rescues {len(many_units.samples) - broken} questions (")
-    rescued_texts, broken_texts = sentence.split(" and breaks ")
-    assert broken_texts.startswith(f"{broken} questions (")
-    assert many_units.samples[1].question[:40] in rescued_texts
-    assert many_units.samples[0].question[:40] in broken_texts
-
-
-def test_how_many_questions_each_list_misses_is_said(corpus):
-    short = Planted(name="short", answer=lambda q, row: placed(row % 2 * 9, 5)(q, row))
-    long = Planted(name="long", answer=lambda q, row: placed(0, 20 if row else 0)(q, row))
-    result = assay([short, long], corpus)
-    said = {one.encoder: one for one in result.findings if one.title == "Lists, not all documents"}
-    missed = len(range(1, len(corpus.samples), 2))
-    assert (said["short"].value, said["long"].value) == (missed, 1)
-    assert also([said["short"], said["long"]]) == f"The same is true of short ({missed}) and long (1)."
-
-
-def test_tied_documents_count_in_the_headroom_by_their_share(corpus):
-    """All 60 documents have one score: the right one is among the first 50 of 60 places in 5 of 6 orders."""
-    ids = [document.id for document in corpus.documents]
-    tied = Planted(name="tied", answer=lambda q, row: q.listed(row, ids, [0.0] * len(ids)))
-    (said,) = [one for one in assay([tied], corpus).statements if "Headroom" in one.title]
-    assert said.value == pytest.approx(50 / 60, abs=1e-6)
-
-
-def test_no_headroom_is_said_beyond_the_end_of_a_list(corpus):
-    result = assay([Planted(name="short", answer=placed(9, 20))], corpus)
-    assert not [one for one in result.statements if "Headroom" in one.title]
-
-
-def test_the_headroom_for_a_reranker_is_said(corpus):
-    result = assay([Planted(name="late", answer=placed(9, 59)), Planted(name="b", answer=placed(55, 59))], corpus)
-    said = {finding.encoder: finding.sentence for finding in result.statements if "Headroom" in finding.title}
-    assert said["late"] == (
-        "late has a right document among the first 50 for 100.0% of the questions: a perfect reranker of these would "
-        "add 100 points to Success@5."
-    )
-    assert "for 0.0% of the questions" in said["b"] and "add 0 points" in said["b"]
-
-
-def test_what_needs_scores_says_so(corpus):
-    result = assay(
-        [
-            Planted(name="scored", answer=placed(1, 20)),
-            Planted(name="unscored", fingerprint="b", answer=placed(1, 20, scored=False)),
-        ],
-        corpus,
-        "retrieval,paper=true",
-    )
-    reasons = {(row.encoder, row.metric): row.reason for row in result.rows if row.value is None}
-    assert reasons["scored", "coe"] == "it needs the score of every document; there are lists of 20 or fewer"
-    assert reasons["unscored", "coe"] == reasons["scored", "coe"]
-    assert reasons["unscored", "tau"] == "no question has 5 similarities"
-    # The success after a threshold needs the scores of the first five documents only.
-    assert figures(result, "scored")["accuracy_at_tau", "pooled:psi5"][0] is not None
-    assert figures(result, "unscored")["accuracy_l100", "all"][0] == 1
-
-
 def test_a_retriever_gets_the_lists_of_its_parts_and_continues_one(corpus):
     """The first 20 documents in reverse order: a right one among them is mirrored, any other keeps its rank."""
     passages = []
@@ -369,30 +207,6 @@ def test_a_retriever_gets_the_lists_of_its_parts_and_continues_one(corpus):
     assert all(document == passage for document, passage in passages)
 
 
-def test_eight_set_ups_over_one_encoder_encode_each_text_once(corpus):
-    encoder = Counting()
-
-    def first(questions, row):
-        part, vectors = questions.parts["counting"], questions.vectors.get("counting")
-        if vectors is not None:
-            query = vectors.take([questions.texts[row]], "query")
-            nearest = vectors.take(questions.passages, "document") @ query[0]
-            assert part.documents[row, 0] == np.argmax(nearest / norms(vectors.take(questions.passages, "document")))
-        return Lists(np.array([row]), part.documents[[row]], part.scores[[row]])
-
-    def norms(matrix):
-        return np.linalg.norm(matrix, axis=1)
-
-    setups = [
-        Planted(name=f"s{n}", fingerprint=f"s{n}", parts=("counting",), depth=10 + n, needs_vectors=n > 4, answer=first)
-        for n in range(7)
-    ]
-    result = assay([*setups, encoder], corpus)
-    assert len(encoder.texts) == len(set(encoder.texts)) == len(corpus.texts())
-    expected = figures(result, "counting", ["Success@5"])
-    assert all(figures(result, setup.name, ["Success@5"]) == expected for setup in setups)
-
-
 def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
     scores = replace(Counting(), card=Card("counting"), texts=[])
 
@@ -405,28 +219,6 @@ def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
     for _ in range(2):
         ea.assay([Planted(name="pairs", answer=by_pairs)], [corpus], ["retrieval"], cache=tmp_path, baselines=False)
     assert len(scores.texts) == len(set(scores.texts)) == 9 * len(corpus.samples)
-
-
-@pytest.mark.parametrize(
-    ("retrievers", "message"),
-    [
-        ([("a", ("b",)), ("b", ("a",))], "built on itself: a → b → a; name other parts"),
-        ([("a", ("a",))], "built on itself: a → a; name other parts"),
-        ([("a", ("bm52",))], "unknown part of 'a': 'bm52'; did you mean 'bm25'? Known: bm25. Candidates"),
-    ],
-)
-def test_parts_that_cannot_be_are_refused_before_any_work(retrievers, message, corpus):
-    planted = [Planted(name=name, parts=parts, answer=placed(0, 20)) for name, parts in retrievers]
-    with pytest.raises((SpecError, UnknownNameError)) as error:
-        assay([*planted, "bm25"], corpus)
-    assert message in str(error.value)
-    assert planted[0].asked == []
-
-
-def test_vectors_are_those_of_encoders(corpus):
-    first = Planted(name="a", answer=placed(0, 20))
-    with pytest.raises(SpecError, match="'b' needs the vectors of 'a', which is no encoder and has none"):
-        assay([first, Planted(name="b", parts=("a",), needs_vectors=True, answer=placed(0, 20))], corpus)
 
 
 @pytest.mark.parametrize(
@@ -462,26 +254,6 @@ def test_a_part_that_fails_is_named(corpus):
         "broken": "ValueError: no such host",
         "on it": "it is built on 'broken', which failed: ValueError: no such host",
     }
-
-
-def test_what_is_built_on_a_part_that_failed_on_one_corpus_does_not_ask_it_again(corpus):
-    """The part fails on the first of two corpora."""
-
-    def fail_on_a(questions, row):
-        if questions.corpus.name == "a":
-            raise EncoderError("overloaded")
-        return placed(0, 20)(questions, row)
-
-    part = Planted(name="part", answer=fail_on_a)
-    encoders = ["bow", part, Planted(name="on it", fingerprint="on it", parts=("part",), answer=placed(0, 20))]
-    corpora = [replace(corpus, name=name) for name in "ab"]
-    with pytest.warns(UserWarning, match="failed: "):
-        result = ea.assay(encoders, corpora, ["retrieval"], resamples=50, cache=None, baselines=False)
-    assert {(failure.encoder, failure.corpus): failure.reason for failure in result.failed} == {
-        ("part", "a"): "overloaded",
-        ("on it", "a"): "it is built on 'part', which is not scored on a",
-    }
-    assert part.asked == [corpus.samples[0].id, *(sample.id for sample in corpus.samples)]
 
 
 def test_diagnostics_that_need_vectors_leave_it_out_visibly(corpus):
@@ -525,71 +297,6 @@ def test_a_run_that_failed_asks_only_for_what_is_missing(corpus, tmp_path):
     assert third.asked == []
 
 
-def test_a_retriever_without_any_document_is_asked_again(corpus, tmp_path):
-    """The index of a service was empty, and then it is filled."""
-    empty = Planted(name="service", answer=lambda questions, row: questions.listed(row, []))
-    assert in_folder(empty, corpus, tmp_path).failed
-    filled = Planted(name="service", answer=placed(2, 20))
-    assert not in_folder(filled, corpus, tmp_path).failed
-    assert len(filled.asked) == len(corpus.samples)
-
-
-def test_answers_are_kept_across_runs_only_if_they_stay_the_same(corpus, tmp_path):
-    for keeps, asked in ((False, len(corpus.samples)), (True, 0)):
-        for _ in range(2):
-            last = Planted(name="s", fingerprint=f"keeps {keeps}", answer=placed(2, 20), keeps_answers=keeps)
-            ea.assay([last], [corpus], ["retrieval"], cache=tmp_path, baselines=False)
-        assert len(last.asked) == asked
-
-
-def test_a_set_up_joins_a_run_on_two_corpora_whose_encoders_are_scored(corpus, tmp_path):
-    """The encoder, whose scores are stored, encodes one corpus after the other again."""
-    other = tuple(replace(sample, question=f"Well, {sample.question}") for sample in corpus.samples)
-    corpora = [replace(corpus, name="a"), replace(corpus, name="b", samples=other)]
-
-    def result_with(*encoders):
-        request = RunRequest(
-            encoders=["hashing,dim=64", "bow", *encoders],
-            corpora=corpora,
-            diagnostics=["retrieval"],
-            resamples=50,
-            baselines=False,
-        )
-        return execute(prepare(request), RunFolder(tmp_path / "run")).result
-
-    result_with()
-    added = result_with("h=hybrid:hashing+bow")
-    assert {row.corpus for row in added.rows if row.encoder == "h"} == {"a", "b"}
-
-
-def test_objects_of_one_class_and_version_have_their_own_answers(corpus, tmp_path):
-    class Search:
-        def __init__(self, answer):
-            self.invoke = answer
-
-    right_of = {sample.question: list(sample.right) for sample in corpus.samples}
-    wrong_of = {q: [d.id for d in corpus.documents if d.id not in right][:5] for q, right in right_of.items()}
-    objects = {"good": Search(right_of.get), "bad": Search(wrong_of.get)}
-    retrievers = [ea.encoder(thing, name=name, version="1") for name, thing in objects.items()]
-    result = ea.assay(retrievers, [corpus], ["retrieval"], resamples=50, cache=tmp_path, baselines=False)
-    assert [result.figure("Success@5", name).value for name in objects] == [1, 0]
-
-
-def test_a_folder_has_the_lists_that_the_cache_had(corpus, tmp_path):
-    for number in range(2):
-        request = RunRequest(
-            encoders=[Planted(name="s", answer=placed(2, 20), keeps_answers=True)],
-            corpora=[corpus],
-            diagnostics=["retrieval"],
-            cache=tmp_path / "cache",
-            baselines=False,
-        )
-        execute(prepare(request), RunFolder(tmp_path / f"{number}"))
-    first, second = (list((tmp_path / f"{number}" / "lists").iterdir()) for number in range(2))
-    assert [path.name for path in second] == [path.name for path in first]
-    assert first
-
-
 def test_lists_of_other_parts_and_of_another_corpus_are_not_used_again(corpus, tmp_path):
     """The retriever keeps its answers; its part is another one under the same label, or the corpus is another one."""
     for fingerprint, place in (("one", 0), ("two", 7)):
@@ -604,94 +311,6 @@ def test_lists_of_other_parts_and_of_another_corpus_are_not_used_again(corpus, t
     result = ea.assay([of_corpus], two, ["retrieval"], cache=tmp_path, baselines=False)
     found = {row.corpus: row.value for row in result.rows if (row.metric, row.subset) == ("Success@5", "all")}
     assert found == {"a": 1.0, "b": 0.0}
-
-
-def test_vectors_stay_for_the_retriever_that_needs_them(corpus):
-    """Another one over the same encoder, which needs none, changes nothing."""
-    seen = []
-
-    def first(questions, row):
-        seen.append("counting" in questions.vectors)
-        return placed(0, 20)(questions, row)
-
-    needs = Planted(name="n", fingerprint="n", answer=first, parts=("counting",), needs_vectors=True)
-    assay([Counting(), needs, Planted(name="p", answer=placed(0, 20), parts=("counting",))], corpus)
-    assert seen
-    assert all(seen)
-
-
-def test_all_questions_are_answered_with_the_best_choice(many_units):
-    """The first choice is right on a third of the questions, the second on the others, so all have the second one."""
-
-    def right_on_a_third(questions, row):
-        return placed(0 if int(questions.samples[row].id[1:]) % 3 == 0 else 8, 20)(questions, row)
-
-    def right_on_the_others(questions, row):
-        return placed(8 if int(questions.samples[row].id[1:]) % 3 == 0 else 0, 20)(questions, row)
-
-    answers = {0.0: right_on_a_third, 1.0: right_on_the_others}
-    choices = {value: Planted(name=f"{value}", answer=answer) for value, answer in answers.items()}
-    result = assay(
-        [Planted(name="auto", choices=choices), Planted(name="second", answer=right_on_the_others)], many_units
-    )
-    everything = [row.metric for row in result.rows if row.encoder == "auto"]
-    assert figures(result, "auto", everything) == figures(result, "second", everything)
-
-
-def test_lists_of_another_choice_are_not_used_again(many_units, tmp_path):
-    """Both retrievers have one fingerprint; the first has chosen 0, which the cache keeps, the second chooses 1."""
-    for places, reciprocal_rank in (((0, 8), 1), ((8, 1), 1 / 2)):
-        choices = {}
-        for value, place in zip((0.0, 1.0), places, strict=True):
-            choices[value] = Planted(name=f"{value}", answer=placed(place, 20), keeps_answers=True)
-        auto = Planted(name="auto", choices=choices)
-        result = ea.assay([auto], [many_units], ["retrieval"], resamples=50, cache=tmp_path, baselines=False)
-        assert result.figure("RR", "auto").value == reciprocal_rank
-
-
-def test_ids_that_are_no_documents_are_counted_and_named(source, tmp_path, capsys):
-    path = tmp_path / "system.run"
-    lines = [f"q{n} Q0 x{n % 2} 1 3 me\nq{n} Q0 doc%20{n}%20100%25 2 2.5 me\n" for n in range(1, 39)]
-    path.write_text("".join(lines), encoding="utf-8")
-    assert run(tmp_path / "run", source, f"system=run:{path}", quiet=False) == 0
-    notes = json.loads((tmp_path / "run" / "run.json").read_text())["encoders"]["system"]["route"]["notes"]
-    assert notes == [
-        "38 ids in its lists are no documents of mine: x1 and x0; they were left out",
-        "2 questions of mine without a list count as missed: q0 and q39",
-    ]
-    assert f"system: {notes[0]}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("scale", "is_drawn"),
-    [
-        ("578730123365712768 578730123365712704", False),
-        ("1.7e308 1.6e308", False),
-        ("1e300 -1e300", False),
-        ("2.3e-308 2.2e-308", True),
-        ("1e200 2e199", False),
-        ("578730123365712768 578730123365712768", False),
-        ("1.2e-319 1e-319", True),
-        ("0 0", True),
-        ("9 9", True),
-    ],
-)
-def test_the_scale_of_one_candidate_costs_its_picture_only(scale, is_drawn, source, tmp_path):
-    path = tmp_path / "system.run"
-    first, second = scale.split()
-    lines = []
-    for question in range(40):
-        for document in range(40):
-            score = first if document == question else second
-            lines.append(f"q{question} Q0 doc%20{document}%20100%25 1 {score} me\n")
-    path.write_text("".join(lines), encoding="utf-8")
-    assert run(tmp_path / "run", source, f"system=run:{path}", "bm25") == 0
-    result = ea.read(tmp_path / "run")
-    # Of 40 documents in random order, one is among the first five in one of eight.
-    assert result.figure("Success@5", "system").value == (0.125 if first == second else 1)
-    assert result.figure("Success@5", "bm25").value is not None
-    drawn = {line["encoder"] for series in result.series if series.name == "densities" for line in series.data["lines"]}
-    assert drawn == ({"system", "bm25"} if is_drawn else {"bm25"})
 
 
 @pytest.fixture
@@ -788,26 +407,6 @@ def test_retrievers_of_langchain_and_llama_index(corpus):
 
 
 @pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("answer = 3", "'answer' is not callable"),
-        ("def answer(question): return 'doc'", "it answered with str, not with a list of documents"),
-        ("def answer(question): return [3]", "a document of its answer has neither an id nor a text: '3'"),
-        ("def answer(question): return 1 / 0", "ZeroDivisionError: division by zero"),
-    ],
-)
-def test_a_function_that_does_not_answer_is_named(answers, code, message, corpus):
-    with pytest.raises((SpecError, EncoderError)) as error:
-        assay([answers(code)], corpus)
-    assert message in str(error.value)
-
-
-def test_a_misspelt_kind_is_named():
-    with pytest.raises(UnknownNameError, match="unknown option of encoder 'python:math:sqrt': 'kind'"):
-        ea.encoder("python:math:sqrt,kind=retreiver")
-
-
-@pytest.mark.parametrize(
     ("content", "message"),
     [
         ("q1 Q0 a 1 0.5\n", ", line 1: must be question, Q0, document, rank, score and name; it has 5 columns"),
@@ -824,31 +423,3 @@ def test_a_run_file_of_another_form_is_refused_with_its_line(content, message, t
     with pytest.raises(SourceError) as error:
         ea.encoder(f"run:{path}")
     assert str(error.value) == f"{path}{message}"
-
-
-def test_look_asks_nothing(answers, source, capsys):
-    spec = answers("def answer(question): raise SystemError")
-    assert exit_code_of(["look", "-c", source, "-e", spec]) == 0
-    assert "mine: 40 questions to answer, unless the run has the lists" in capsys.readouterr().out
-    # bm25 is a baseline of the run.
-    assert exit_code_of(["look", "-c", source, "-e", "hashing", "-e", "both=hybrid:hashing+bm25"]) == 0
-    out = capsys.readouterr().out
-    assert "both: 40 questions to answer" in out
-    assert "bm25:" not in out
-    code = "def score(question, texts): raise SystemError"
-    ranked = answers(code, "").replace("mine=", "ranked=rerank:").replace(":answer,kind=retriever", ":score")
-    assert exit_code_of(["look", "-c", source, "-e", "bm25", "-e", f"{ranked},over=bm25,depth=7"]) == 0
-    assert "ranked: 40 questions to answer (280 pairs), unless the run has the lists" in capsys.readouterr().out
-
-
-def test_two_runs_of_lists_are_compared_and_gated_like_encoders(answers, source, tmp_path, capsys):
-    """The same label in two runs; the second service finds nothing."""
-    right = "def answer(question): return [f'doc {question.split(chr(113))[-1]} 100%']"
-    wrong = "def answer(question): return ['doc 0 100%']"
-    for out, code in (("good", right), ("bad", wrong)):
-        assert run(tmp_path / out, source, answers(code)) == 0
-    assert exit_code_of(["compare", str(tmp_path / "good"), str(tmp_path / "bad")]) == 0
-    assert "mine" in capsys.readouterr().out
-    assert exit_code_of(["bless", str(tmp_path / "good"), "-o", str(tmp_path / "baseline")]) == 0
-    assert exit_code_of(["check", str(tmp_path / "good"), "--baseline", str(tmp_path / "baseline")]) in (0, 4)
-    assert exit_code_of(["check", str(tmp_path / "bad"), "--baseline", str(tmp_path / "baseline")]) == 1

@@ -1,24 +1,17 @@
-"""A cheaper set-up is compared with the exact search of its original, without labels, and what is said of it."""
+"""A cheaper set-up is compared with the exact search of its original, without labels."""
 
-import json
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-import embassay as ea
-from embassay.cli.app import exit_code_of
-from embassay.core.result import Screening
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus, content_hash
 from embassay.corpora.queries.made import SOURCES
 from embassay.models.base import BaseEncoder
-from embassay.reports.findings.screenings import screening_sentence
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.results import to_bytes
 from embassay.stats.overlap import COMPARED
 
 QUESTIONS, DOCUMENTS, WIDTH = 50, 120, 24
@@ -110,99 +103,3 @@ def test_questions_that_were_made_of_the_documents_show_nothing():
 
 def test_an_original_that_is_not_in_the_run_is_not_compared_with():
     assert screened(corpus_of(), NEAR) == {}
-
-
-def test_it_is_the_same_after_a_run_was_continued_and_read_again(tmp_path):
-    corpus = corpus_of()
-    asked = request(corpus, M, NEAR, FAR)
-    first = execute(prepare(asked), RunFolder(tmp_path)).result
-    assert len(first.screenings) == 2
-    # All scores are stored; then those of the original are not.
-    again = execute(prepare(asked), RunFolder(tmp_path)).result
-    (scores_of_original,) = (tmp_path / "scores").glob("retrieval.mine.m.*")
-    scores_of_original.unlink()
-    once_more = execute(prepare(asked), RunFolder(tmp_path)).result
-    assert to_bytes(first) == to_bytes(again) == to_bytes(once_more)
-
-
-@pytest.fixture
-def runs(tmp_path, monkeypatch):
-    """Two runs on one corpus; the second has another copy."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "docs").mkdir()
-    rows = ["question,document"]
-    for number in range(40):
-        words = " ".join(f"w{(number * step) % 97}" for step in (1, 2, 3, 5, 7, 11))
-        (tmp_path / "docs" / f"d{number}.txt").write_text(f"About {words}.")
-        rows.append(f"What of {words.split()[2]}?,d{number}")
-    (tmp_path / "q.csv").write_text("\n".join(rows) + "\n")
-    for out, copy in (("one", "a=hashing,dim=32,original=m"), ("two", "b=hashing,dim=16,original=m")):
-        command = ["run", "-c", "mine=docs,questions=q.csv", "-d", "retrieval", "-e", "m=hashing,dim=32", "-e", copy]
-        assert exit_code_of([*command, "--resamples", "50", "--quiet", "--no-baselines", "-o", out]) == 0
-    return tmp_path
-
-
-def test_a_run_that_is_read_has_it(runs):
-    assert json.loads((runs / "one/result.json").read_text())["screenings"][0]["step"] == "export"
-    (of_a,), (of_b,) = (ea.read(name).screenings for name in ("one", "two"))
-    assert (of_a.encoder, of_a.base, of_a.overlap) == ("a", "m", 1)
-    assert of_b.overlap < 1
-
-
-def test_a_variant_of_a_corpus_is_screened_against_the_original_on_it(runs):
-    corpus = "mine=docs,questions=q.csv,passages=[document,4]"
-    result = ea.assay(
-        ["m=hashing,dim=32", "b=hashing,dim=16,original=m"], corpus, "retrieval", cache=None, resamples=50
-    )
-    steps = {record.name: (*record.parts, record.step) for record in result.encoders if not record.baseline}
-    assert steps == {
-        "m,passages=document": ("",),
-        "m,passages=4": ("m,passages=document", "passages"),
-        "b,passages=document": ("m,passages=document", "export"),
-        "b,passages=4": ("m,passages=4", "export"),
-    }
-    # Other passages are meant to find other documents.
-    pairs = [(screening.encoder, screening.base) for screening in result.screenings]
-    assert pairs == [("b,passages=document", "m,passages=document"), ("b,passages=4", "m,passages=4")]
-
-
-def screening(outcome, step="index", **more):
-    fields = {"overlap": 0.9834, "low": 0.96, "high": 1.0, "questions": 60, "changed": 3, "most_points": 13.2, **more}
-    return Screening("mine", "hnsw", "m", step, outcome=outcome, **fields)
-
-
-@pytest.mark.parametrize(
-    ("found", "sentence"),
-    [
-        (screening("same"), "hnsw lists 98.3% of what the exact search finds: as good as exact."),
-        (screening("same", "int8"), "hnsw lists 98.3% of what m finds: as good as m."),
-        (
-            screening("differs", settings="lists=122, probes=1", overlap=0.217, recommended="probes=64"),
-            "hnsw lists 21.7% of what the exact search finds: do not use it as it is (lists=122, probes=1); probes=64 "
-            "reaches 95%.",
-        ),
-        (screening("differs"), "hnsw lists 98.3% of what the exact search finds: do not use it as it is."),
-        (
-            screening("differs", "dim", overlap=0.509),
-            "hnsw lists 50.9% of what m finds: it cannot stand for m, and its own figures decide.",
-        ),
-        (
-            screening("near", more_questions=1200),
-            "hnsw lists 98.3% of what the exact search finds, near the floor of 95%: about 1,200 more questions, "
-            "without labels, would decide.",
-        ),
-        (
-            screening("few", low=None, high=None, questions=12),
-            "hnsw lists 98.3% of what the exact search finds (12 questions; a verdict needs 30).",
-        ),
-    ],
-)
-def test_what_is_said(found, sentence):
-    assert screening_sentence(found) == sentence
-
-
-def test_figures_that_contradict_each_other_are_refused():
-    with pytest.raises(ValueError, match="must be finite"):
-        screening("same", overlap=float("nan"))
-    with pytest.raises(ValueError, match="both"):
-        screening("same", low=None)

@@ -9,7 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError, InputError, SpecError
+from embassay.core.errors import EncoderError
 from embassay.run.resolve import load_candidate, load_corpus
 from embassay.run.specs import Spec
 from embassay.search.retrievers.base import Questions
@@ -112,21 +112,6 @@ def test_headers_parameters_and_keys_are_sent_and_written_nowhere(server, corpus
     assert not [path for path in out.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
-def test_a_service_that_is_down_fails_alone_and_the_exit_code_says_so(server, corpus, tmp_path, capsys):
-    gone = SearchServer(corpus)
-    gone.close()
-    specs = ["-e", f"ours={gone.address},ids=hits.hits.*._id", "-e", "bow"]
-    arguments = ["run", *specs, "-c", "handbook", "-d", "retrieval", "-o", str(tmp_path / "run"), "--limit", "8"]
-    assert exit_code_of([*arguments, "--resamples", "20", "--no-cache", "--no-baselines"]) == 3
-    assert "the connection failed" in capsys.readouterr().err
-
-
-def test_a_service_that_is_not_encrypted_is_said(server, corpus):
-    service = load_candidate(Spec(server.address.replace("http:", "https:"), None, PATHS))
-    with pytest.raises(EncoderError, match="check the address, and whether it is http://"):
-        list(service.retrieve(Questions(corpus, corpus.samples[:1])))
-
-
 def of(answer):
     return lambda server, asked: json.dumps(answer).encode()
 
@@ -178,12 +163,6 @@ def test_answers_under_way_are_kept_where_another_one_cannot_be_read(server, cor
     assert len(kept) == 3
 
 
-def test_rising_scores_are_refused(server, corpus):
-    first, second = (document.id for document in corpus.documents[:2])
-    server.behaviours[:] = [of({"hits": {"hits": [{"_id": first, "_score": 1}, {"_id": second, "_score": 2}]}})] * 10
-    assert "higher than the one before" in failure(server, corpus)
-
-
 def test_a_document_counts_at_its_nearest_chunk(server, corpus):
     """A service that lists each document by three chunks has the figures of one that lists documents."""
 
@@ -199,70 +178,9 @@ def test_a_document_counts_at_its_nearest_chunk(server, corpus):
     assert figures(assay(server, corpus, depth=60), "ours") == documents
 
 
-def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_path):
-    for version, asked in (("", 2), ("1", 1)):
-        server.seen.clear()
-        for _ in range(2):
-            spec = Spec(server.address, "ours", {**PATHS, "version": version})
-            ea.assay([spec], [corpus], ["retrieval"], resamples=20, cache=tmp_path / "cache", baselines=False)
-        assert len(server.seen) == asked * len(corpus.samples)
-
-
 def test_the_parameters_of_an_address_are_part_of_what_is_asked(corpus):
     first, second = (load_candidate(f"https://search.example/q?collection={name}") for name in ("one", "two"))
     assert first.fingerprint != second.fingerprint
-
-
-def test_a_config_of_a_service_says_what_it_lacks(server, tmp_path, capsys):
-    arguments = ["-e", f"ours={server.address}?index=docs,ids=hits.hits.*._id", "-d", "retrieval,k=1", "--limit", "20"]
-    documents = tmp_path / "docs"
-    documents.mkdir()
-    for number in range(20):
-        (documents / f"{number}.txt").write_text(f"word{number}")
-    lines = [json.dumps({"question": f"word{number}", "document": f"{number}"}) for number in range(20)]
-    (tmp_path / "questions.jsonl").write_text("\n".join(lines))
-    server.behaviours += [of({"hits": {"hits": [{"_id": "3"}]}})] * 20
-    source = f"{documents},questions={tmp_path / 'questions.jsonl'}"
-    kept = ["--no-baselines", "--no-cache", "--resamples", "20", "-o", str(tmp_path / "run")]
-    assert exit_code_of(["run", "-c", source, *arguments, *kept]) == 0
-    assert exit_code_of(["report", str(tmp_path / "run"), "--format", "config"]) == 0
-    assert "ours: what follows ? in its address is not stored" in capsys.readouterr().err
-
-
-def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
-    """Its answers would be compared with themselves."""
-    for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):
-        spec = f"ours={server.address},ids=hits.hits.*._id,version={version}"
-        arguments = ["-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "8", "--resamples", "20"]
-        kept = ["--no-baselines", "--cache", str(tmp_path / "cache"), "-o", str(tmp_path / out)]
-        assert exit_code_of(["run", *arguments, *kept]) == 0
-    assert exit_code_of(["bless", str(tmp_path / "old"), "-o", str(tmp_path / "baseline")]) == 0
-    for before in ("old", "baseline"):
-        with pytest.raises(InputError, match=r"ours was not asked: .*; run with --no-cache"):
-            ea.check(tmp_path / "unasked", tmp_path / before)
-        assert ea.check(tmp_path / "changed", tmp_path / before).outcome != "regression"
-
-
-@pytest.mark.parametrize(
-    ("address", "options", "says"),
-    [
-        ("http://search.example/q", {"key_env": "SEARCH_KEY"}, "the key would be sent unencrypted"),
-        ("http://search.example/q", {"headers": {"x": "$SEARCH_KEY"}}, "the key would be sent unencrypted"),
-        ("https://search.example/q", {"key_env": "NO_SUCH_KEY"}, "variable NO_SUCH_KEY is not set"),
-        ("https://search.example/q", {"key_env": KEY}, "give the name of an environment variable"),
-        ("https://search.example/q", {"headers": {"x": "$NO_SUCH_KEY"}}, "variable 'NO_SUCH_KEY' is not set"),
-        ("https://search.example/q", {"depth": 0}, "option 'depth': must be 1 or more"),
-        ("https://search.example/q", {"query": "q", "body": {}}, "remove one of them"),
-        ("https://search.example/q", {"headers": "x"}, "must be a valid dictionary"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(monkeypatch, address, options, says):
-    monkeypatch.setenv("SEARCH_KEY", KEY)
-    with pytest.raises(SpecError) as refused:
-        load_candidate(Spec(address, None, options))
-    assert says in str(refused.value)
-    assert str(refused.value).count("encoder 'http") == 1
-    assert KEY not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -277,8 +195,3 @@ def test_options_that_cannot_be_are_refused(monkeypatch, address, options, says)
 )
 def test_paths_lead_into_an_answer(answer, path, values):
     assert values_at(answer, path) == values
-
-
-def test_a_path_that_passes_over_a_list_is_said():
-    with pytest.raises(ValueError, match=r"there is no '_id' in \[.*; write \*._id for each entry of a list"):
-        values_at({"hits": [{"_id": "a"}]}, "hits._id")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from embassay.api import assay
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.reports.findings.shared_words import mismatch
@@ -59,12 +58,3 @@ def test_what_differs_is_named_with_counts(question, document, beginning):
 )
 def test_what_belongs_together_is_not_named(question, documents):
     assert mismatch(corpus([question], documents)) == ""
-
-
-def test_a_run_says_it_before_all_else():
-    result = assay(["hashing"], [corpus([ENGLISH] * 12, [HINDI] * 12)], ["retrieval"], cache=None, resamples=20)
-    first = result.findings[0]
-    assert (first.severity, first.title) == ("high", "Questions and documents share few words")
-    assert first.sentence.startswith("The questions are in Latin letters")
-    assert "not with bm25" in first.action
-    assert result.corpora[0].mismatch

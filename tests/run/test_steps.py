@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import pytest
 
 import embassay as ea
-from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.result import CHANGES
 from embassay.core.types import Card
 from embassay.models.base import BaseEncoder
-from embassay.run.candidates import RunEncoder, in_scoring_order, with_bases
+from embassay.run.candidates import RunEncoder, with_bases
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_candidate
@@ -87,27 +86,6 @@ def test_other_targets_and_other_options_are_models_of_their_own():
     assert steps(*entries) == {**expected, "short8": ("short", "int8")}
 
 
-def test_another_service_or_export_is_what_the_user_says():
-    assert steps(
-        model("m"),
-        model("served", "api:m", original="m", remote=True),
-        model("graph", "onnx:./m", original="m"),
-        model("graph8", "onnx:./m", vectors="int8"),
-    ) == {"m": MODEL, "served": ("m", "server"), "graph": ("m", "export"), "graph8": ("graph", "int8")}
-    service = RunEncoder("search", load_candidate("https://host/search"), original="m")
-    assert steps(model("m"), service)["search"] == ("m", "server")
-
-
-def test_what_cannot_be_an_original_is_refused():
-    with pytest.raises(UnknownNameError, match=r"unknown original of 'g': 'n'. Known: m\."):
-        in_scoring_order(with_bases([model("m"), model("g", "onnx:./m", original="n")]))
-    with pytest.raises(SpecError, match="built on itself: a → b → a"):
-        in_scoring_order(with_bases([model("a", "st:a", original="b"), model("b", "st:b", original="a")]))
-    fusion = RunEncoder("f", load_candidate("hybrid:a+b"), original="a")
-    with pytest.raises(SpecError, match="encoder 'f' is built on 'a': remove original="):
-        with_bases([model("a"), model("b", "st:b"), fusion])
-
-
 def test_an_index_a_fusion_and_a_reranker_say_it_themselves_and_an_exact_search_is_no_step():
     pytest.importorskip("faiss")
     specs = {"index": "store:faiss,encoder=m", "exact": "store:faiss,encoder=m,index=none", "both": "hybrid:m+bm25"}
@@ -133,28 +111,3 @@ def test_a_spec_says_the_original_and_the_result_has_it():
     records = {record.name: (record.parts, record.step) for record in result.encoders}
     assert records["x"] == (("m",), "export")
     assert records["m"] == ((), "")
-
-
-def test_the_cards_of_models_have_target_and_options(tmp_path):
-    from tiny_model import export, make
-
-    pytest.importorskip("torch")
-    folder = make(tmp_path / "tiny")
-    label = str(folder)
-    # Written lists have labels of their own, and values that are the defaults are none.
-    request = RunRequest(f"t={label},vectors=[float32,int8,binary]", "handbook", "retrieval", quiet=True)
-    entries = prepare(request).entries
-    found = {entry.label: (*entry.parts, entry.step) for entry in entries if not entry.baseline}
-    assert found == {
-        "t,vectors=float32": MODEL,
-        "t,vectors=int8": ("t,vectors=float32", "int8"),
-        "t,vectors=binary": ("t,vectors=float32", "binary"),
-    }
-    card = load_candidate(f"{label},dim=8,query_prompt=q: ").card
-    assert card.target == f"st:{label}"
-    assert card.options == {"dim": 8, "query_prompt": "q: "}
-    pytest.importorskip("onnxruntime")
-    graph = export(folder, tmp_path / "graph")
-    assert load_candidate(f"onnx:{graph},dim=8").card.options == {"dim": 8}
-    served = load_candidate("api:model,base_url=http://127.0.0.1:9,key_env=,dim=8").card
-    assert (served.target, served.options["dim"]) == ("api:model", 8)

@@ -9,9 +9,9 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError, SpecError
+from embassay.core.errors import EncoderError
 from embassay.run import encode_texts
-from embassay.run.resolve import load_candidate, load_corpus
+from embassay.run.resolve import load_candidate
 
 DOCUMENTS = 90
 WORDS = (
@@ -71,82 +71,12 @@ def test_it_has_the_figures_of_the_same_documents_in_memory(place):
         assert values[key] == pytest.approx(expected[key], abs=1e-9), key
 
 
-def test_two_folders_of_the_same_texts_are_compared(place, capsys):
-    encoders = ["-e", f"whole=vectors:{place / 'parts'}", "-e", f"small=vectors:{place / 'half'}"]
-    out = place / "run"
-    assert exit_code_of(["run", *encoders, "-c", source(place), "-o", str(out), "--overwrite"]) == 0
-    result = json.loads((out / "result.json").read_text(encoding="utf-8"))
-    # There are no texts for baselines.
-    assert [encoder["name"] for encoder in result["encoders"]] == ["whole", "small"]
-    assert {frozenset((row["a"], row["b"])) for row in result["comparisons"]} == {frozenset(("small", "whole"))}
-    assert "doc 89" in (out / "report.html").read_text(encoding="utf-8")
-    capsys.readouterr()
-
-
-def test_the_corpus_has_the_same_fingerprint_for_each_encoder(place):
-    assert load_corpus(source(place)).fingerprint == load_corpus(source(place, "half")).fingerprint
-    corpus = load_corpus(source(place))
-    assert len(corpus.documents) == DOCUMENTS
-    assert [corpus.documents[row].id for row in (0, 25, -1)] == ["doc 0", "doc 25", "doc 89"]
-    assert corpus.passage("doc 30#0") == "doc 30"
-    assert {role for role, _ in corpus.texts()} == {"query"}
-
-
 def test_questions_are_encoded_and_texts_of_documents_refused(place):
     encoder = load_candidate(f"vectors:{place / 'parts'}")
     model = load_candidate("hashing,dim=64")
     np.testing.assert_allclose(encoder.encode(["a new question"], "query"), model.encode(["a new question"]), rtol=1e-6)
     with pytest.raises(EncoderError, match="has vectors of documents by their ids"):
         encoder.encode(["a text"], "document")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-e", "hashing", "-c", "{source}"], "cannot encode the documents of corpus 'docs', whose texts are not at"),
-        (["-e", "vectors:{parts}", "-c", "docs={parts}"], "a folder of 'embassay encode' needs questions=FILE"),
-        (["-e", "vectors:{parts},normalize=true", "-c", "{source}"], "a folder of 'embassay encode' takes no option"),
-        (
-            ["-e", "vectors:{parts}", "-c", "{source}", "-d", "retrieval,transforms=all"],
-            "transforms=all needs all vectors in memory",
-        ),
-        (["-e", "vectors:{other}", "-c", "{source}"], "was made of other texts than"),
-        (
-            [
-                "-e",
-                "vectors:{parts}",
-                "-c",
-                "{source}",
-                "-c",
-                "handbook",
-                "-d",
-                "shift,domain=docs,general=handbook",
-            ],
-            "'shift' needs the texts of the documents",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_one_message(place, arguments, message, capsys):
-    other = place / "other"
-    if not other.exists():
-        lines = (place / "documents.jsonl").read_text(encoding="utf-8").splitlines()
-        encode(other, [json.loads(line) for line in lines[:60]])
-    names = {"source": source(place), "parts": place / "parts", "other": other}
-    names["questions"] = place / "questions.jsonl"
-    status = exit_code_of(
-        ["run", *(part.format(**names) for part in arguments), "-o", str(place / "no run"), "--overwrite"]
-    )
-    error = capsys.readouterr().err
-    assert status in (2, 3)
-    assert message in " ".join(error.split())
-    assert "Traceback" not in error
-
-
-def test_an_unknown_document_is_named_with_its_line(place, tmp_path):
-    questions = tmp_path / "q.jsonl"
-    questions.write_text('{"question": "a", "document": "doc 1"}\n{"question": "b", "document": "doc 900"}\n')
-    with pytest.raises(ea.InputError, match=r"q\.jsonl, line 2.*no document has the id 'doc 900'"):
-        load_corpus(f"{place / 'parts'},questions={questions}")
 
 
 def test_a_model_that_has_changed_is_refused(place, tmp_path):
@@ -157,12 +87,6 @@ def test_a_model_that_has_changed_is_refused(place, tmp_path):
     (copy / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(EncoderError, match="has changed since it made"):
         load_candidate(f"vectors:{copy}").encode(["a question"], "query")
-
-
-def test_adaptation_needs_texts(place):
-    corpus = load_corpus(source(place))
-    with pytest.raises(SpecError, match="adaptation needs the texts of the documents"):
-        corpus.need_texts("adaptation")
 
 
 def with_spec(place, copy, spec):

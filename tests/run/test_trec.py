@@ -74,52 +74,6 @@ def test_ids_are_encoded_and_questions_reach_their_right_documents(run):
     assert all(qrel.doc_id in ranking[qrel.query_id] for qrel in qrels)
 
 
-def test_whole_documents_are_ranked_where_they_were_scored(tmp_path):
-    """The first words of a document stand in one passage, and the last in another."""
-    lines = []
-    (tmp_path / "docs").mkdir()
-    for number in range(20):
-        (tmp_path / "docs" / f"d{number}.txt").write_text(f"a{number} b b b c{number % 7}", encoding="utf-8")
-        lines.append(json.dumps({"question": f"a{number} c{number % 7}", "document": f"d{number}"}))
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text("\n".join(lines), encoding="utf-8")
-    source = f"mine={tmp_path / 'docs'},questions={questions},passages=2"
-    arguments = ["run", "-c", source, "-e", "bow", "-d", "retrieval", "--resamples", "20", "--no-cache"]
-    assert exit_code_of([*arguments, "-o", str(tmp_path / "run")]) == 0
-    assert exit_code_of(["report", str(tmp_path / "run"), "--format", "trec"]) == 0
-    ranking = (tmp_path / "run" / "trec" / "mine-bm25-on-whole-documents.run").read_text(encoding="utf-8")
-    first = [line.split()[2] for line in ranking.splitlines() if line.split()[3] == "1"]
-    assert first == [f"d{number}" for number in range(20)]
-
-
-def test_vectors_of_code_and_services_come_from_the_cache_only(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.syspath_prepend(tmp_path)
-    code = "def encode(texts):\n    return [[text.count(letter) + .1 for letter in 'abcdefgh'] for text in texts]\n"
-    (tmp_path / "letters.py").write_text(code)
-    arguments = ["run", "-e", "mine=python:letters:encode", "-c", "handbook", "-d", "retrieval", "--no-baselines"]
-    assert exit_code_of([*arguments, "--resamples", "20", "-o", str(tmp_path / "run")]) == 0
-    assert exit_code_of(["report", str(tmp_path / "run"), "--format", "trec"]) == 0
-    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "run" / "trec" / "handbook.qrels")))
-    ranking = list(ir_measures.read_trec_run(str(tmp_path / "run" / "trec" / "handbook-mine.run")))
-    result = results.read(tmp_path / "run" / "result.json")
-    computed = ir_measures.calc_aggregate([ir_measures.Success @ 5], qrels, ranking)
-    assert result.figure("Success@5", "mine").value == pytest.approx(computed[ir_measures.Success @ 5], abs=0.01)
-    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "empty"))
-    capsys.readouterr()
-    assert exit_code_of(["report", str(tmp_path / "run"), "--format", "trec"]) == 2
-    assert "mine on handbook: its vectors are not in the cache" in capsys.readouterr().err
-
-
-def test_it_needs_retrieval(tmp_path, capsys):
-    out = tmp_path / "run"
-    arguments = ["run", "-c", "opposites", "-e", "bow", "--resamples", "20", "--no-cache", "-o", str(out)]
-    assert exit_code_of(arguments) == 0
-    assert exit_code_of(["report", str(out), "--format", "trec"]) == 2
-    assert "--format trec: this run has no scores of retrieval" in capsys.readouterr().err
-    assert not (out / "trec").exists()
-
-
 @given(st.text(min_size=1))
 def test_an_id_is_one_word_and_can_be_decoded(name):
     safe = safe_id(name)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.cli.app import exit_code_of
-from embassay.core.columns import read_columns
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import cut_all
 
@@ -67,11 +65,6 @@ def test_it_does_not_join_where_documents_are_whole_or_nothing_joins(docs):
     assert WHOLE not in names(ea.assay("m=hashing", "handbook", "retrieval", resamples=100, cache=None))
 
 
-def test_it_joins_for_diagnostics_that_search_whole_documents_only(docs):
-    result = ea.assay("m=hashing", f"{docs},passages=3", "isotropy", resamples=100, cache=None)
-    assert WHOLE not in names(result)
-
-
 def test_it_joins_a_run_over_passages_once_unless_one_of_them_is_the_whole_document(docs):
     assert [name for name in names(assay(docs, "[6,3]")) if "whole" in name or "random" in name] == [WHOLE, "random"]
     assert WHOLE not in names(assay(docs, "[document,3]"))
@@ -85,28 +78,6 @@ def test_what_it_found_is_shown_as_the_whole_document(docs):
     for one in outcomes:
         assert one.labels["found1"].endswith("#0 (passages=document)")
         assert (one.labels["found1"] == one.labels["right"]) == one.correct
-
-
-@pytest.mark.parametrize("passages", ["3", "[6,3]"])
-def test_a_finished_run_with_it_is_read_again(docs, passages, tmp_path):
-    out = tmp_path / "run"
-    command = ["run", "-c", f"{docs},passages={passages}", "-e", "m=hashing", "-d", "retrieval,k=1", "-d", "isotropy"]
-    assert exit_code_of([*command, "--resamples", "100", "-o", str(out)]) == 0
-    assert {column.encoder for column in read_columns(out)} == set(names(ea.read(out)))
-    # Isotropy is of the passages.
-    assert WHOLE not in {row.encoder for row in ea.read(out).rows if row.diagnostic == "isotropy"}
-
-
-def test_encoders_are_added_to_a_run_with_it(docs, tmp_path):
-    out = tmp_path / "run"
-    command = ["run", "-e", "m=hashing", "-c", f"{docs},passages=3", "-d", "retrieval,k=1", "--resamples", "100"]
-    assert exit_code_of([*command, "-o", str(out)]) == 0
-    before = ea.read(out)
-    assert exit_code_of([*command, "-e", "b=bow", "-o", str(out)]) == 0
-    after = ea.read(out)
-    assert names(after) == ["m", "b", "tfidf", "bm25", WHOLE, "random"]
-    assert success(after, WHOLE) == success(before, WHOLE)
-    assert after.verdict("retrieval").baseline == "bm25"
 
 
 @pytest.mark.parametrize("passages", ["document", "paragraph", "1", "2", "5", "30"])

@@ -64,6 +64,8 @@ def test_bandwidth_by_hand():
     # 0, 1, 2, 3, 4: sd = √2.5 = 1.581, IQR = 2, 2/1.34 = 1.49254 is the smaller; 5^(−1/5) = 0.724780;
     # 0.9 · 1.49254 · 0.724780 = 0.973585.
     assert bandwidth(np.arange(5.0)) == pytest.approx(0.973585, abs=1e-6)
+    # 0, 1: sd = 0.707107, IQR = 0.5, 0.5/1.34 = 0.373134; 2^(−1/5) = 0.870551; 0.9 · 0.373134 · 0.870551.
+    assert bandwidth(np.arange(2.0)) == pytest.approx(0.292349, abs=1e-6)
 
 
 def test_bandwidth_where_most_values_agree_is_that_of_the_standard_deviation():

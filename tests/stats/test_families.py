@@ -11,6 +11,7 @@ from embassay.core.types import Draws
 from embassay.stats.best import Standings
 from embassay.stats.families import JUST_ABOVE_0, PairTest, Roles, Step, compare_means, consistent_interval
 from embassay.stats.labels import Labels
+from embassay.stats.patterns import newcombe
 
 DRAWS = Draws(seed=0, resamples=200)
 AB = Roles(candidates=("a", "b"))
@@ -117,6 +118,13 @@ def test_a_family_of_one_is_not_corrected_and_one_of_several_is():
     assert all(row.p_adjusted >= row.p for row in by_family["models"])
 
 
+def test_steps_of_one_kind_on_one_base_are_a_family():
+    values, unit = encoders(["m", "ivf", "hnsw", "m8"])
+    steps = {"ivf": Step("index", ("m",)), "hnsw": Step("index", ("m",)), "m8": Step("int8", ("m",))}
+    rows = compared(values, unit, Roles(("m", "ivf", "hnsw", "m8"), steps=steps))
+    assert {row.a: row.tests for row in rows} == {"ivf": 2, "hnsw": 2, "m8": 1}
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 1000), st.integers(2, 5), st.booleans())
 def test_no_interval_contradicts_its_p_and_none_leaves_the_range(seed, number, of_shares):
@@ -138,6 +146,19 @@ def test_identical_systems():
     # Of single items n* = n: as far as 0 of 60 changed answers allow.
     z2 = 1.959964**2
     assert (row.low, row.high) == (pytest.approx(-z2 / (60 + z2)), pytest.approx(z2 / (60 + z2)))
+
+
+def test_from_ten_items_that_differ_on_newcombe_s_interval_is_no_floor():
+    def interval(differ):
+        # Five of them are a's and the others b's; of 400 items, n* of which is 400.
+        values = {"a": np.repeat([1.0, 0.0, 0.0], [5, differ - 5, 400 - differ])}
+        values["b"] = np.repeat([0.0, 1.0, 0.0], [5, differ - 5, 400 - differ])
+        (row,) = compared(values, np.arange(400))
+        low, high = newcombe(values["a"] - values["b"], 400)
+        return row.low == pytest.approx(low) and row.high == pytest.approx(high)
+
+    assert interval(9)
+    assert not interval(10)
 
 
 def test_too_few_units_have_a_difference_and_counts_only():
@@ -194,6 +215,11 @@ def test_the_list_by_hand():
     assert found.may_be_best == ("a", "b")
     assert found.undecided == ("e",)
     assert (found.rank_low["d"], found.rank_high["a"], found.rank_high["b"]) == (2, 4, 5)
+
+
+def test_a_system_as_high_as_one_that_is_out_may_be_the_best():
+    found = Standings.of({"a": 0.8, "b": 0.8, "c": 0.7}, [verdict("b", "c", -0.1, 0.04)])
+    assert (found.out, found.may_be_best, found.undecided) == ({"b": "c"}, ("a",), ("c",))
 
 
 @settings(max_examples=25, deadline=None)

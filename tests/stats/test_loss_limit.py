@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, norm
 
+from embassay.core.randomness import generator
 from embassay.core.types import Draws
 from embassay.stats.gate import Groups, items_for, loss_limit, loss_p, most_lost, resolution, whole_points
 from embassay.stats.units import effective_units
@@ -171,6 +172,13 @@ def test_the_p_is_the_share_of_all_exchanges(check):
         assert loss_p(sums, np.arange(len(sums)), DRAWS) == pytest.approx(expected, rel=1e-9)
 
 
+def test_unlike_gains_have_the_p_of_9_999_random_halves():
+    gains = np.random.default_rng(0).normal(-0.01, 1, 40)
+    halves = generator(0, "halves", "a").integers(0, 2, (9_999, 40), dtype=np.int8)
+    expected = (1 + np.count_nonzero(halves @ gains >= 0)) / 10_000
+    assert loss_p(gains, np.arange(40), DRAWS, "a") == expected
+
+
 def test_many_unlike_gains_are_drawn_close_to_the_exact_p():
     rng = np.random.default_rng(1)
     gains = rng.normal(-0.03, 0.2, 200)
@@ -179,3 +187,9 @@ def test_many_unlike_gains_are_drawn_close_to_the_exact_p():
     expected = norm.cdf(gains.sum() / np.sqrt((gains**2).sum()))
     assert p == pytest.approx(expected, abs=4 * np.sqrt(expected / 9999) + 0.003)
     assert p == loss_p(gains, np.arange(200), DRAWS, "a")
+
+
+def test_the_smallest_p_of_random_halves():
+    # Everything is lost, so that no half of 60 units exchanged loses as much.
+    gains = -np.random.default_rng(1).uniform(0.1, 0.2, 60)
+    assert loss_p(gains, np.arange(60), DRAWS) == 1 / 10_000

@@ -26,7 +26,7 @@ from embassay.stats.resample import (
     tail,
     undefined_estimate,
 )
-from embassay.stats.units import effective_units, unit_sums
+from embassay.stats.units import effective_units, satterthwaite, unit_sums
 
 NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=200)
@@ -230,6 +230,12 @@ def test_percentiles_of_no_columns_are_none():
 def test_effective_units_by_hand():
     # (3 + 1 + 2)²/(9 + 1 + 4) = 36/14; an empty unit changes nothing.
     assert effective_units(np.array([3.0, 1.0, 0.0, 2.0])) == pytest.approx(36 / 14)
+
+
+def test_the_degrees_of_freedom_by_hand():
+    # Σ = 4, the variance of the squares is 10 − 16/4 = 6: 2·16/6; at most U_e − 1, and at least 1.
+    squared = np.array([1.0, 3.0, 0.0, 0.0])
+    assert satterthwaite(squared, 4, np.array([9.0, 4.0, 1.5])).tolist() == pytest.approx([16 / 3, 3, 1])
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 9))

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.core.errors import OutputError
-from embassay.core.store.files import default_folder
 from embassay.core.store.hashes import FileHashes
 from embassay.run.cache import cache as cache_module
-from embassay.run.cache.cache import VectorCache, keys_of
+from embassay.run.cache.cache import VectorCache
 
 TEXTS = (("text", "one"), ("text", "two"), ("query", "one"))
 ROWS = np.array([[1.5, -2.25], [3e-38, 4.0], [np.float32(0.1), 7.0]], dtype=np.float32)
@@ -24,10 +22,6 @@ def cache(tmp_path):
     with VectorCache(tmp_path) as cache:
         cache.put("model", TEXTS, ROWS)
         yield cache
-
-
-def test_exactly_what_was_put_comes_back(cache):
-    assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)
 
 
 def test_it_survives_closing(tmp_path):
@@ -67,27 +61,6 @@ def test_a_file_of_another_encoder_is_not_its_own(tmp_path):
         assert {row is None for name in ("model", "other") for row in cache.get(name, TEXTS)} == {True}
 
 
-def test_counting(cache):
-    assert count(cache, "model", [*TEXTS, ("text", "three")]) == 3
-
-
-def test_a_place_that_cannot_be_used(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be used as a cache"):
-        VectorCache(tmp_path / "file")
-
-
-def test_where_the_cache_is(monkeypatch, tmp_path):
-    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "own"))
-    assert default_folder() == tmp_path / "own"
-    monkeypatch.delenv("EMBASSAY_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_folder() == tmp_path / "embassay"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_folder() == tmp_path / ".cache" / "embassay"
-
-
 def test_file_hashes_are_remembered_until_the_file_changes(tmp_path, monkeypatch):
     path = tmp_path / "weights"
     path.write_bytes(b"abc")
@@ -102,13 +75,6 @@ def test_file_hashes_are_remembered_until_the_file_changes(tmp_path, monkeypatch
     assert FileHashes(tmp_path)(path) != expected
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "[" * 100_000])
-def test_a_damaged_memory_of_hashes_is_made_anew(content, tmp_path):
-    (tmp_path / "hashes.json").write_text(content)
-    (tmp_path / "f").write_bytes(b"abc")
-    assert FileHashes(tmp_path)(tmp_path / "f").startswith("ba7816bf")
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="it needs a file whose reading fails")
 def test_an_unreadable_memory_of_hashes_is_made_anew(tmp_path):
     # Also for root, reading the first byte of this file is an input/output error.
@@ -116,17 +82,6 @@ def test_an_unreadable_memory_of_hashes_is_made_anew(tmp_path):
     (tmp_path / "f").write_bytes(b"abc")
     assert FileHashes(tmp_path)(tmp_path / "f").startswith("ba7816bf")
     assert "ba7816bf" in (tmp_path / "hashes.json").read_text()
-
-
-def test_of_many_puts_the_newest_vector_stays(tmp_path):
-    texts = [("text", str(number)) for number in range(1000)]
-    rows = np.arange(1000, dtype=np.float32)[:, None] * np.ones(8, dtype=np.float32)
-    with VectorCache(tmp_path) as cache:
-        cache.put("model", texts[:2], -rows[:2])
-        for start in range(0, 1000, 5):
-            cache.put("model", texts[start : start + 5], rows[start : start + 5])
-        assert np.array_equal(np.array(cache.get("model", texts)), rows)
-        assert [holding.vectors for holding in cache.info()] == [1000]
 
 
 def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
@@ -180,67 +135,12 @@ def test_it_does_as_a_dictionary_does(tmp_path_factory, puts, reopen):
                 assert row is None or np.array_equal(row, expected)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (("ab", "c", "d"), ("a", "bc", "d")),
-        (("a", "b\x1fc", "d"), ("a", "b", "c\x1fd")),
-        (("a", "1:b", "c"), ("a", "", "1:bc")),
-        (("a", "text", "\ud83d\ude00"), ("a", "text", "\U0001f600")),
-    ],
-)
-def test_what_looks_alike_when_joined_has_another_key(one, other):
-    assert keys_of(one[0], [one[1:]]) != keys_of(other[0], [other[1:]])
-
-
 def test_another_dimension_replaces_the_first(cache):
     cache.put("model", TEXTS[:1], np.ones((1, 5), dtype=np.float32))
     first, *others = cache.get("model", TEXTS)
     assert np.array_equal(first, np.ones(5))
     assert others == [None, None]
     assert [holding.vectors for holding in cache.info()] == [1]
-
-
-def test_the_first_dimension_put_again_does_not_bring_back_what_it_replaced(cache):
-    cache.put("model", TEXTS[1:2], np.ones((1, 5), dtype=np.float32))
-    cache.put("model", TEXTS[2:], ROWS[2:])
-    first, second, third = cache.get("model", TEXTS)
-    assert first is None and second is None
-    assert np.array_equal(third, ROWS[2])
-
-
-def test_a_long_text_has_a_vector_as_any_other(cache):
-    long_text = ("text", "long " * 20_000)
-    cache.put("model", [long_text], ROWS[:1])
-    assert np.array_equal(cache.get("model", [long_text])[0], ROWS[0])
-
-
-def test_info_says_what_there_is_the_last_used_first(tmp_path):
-    start = time.time()
-    with VectorCache(tmp_path) as cache:
-        cache.note("one", "org/one")
-        cache.put("one", TEXTS, ROWS)
-        cache.note("two", "org/two")
-        cache.put("two", TEXTS[:2], np.ones((2, 7), dtype=np.float32))
-        cache.put("three", TEXTS, ROWS)
-        holdings = cache.info()
-    assert [(h.fingerprint, h.name, h.dim, h.vectors) for h in holdings] == [
-        ("two", "org/two", 7, 2),
-        ("one", "org/one", 2, 3),
-        ("", "", 2, 3),
-    ]
-    # A key and the numbers of each vector, and the heads of three arrays. There is no note of the third encoder.
-    assert 3 * (16 + 8) < holdings[2].bytes < 1000
-    assert int(start) <= holdings[0].used <= time.time()
-    assert holdings[2].used == 0
-
-
-def test_without_its_note_the_vectors_of_an_encoder_are_still_found(cache):
-    cache.note("model", "org/model")
-    (note,) = (cache._folder).glob("*/encoder.txt")
-    note.unlink()
-    assert count(cache, "model", TEXTS) == 3
-    assert [(h.fingerprint, h.vectors) for h in cache.info()] == [("", 3)]
 
 
 def test_a_full_cache_stores_no_more_and_says_so(tmp_path, monkeypatch):

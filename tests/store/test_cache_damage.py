@@ -5,8 +5,6 @@ import random
 import numpy as np
 import pytest
 
-from embassay.core.errors import OutputError
-from embassay.core.store.files import clear
 from embassay.run.cache.cache import VectorCache
 
 DIMS = {"one": 384, "large": 1100, "small": 16}
@@ -93,18 +91,3 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(filled, monkeypatch):
         cache.put("one", [("text", "more")], np.ones((1, 384), dtype=np.float32))
         assert cache.trouble == "No space left on device"
         assert sorted((filled / "vectors").rglob("*")) == before
-
-
-def test_other_files_are_left_alone(filled):
-    (filled / "mine.txt").write_text("mine")
-    (filled / "vectors" / "data.mdb").write_text("of another program")
-    with VectorCache(filled) as cache:
-        assert len(cache.info()) == 3
-    assert clear(filled) > 0
-    assert [path.name for path in filled.iterdir()] == ["mine.txt"]
-
-
-def test_a_folder_that_cannot_be_written_to(tmp_path):
-    (tmp_path / "vectors").write_text("a file")
-    with pytest.raises(OutputError, match="cannot be used as a cache: File exists"):
-        VectorCache(tmp_path)

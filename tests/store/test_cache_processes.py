@@ -76,15 +76,6 @@ def test_a_writer_killed_at_any_moment(tmp_path, start, wait_until):
     assert len(left_over) <= 1, "each start removes what a killed process has left"
 
 
-def test_the_same_folder_twice_in_one_process(tmp_path):
-    with VectorCache(tmp_path) as outer:
-        outer.put("model", named("a", 10), np.ones((10, 4), dtype=np.float32))
-        with VectorCache(tmp_path / ".." / tmp_path.name) as inner:
-            assert count(inner, named("a", 10)) == 10
-            inner.put("model", named("b", 10), np.ones((10, 4), dtype=np.float32))
-        assert count(outer, named("b", 10)) == 10
-
-
 def test_threads_share_it(tmp_path):
     def work(name):
         rows = np.arange(50, dtype=np.float32)[:, None] * np.ones(16, np.float32)
@@ -99,24 +90,3 @@ def test_threads_share_it(tmp_path):
         list(pool.map(work, range(16)))
     with VectorCache(tmp_path) as cache:
         assert [holding.vectors for holding in cache.info()] == [800]
-
-
-def test_removed_by_another_process_meanwhile(tmp_path):
-    from embassay.core.store.files import clear
-
-    with VectorCache(tmp_path) as cache:
-        cache.put("model", named("a", 10), np.ones((10, 4), dtype=np.float32))
-        assert clear(tmp_path) > 0
-        cache.put("model", named("b", 10), np.ones((10, 4), dtype=np.float32))
-        assert not cache.trouble
-    with VectorCache(tmp_path) as cache:
-        assert [holding.vectors for holding in cache.info()] == [10]
-
-
-def test_closing_twice(tmp_path):
-    cache = VectorCache(tmp_path)
-    with VectorCache(tmp_path) as other:
-        cache.__exit__(None, None, None)
-        cache.__exit__(None, None, None)
-        other.put("model", named("a", 10), np.ones((10, 4), dtype=np.float32))
-        assert not other.trouble
