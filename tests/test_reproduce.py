@@ -140,7 +140,7 @@ def test_the_forms_hold_the_same_exhibits(bare, capsys):
         said[form] = capsys.readouterr().out
     assert len(exhibits) == said["markdown"].count("### ") == said["text"].count("not measured: ") == 11
     assert f"0 reproduced, 0 differs, {len(lines)} not available." in said["text"]
-    assert "not measured: SemAntoNeg is not at hand" in said["text"]
+    assert "not measured: SemAntoNeg is not available" in said["text"]
 
 
 def test_data_of_another_version_is_not_compared(bare, capsys):
@@ -165,7 +165,7 @@ def test_weights_that_are_not_what_their_name_says_are_refused(bare):
 
 def test_a_folder_of_data_that_lacks_a_file_is_not_at_hand(bare):
     (bare / "msrp").mkdir()
-    with pytest.raises(MissingError, match="MSRP is not at hand"):
+    with pytest.raises(MissingError, match="MSRP is not available"):
         Bench(bare, None, bare).corpus("MSRP")
 
 

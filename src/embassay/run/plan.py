@@ -209,7 +209,8 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         request,
         entries=tuple(entries),
         tasks=tuple(tasks),
-        notes=(*notes, *side_notes, *about_corpora, *about_encoders, *about_both),
+        # The cuts of a corpus have most notes in common.
+        notes=(*notes, *side_notes, *dict.fromkeys(about_corpora), *about_encoders, *about_both),
         # embassay look prints the notes of corpora and encoders beside each of them.
         remarks=(*notes, *about_both),
     )
