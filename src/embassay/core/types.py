@@ -186,7 +186,7 @@ class Corpus(Generic[S]):
         if self.stored_documents:
             raise SpecError(
                 f"{purpose} needs the texts of the documents, and corpus {self.name!r} has only their vectors "
-                f"({self.stored_documents.path}); give the documents themselves"
+                f"({self.stored_documents.vectors.folder}); give the documents themselves"
             )
 
     @cached_property

@@ -8,9 +8,9 @@ from types import ModuleType
 
 from embassay.core.errors import SourceError, begun, listed
 from embassay.core.plugins import CORPORA, left_out
-from embassay.core.store.paths import source_path, unreadable
+from embassay.core.store.paths import source_path
 from embassay.core.tables.records import ARRAY, columns_in, is_parquet, read_table
-from embassay.core.tables.texts import BLANK, open_decoded
+from embassay.core.tables.texts import BLANK, decoded
 from embassay.run.specs import known_options
 
 PEEK = 65_536
@@ -123,8 +123,5 @@ def _head(path: Path) -> str:
     """Return the first line of a file, however long, and what follows it; of a Parquet file a line of its columns."""
     if is_parquet(path):
         return "\t".join(read_table(path).names)
-    try:
-        with open_decoded(path, errors="replace") as file:
-            return file.readline(LONGEST_LINE) + file.read(PEEK)
-    except OSError as error:
-        raise unreadable(error, path) from None
+    with decoded(path, errors="replace") as file:
+        return file.readline(LONGEST_LINE) + file.read(PEEK)

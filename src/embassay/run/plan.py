@@ -526,8 +526,8 @@ def why_unsuited(entry: RunEncoder, tasks: Sequence[Task], corpora: Sequence[Any
         if corpus.stored_documents:
             return (
                 f"encoder {entry.label!r} cannot encode the documents of corpus {corpus.name!r}, whose texts are "
-                f"not at hand; use -e vectors:{corpus.stored_documents.path}, or encode them with this encoder "
-                "into another folder (embassay encode)"
+                f"not at hand; use -e vectors:{corpus.stored_documents.vectors.folder}, or encode them with this "
+                "encoder into another folder (embassay encode)"
             )
     shapes = ", ".join(entry.card.shapes)
     if not any(entry.suits(corpus) for corpus in corpora):

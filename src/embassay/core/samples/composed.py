@@ -64,12 +64,9 @@ def degenerate(texts: Mapping[str, str]) -> bool:
     return len(set(bare)) < 3
 
 
-def without_repeats(samples: Iterable[Composition]) -> tuple[tuple[Composition, ...], int]:
-    """Return the samples without repeats (same operator and three texts), and the number of repeats."""
-    kept: dict[tuple[str, str, str, str], Composition] = {}
-    repeats = 0
+def without_repeats(samples: Iterable[Composition]) -> tuple[Composition, ...]:
+    """Return the samples without those that repeat an earlier one: same operator, same three texts."""
+    first_with: dict[tuple[str, str, str, str], Composition] = {}
     for sample in samples:
-        content = (sample.operator, sample.a, sample.b, sample.target)
-        repeats += content in kept
-        kept.setdefault(content, sample)
-    return tuple(kept.values()), repeats
+        first_with.setdefault((sample.operator, sample.a, sample.b, sample.target), sample)
+    return tuple(first_with.values())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -61,43 +63,42 @@ def open_text(path: Path) -> io.BufferedReader:
     return file
 
 
-def open_decoded(path: Path, errors: str = "strict", newline: str | None = None) -> TextIO:
-    """Open a text file as :func:`open_text` does, and decode it.
+@contextmanager
+def decoded(path: Path, errors: str = "strict") -> Iterator[TextIO]:
+    """Open a text file as :func:`open_text` does, and decode it; line ends stay as they are written.
 
     Parameters
     ----------
-    errors, newline
-        As :func:`open` has them.
-    """
-    return io.TextIOWrapper(open_text(path), encoding="utf-8", errors=errors, newline=newline)
-
-
-def read_text(path: Path) -> str:
-    """Return the content of a text file.
+    errors
+        What is done with bytes that are not UTF-8, as :func:`open` has it.
 
     Raises
     ------
     SourceError
-        As :func:`open_text` does, and with the line of the first byte that is not UTF-8.
+        Also for what goes wrong while it is read, with the line of the first byte that is not UTF-8.
     """
     try:
-        with open_text(path) as file:
-            content = file.read()
+        with io.TextIOWrapper(open_text(path), encoding="utf-8", errors=errors, newline="") as file:
+            yield file
+    except UnicodeDecodeError:
+        # The decoder reads blocks, so its error does not say which line is wrong.
+        lines = enumerate(path.read_bytes().split(b"\n"), 1)
+        number = next(number for number, line in lines if line.decode(errors="ignore").encode() != line)
+        raise not_utf8(path, number) from None
     except OSError as error:
         raise unreadable(error, path) from None
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise not_utf8(path, content.count(b"\n", 0, error.start) + 1) from None
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a text file, or raise SourceError as :func:`decoded` does."""
+    with decoded(path) as file:
+        return file.read()
 
 
 def read_head(path: Path, characters: int) -> str:
     """Return the beginning of a text file; bytes that are not UTF-8 are replaced."""
-    try:
-        with open_decoded(path, errors="replace") as file:
-            return file.read(characters)
-    except OSError as error:
-        raise unreadable(error, path) from None
+    with decoded(path, errors="replace") as file:
+        return file.read(characters)
 
 
 def not_utf8(path: Path, number: int) -> SourceError:

@@ -33,6 +33,21 @@ class FusionsRow(CompositionRow):
     F23: Rated
     ratings: dict[str, Ratings] = Field(default_factory=dict)
 
+    def samples(self) -> list[Composition]:
+        """Return the nine samples of the document; none if two of its sentences are equal."""
+        texts, ratings = {}, dict(self.ratings)
+        for field in SENTENCES:
+            rated = getattr(self, field)
+            texts[field] = rated.text
+            if rated.ratings:
+                # Two differences have the same result, an overlap or a union has one of its own.
+                ratings[SAMPLE_OF_RESULT.get(field, f"{field}, the result of two differences")] = rated.ratings
+        for name in ratings:
+            if name not in NAMES:
+                raise self.error(f"no sample is named {name!r}; expected {', '.join(NAMES)}", "ratings")
+        # A difference of equal sentences says nothing.
+        return [] if degenerate(texts) else of_document(self.key, texts, ratings, self.unit or self.key)
+
 
 def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file of fusions.
@@ -47,22 +62,4 @@ def load(source: str, name: str) -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid document.
     """
-    return corpus_of(source, name, FusionsRow, _samples)
-
-
-def _samples(row: FusionsRow) -> list[Composition]:
-    """Return the nine samples of a document; none if two of its sentences are equal."""
-    texts, ratings = {}, dict(row.ratings)
-    for field in SENTENCES:
-        rated = getattr(row, field)
-        texts[field] = rated.text
-        if rated.ratings:
-            # Two differences have the same result, an overlap or a union has one of its own.
-            ratings[SAMPLE_OF_RESULT.get(field, f"{field}, the result of two differences")] = rated.ratings
-    for name in ratings:
-        if name not in NAMES:
-            raise row.error(f"no sample is named {name!r}; expected {', '.join(NAMES)}", "ratings")
-    # A difference of equal sentences says nothing.
-    if degenerate(texts):
-        return []
-    return of_document(row.key, texts, ratings, row.unit or row.key)
+    return corpus_of(source, name, FusionsRow)

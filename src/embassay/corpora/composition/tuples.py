@@ -35,6 +35,20 @@ class TupleRow(CompositionRow):
     B_minus_A: Rated | None
     union: Rated | None
 
+    def samples(self) -> list[Composition]:
+        """Return a sample for each target that is not null."""
+        samples = []
+        for field, operator, mirrored in TARGETS:
+            target = getattr(self, field)
+            # B − A is A − B with the sentences swapped.
+            a, b = (self.B.text, self.A.text) if mirrored else (self.A.text, self.B.text)
+            if target:
+                sample = Composition(f"{self.key}.{field}", operator, a, b, target.text, self.unit or self.key)
+                samples.append(replace(sample, mirrored=mirrored, ratings=target.ratings))
+        if not samples:
+            raise self.error("every target is null", "union")
+        return samples
+
 
 def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file of tuples.
@@ -49,19 +63,4 @@ def load(source: str, name: str) -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid tuple.
     """
-    return corpus_of(source, name, TupleRow, _samples, keep_repeats=True)
-
-
-def _samples(row: TupleRow) -> list[Composition]:
-    """Return a sample for each target that is not null."""
-    samples = []
-    for field, operator, mirrored in TARGETS:
-        target = getattr(row, field)
-        # B − A is A − B with the sentences swapped.
-        a, b = (row.B.text, row.A.text) if mirrored else (row.A.text, row.B.text)
-        if target:
-            sample = Composition(f"{row.key}.{field}", operator, a, b, target.text, row.unit or row.key)
-            samples.append(replace(sample, mirrored=mirrored, ratings=target.ratings))
-    if not samples:
-        raise row.error("every target is null", "union")
-    return samples
+    return corpus_of(source, name, TupleRow, keep_repeats=True)

@@ -104,7 +104,7 @@ def load(
 
 def _of_sentences(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of a table in its order, each once, and notes."""
-    selection = table.select(SentenceRow, "{}=", **given)
+    selection = table.select(SentenceRow, **given)
     # By text: the sample of the first row that has it.
     samples: dict[str, Grouped] = {}
     repeats = 0
@@ -121,12 +121,15 @@ def _of_sentences(table: Table, **given: str) -> tuple[list[Grouped], list[str]]
 
 def _of_pairs(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
-    selection = table.select(LabelledPair, "{}=", **given)
+    selection = table.select(LabelledPair, **given)
     rows = list(selection)
-    paraphrases = [(row.first, row.second) for row in rows if row.label]
     # Sentences are numbered in order of appearance; those of pairs that are not paraphrases get no number.
-    texts = list(dict.fromkeys(text for pair in paraphrases for text in pair))
-    number_of = {text: number for number, text in enumerate(texts)}
-    groups = closure([(number_of[first], number_of[second]) for first, second in paraphrases])
-    samples = [Grouped(str(number), texts[number], str(group)) for number, group in groups.items()]
+    number_of: dict[str, int] = {}
+    paraphrases = []
+    for row in rows:
+        if row.label:
+            first, second = (number_of.setdefault(text, len(number_of)) for text in (row.first, row.second))
+            paraphrases.append((first, second))
+    groups = closure(paraphrases)
+    samples = [Grouped(str(number), text, str(groups[number])) for text, number in number_of.items()]
     return samples, [selection.note, f"{counted(len(rows), 'pair')}, {len(paraphrases):,} of them paraphrases"]

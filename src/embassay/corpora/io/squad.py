@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, model_validator
 
-from embassay.core.errors import SourceError
+from embassay.core.tables.records import parsed_json
 from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 
@@ -98,7 +97,7 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     SourceError
         With file and field, for content that is not in this format.
     """
-    content = json_object(path)
+    content = parsed_json(read_text(path), path)
     file = checked(_File, content if isinstance(content, dict) else {"data": content}, path)
     for number, article in enumerate(file.data):
         # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
@@ -106,20 +105,3 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
         for index, row in enumerate(article.paragraphs):
             place = f"data[{number}].paragraphs[{index}]"
             yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", place, row.qas)
-
-
-def json_object(path: Path) -> Any:
-    """Return the content of a JSON file.
-
-    Raises
-    ------
-    SourceError
-        With file and line, if it cannot be read or is not JSON.
-    """
-    text = read_text(path)
-    if not text.strip():
-        raise SourceError("the file is empty", path)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"not JSON: {error}", path, getattr(error, "lineno", None)) from None

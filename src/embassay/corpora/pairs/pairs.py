@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from embassay.core.errors import SourceError
@@ -20,7 +21,6 @@ from embassay.core.samples.pairs import Pair
 from embassay.core.tables.records import (
     PAIRS,
     Record,
-    Selection,
     Table,
     columns_in,
     delimited,
@@ -29,7 +29,7 @@ from embassay.core.tables.records import (
     read_table,
     recognised_pair,
 )
-from embassay.core.tables.rows import Key, Number, Row, Text, column, says_yes_or_no
+from embassay.core.tables.rows import Key, Number, Row, Text, column, yes_or_no
 from embassay.core.tables.texts import read_head, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries
@@ -38,11 +38,10 @@ SHAPE = "pairs"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns may be anything."""
 FIRST, SECOND = zip(*PAIRS, strict=True)
-LABEL = ("label", "is_duplicate")
 HEAD = 65_536
 """The number of characters that the format of a table is detected from."""
 INPUT = re.compile(r"STS(?:20\d\d)?\.input\.(.+)\.txt")
-STSB = ("sentence1", "sentence2", "score", "genre")
+STSB = ("sentence1", "sentence2", "score", "subset")
 """The columns of STS tasks and of STS-b that are read; their files have no header."""
 
 
@@ -54,6 +53,7 @@ class PairRow(Row):
     score: Number | None = column("relatedness_score", "score", "similarity_score", default=None)
     subset: Key = column("SemEval_set", "subset", default="")
     id: Key = column("pair_ID", default="")
+    label: object = column("label", "is_duplicate", default=None)
 
 
 def recognises(head: str) -> bool:
@@ -84,42 +84,31 @@ def load(
         With file, line and column, for missing columns, ragged rows, empty texts and scores that are not numbers.
     """
     path = Path(source)
-    notes = []
     if path.is_dir():
-        tables = [_table_of_task(path, entry.name) for entry in entries(path) if INPUT.fullmatch(entry.name)]
-        selections = [table.select(PairRow, subset="genre") for table in tables]
+        inputs = [entry for entry in entries(path) if INPUT.fullmatch(entry.name)]
+        tables = [Table(entry, STSB, 1, partial(_task_records, entry)) for entry in inputs]
     elif not any((first, second, score, subset, is_parquet(path))) and _is_stsb(first_line(read_head(path, HEAD))):
-        selections = [Table(path, STSB, 1, lambda _: _stsb_records(path)).select(PairRow, subset="genre")]
+        tables = [Table(path, STSB, 1, partial(_stsb_records, path))]
     else:
-        selections = [_selection(read_table(path), first=first, second=second, score=score, subset=subset)]
-        if selections[0].names.get("score", "").lower() in LABEL:
-            notes = ["the label is read as a score; loader=groups reads pairs of label 1 as groups"]
-    samples = list[Pair]()
-    for selection in selections:
-        for row in selection:
-            samples.append(Pair(row.id or str(len(samples)), row.first, row.second, row.score, row.subset))
-    without_score = sum(sample.score is None for sample in samples)
-    if without_score:
-        notes.append(f"{counted(without_score, 'pair')} without a score")
-    all_notes = (selections[0].note, *notes)
-    return Corpus(name, SHAPE, tuple(samples), notes=all_notes)
-
-
-def _selection(table: Table, **given: str) -> Selection[PairRow]:
-    """Return the pairs of a table with a header."""
-    pair = recognised_pair(table.names)
-    if pair:
-        given = {**given, "first": given["first"] or pair[0], "second": given["second"] or pair[1]}
-    selection = table.select(PairRow, "{}=", **given)
-    label = table.column(LABEL)
+        tables = [read_table(path)]
+    selections = [table.select(PairRow, first=first, second=second, score=score, subset=subset) for table in tables]
+    rows = [row for selection in selections for row in selection]
+    scores = [row.score for row in rows]
+    notes = [selections[0].note]
+    labels = [yes_or_no(row.label) for row in rows]
     # Labels that are not yes or no, such as three kinds of inference, are no scores.
-    is_score = label and all(says_yes_or_no(record.get(label)) for _, record in table.records([label]))
-    if "score" in selection.names or not is_score:
-        return selection
-    return table.select(PairRow, "{}=", **{**given, "score": label})
+    if "score" not in selections[0].names and None not in labels:
+        scores = [float(label) if label is not None else None for label in labels]
+        notes.append("the label is read as a score; loader=groups reads pairs of label 1 as groups")
+    if None in scores:
+        notes.append(f"{counted(scores.count(None), 'pair')} without a score")
+    samples = []
+    for number, (row, rating) in enumerate(zip(rows, scores, strict=True)):
+        samples.append(Pair(row.id or str(number), row.first, row.second, rating, row.subset))
+    return Corpus(name, SHAPE, tuple(samples), notes=tuple(notes))
 
 
-def _stsb_records(path: Path) -> Iterator[Record]:
+def _stsb_records(path: Path, _: object) -> Iterator[Record]:
     """Yield the rows of a file in STS-b's format; sources after the sentences are ignored."""
     for line, cells in delimited(path):
         if len(cells) < 7 or not cells[4].strip():
@@ -127,23 +116,17 @@ def _stsb_records(path: Path) -> Iterator[Record]:
         yield line, dict(zip(STSB, (cells[5], cells[6], cells[4], cells[0]), strict=True))
 
 
-def _table_of_task(folder: Path, name: str) -> Table:
-    """Return the pairs of an input of an STS task with their scores."""
-    path, gold = folder / name, folder / name.replace(".input.", ".gs.")
-    if not gold.is_file():
-        raise SourceError(f"there is no {gold.name} with the scores of {name}", folder)
+def _task_records(path: Path, _: object) -> Iterator[Record]:
+    """Yield the pairs of an input of an STS task, with their scores from the file beside it."""
+    gold = path.with_name(path.name.replace(".input.", ".gs."))
     # The last score may be empty, so only one line end is removed.
     lines, scores = (read_text(each).removesuffix("\n").split("\n") for each in (path, gold))
     if len(lines) != len(scores):
-        raise SourceError(f"has {counted(len(scores), 'line')}, {name} has {len(lines):,}", gold)
-    task = INPUT.sub(r"\1", name)
-
-    def records(_: object) -> Iterator[Record]:
-        for number, (line, score) in enumerate(zip(lines, scores, strict=True), 1):
-            first, second, *_ = *line.split("\t"), ""
-            yield number, dict(zip(STSB, (first, second, score, task), strict=True))
-
-    return Table(path, STSB, 1, records)
+        raise SourceError(f"has {counted(len(scores), 'line')}, {path.name} has {len(lines):,}", gold)
+    task = INPUT.sub(r"\1", path.name)
+    for number, (line, score) in enumerate(zip(lines, scores, strict=True), 1):
+        first, second, *_ = *line.split("\t"), ""
+        yield number, dict(zip(STSB, (first, second, score, task), strict=True))
 
 
 def _is_stsb(line: str) -> bool:

@@ -18,16 +18,14 @@ About = Literal["new-documents", "these-documents"]
 depend on each other; or these documents only, where each question was asked on its own."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
-MAX_SHOWN = 10
-"""The maximum number of wrong ids that a message lists."""
 NULLS = frozenset({"nan", "none", "null", "n/a"})
 
 
-def left_out(places: Sequence[str], one: str, many: str) -> list[str]:
-    """Return a note on what was left out, in the singular or plural, with the first place; nothing if nothing was."""
+def left_out(places: Sequence[str], noun: str, reason: str, plural: str = "") -> list[str]:
+    """Return a note on what was left out and why, with the first one; nothing if nothing was."""
     if not places:
         return []
-    return [f"{counted(len(places), one, many)} (the first: {places[0]})"]
+    return [f"{counted(len(places), noun, plural)} left out: {reason} (the first: {places[0]})"]
 
 
 def units(right: Iterable[str], about: About) -> tuple[str, ...]:
@@ -54,21 +52,15 @@ def unknown_documents(
     ids
         Those of the documents; the nearest one is suggested.
     """
-    candidates = list(islice(ids, GUESSED))
-    shown = [f"{quoted(name)} on line {line}{_guess(name, candidates)}" for line, name in unknown[:MAX_SHOWN]]
-    more = f" and {len(unknown) - MAX_SHOWN:,} more" if len(unknown) > MAX_SHOWN else ""
-    return SourceError(f"no document has the id {', '.join(shown)}{more}", path, unknown[0][0], field)
-
-
-def _guess(name: str, ids: Sequence[str]) -> str:
-    """Return the nearest id, if any is near, in brackets."""
+    name = unknown[0][1]
     if name.casefold() in NULLS:
-        return " (leave the cell empty for no document)"
-    # The most common mistake is a file name without its folder.
-    without_suffix = name.rpartition(".")[0] or name
-    same_name = [key for key in ids if f"/{key}".endswith(f"/{without_suffix}")]
-    near = same_name[0] if len(same_name) == 1 else nearest(name, ids)
-    return f" (did you mean {quoted(near)}?)" if near else ""
+        hint = "; leave the cell empty for no document"
+    else:
+        near = nearest(name, islice(ids, GUESSED))
+        hint = f" (did you mean {quoted(near)}?)" if near else ""
+    if len(unknown) > 1:
+        hint += f", and {len(unknown) - 1:,} more are unknown"
+    return SourceError(f"no document has the id {quoted(name)}{hint}", path, unknown[0][0], field)
 
 
 def corpus_of(
@@ -100,17 +92,14 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
     if numbers[:1] == [0]:
         amounts += f", {numbers.count(0):,} of them not answered by any document"
     yield amounts
-    some = [number for number in numbers if number] or [0]
-    if some[0] == some[-1] > 1:
-        yield f"{some[0]:,} right documents for each question"
-    elif some[-1] > 1:
-        yield f"{some[0]:,} to {some[-1]:,} right documents for a question"
+    if numbers and numbers[-1] > 1:
+        yield f"up to {numbers[-1]:,} right documents for a question"
     first_with: dict[tuple[str, ...], str] = {}
-    equal = [
-        f"{document.id} (as {first})"
-        for document in in_memory
-        if (first := first_with.setdefault(document.passages, document.id)) != document.id
-    ]
+    equal = []
+    for document in in_memory:
+        first = first_with.setdefault(document.passages, document.id)
+        if first != document.id:
+            equal.append(f"{document.id} (as {first})")
     if equal:
         yield f"{counted(len(equal), 'document has', 'documents have')} the same text as another: {listed(equal)}"
     repeated = len(questions) - len({question.question for question in questions})

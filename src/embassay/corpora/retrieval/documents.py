@@ -108,8 +108,7 @@ def load(
         text=text,
         follow_links=follow_links,
         exclude=exclude.split(";") if exclude else (),
-        option="{}=",
-        titled=True,
+        needs_ids=True,
     )
     if not questions:
         if question or document:
@@ -124,7 +123,7 @@ def load(
     questions_path = source_path(questions)
     documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
-    samples, columns = read_questions(questions_path, texts, question, document, about)
+    samples, columns = read_questions(questions_path, lambda _: texts, question, document, about)
     all_notes = [*notes, columns, f"passages: {passages}"]
     corpus = corpus_of(name, cut_all(texts, cut), samples, notes=all_notes)
     return replace(corpus, document_noun="page" if path.is_dir() else "document")

@@ -7,7 +7,6 @@ list of them, a split (train or test), an answer and a source.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -81,15 +80,12 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
         # Without units, those of its right documents.
         units = line.unit if line.unit is not None else dict.fromkeys(unit_of[key] for key in line.right)
         questions.append(Question(line.key, line.question, tuple(line.right), line.gains, tuple(units)))
-    notes = []
-    splits = Counter(line.split for line in lines.values())
-    counts = [f"{name} {splits[name]:,}" for name in ("train", "test") if splits[name]]
-    if counts:
-        without = f", {splits['']:,} without a split" if splits[""] else ""
-        selects = f"; split={split} selects {counted(len(chosen), 'question')}" if split != "all" else ""
-        notes.append(f"splits: {', '.join(counts)}{without}{selects}")
+    splits = Counter(line.split for line in lines.values() if line.split)
+    notes = [f"split {name}: {counted(number, 'question')}" for name, number in sorted(splits.items())]
     all_documents = [Document(key, tuple(row.passages), row.shared) for key, row in documents.items()]
-    return replace(corpus_of(name, all_documents, questions, notes=notes), source=_sources(chosen))
+    # Each source once, in order.
+    sources = dict.fromkeys(line.source for line in chosen if line.source)
+    return replace(corpus_of(name, all_documents, questions, notes=notes), source=", ".join(sources))
 
 
 def _read(path: Path) -> tuple[dict[str, DocumentLine], dict[str, QuestionLine]]:
@@ -99,14 +95,11 @@ def _read(path: Path) -> tuple[dict[str, DocumentLine], dict[str, QuestionLine]]
     for number, values in json_lines(path):
         # A line with a question is a question, any other a document.
         if "question" in values:
-            line = checked(QuestionLine, values, path, number)
-            line.key = line.id or str(number - 1)
+            line = checked(QuestionLine, values, path, number, number=number - 1)
             if line.key in lines:
                 raise line.error(f"{quoted(line.key)} is already used on line {lines[line.key].line}", "id")
-            if len(set(line.right)) < len(line.right):
-                raise line.error("a document appears twice", "right")
-            if line.gains and len(line.gains) != len(line.right):
-                raise line.error("must be a list with a number for each right document", "gains")
+            if problem := Question(line.key, line.question, tuple(line.right), line.gains).contradiction():
+                raise line.error(problem, "right")
             lines[line.key] = line
         else:
             document = checked(DocumentLine, values, path, number)
@@ -116,15 +109,3 @@ def _read(path: Path) -> tuple[dict[str, DocumentLine], dict[str, QuestionLine]]
     if not documents or not lines:
         raise SourceError(f"the file has no {'questions' if documents else 'documents'}", path)
     return documents, lines
-
-
-def _sources(lines: Sequence[QuestionLine]) -> str:
-    """Return how the questions were made, such as ``headings 120, cloze 80``: the most frequent source first.
-
-    If all questions have the same source, its name stands alone. Questions without a source are not counted.
-    """
-    number_of = Counter(line.source for line in lines if line.source)
-    if list(number_of.values()) == [len(lines)]:
-        return lines[0].source
-    most_frequent_first = sorted(number_of.items(), key=lambda entry: (-entry[1], entry[0]))
-    return ", ".join(f"{source} {number:,}" for source, number in most_frequent_first)

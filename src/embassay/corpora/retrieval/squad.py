@@ -8,6 +8,7 @@ what is unanswerable, whatever answers stand beside it.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,24 +23,10 @@ from embassay.core.types import Corpus
 from embassay.corpora.io import passages
 from embassay.corpora.io.squad import Answer, Paragraph, is_squad
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
-from embassay.corpora.retrieval.corpus import corpus_of, left_out
+from embassay.corpora.retrieval.corpus import corpus_of
 
 SHAPE = "retrieval"
 recognises = is_squad
-NOTES = {
-    "moved": (
-        "answer is not at its offset: located by its text, which occurs once",
-        "answers are not at their offsets: located by their texts, which occur once",
-    ),
-    "astray": (
-        "answer left out: empty, or not at its offset and not exactly once elsewhere in its context",
-        "answers left out: empty, or not at their offset and not exactly once elsewhere in their context",
-    ),
-    "unanswered": (
-        "question left out: no answer can be located",
-        "questions left out: no answer can be located",
-    ),
-}
 
 
 def load(
@@ -117,8 +104,7 @@ def _read(
         Returns the sentences of a paragraph; None if paragraphs are searched.
     """
     documents, questions, seen = list[Document](), list[Question](), set[str]()
-    # The places of what had to be assumed.
-    assumed: dict[str, list[str]] = {kind: [] for kind in NOTES}
+    counts = Counter[tuple[str, str]]()
     for paragraph in paragraphs:
         pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
         if cut:
@@ -127,35 +113,39 @@ def _read(
         documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
         starts = [start for start, _ in pieces]
         for number, asked in enumerate(paragraph.questions):
-            place = f"{paragraph.place}.qas[{number}]"
             if asked.id in seen:
+                place = f"{paragraph.place}.qas[{number}]"
                 raise SourceError(f"another question has the id {quoted(asked.id)}", path, None, place)
             seen.add(asked.id)
             offsets = []
-            for answer_number, answer in enumerate(asked.answers):
-                offset, kind = _located(answer, paragraph.text)
-                if kind:
-                    assumed[kind].append(f"{place}.answers[{answer_number}]")
-                if kind != "astray":
-                    offsets.append(offset)
+            for answer in asked.answers:
+                offset = _offset(answer, paragraph.text)
+                if offset is None:
+                    counts["answer", "left out: empty, or not exactly once in the context"] += 1
+                    continue
+                counts["answer", "not at the offset: located by the text, which occurs once"] += (
+                    offset != answer.answer_start
+                )
+                # Its first letter counts.
+                offsets.append(offset + len(answer.text) - len(answer.text.lstrip()))
             # In the order of the text. A sentence is right if an answer begins in it.
             right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in sorted(offsets))
             if right or asked.is_impossible:
                 questions.append(Question(asked.id, asked.question, tuple(right), units=(paragraph.article,)))
             else:
-                assumed["unanswered"].append(place)
+                counts["question", "left out: no answer can be located"] += 1
     if not questions:
         raise SourceError("the file has no usable question", path)
-    return documents, questions, [note for kind, nouns in NOTES.items() for note in left_out(assumed[kind], *nouns)]
+    notes = [f"{counted(number, noun)} {what}" for (noun, what), number in counts.items() if number]
+    return documents, questions, notes
 
 
-def _located(answer: Answer, context: str) -> tuple[int, str]:
-    """Return the position of an answer's first letter, and ``moved`` or ``astray`` if its offset is wrong."""
+def _offset(answer: Answer, context: str) -> int | None:
+    """Return where an answer is in its context: at its offset, else where its text occurs once; None if nowhere."""
     text, start = answer.text, answer.answer_start
-    kind = ""
+    if not text.strip():
+        return None
     # A negative index would count from the end.
-    if start < 0 or not context.startswith(text, start):
-        start, kind = context.find(text), "moved"
-        if context.count(text) != 1:
-            kind = "astray"
-    return start + len(text) - len(text.lstrip()), kind if text.strip() else "astray"
+    if start >= 0 and context.startswith(text, start):
+        return start
+    return context.find(text) if context.count(text) == 1 else None
