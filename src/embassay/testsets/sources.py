@@ -125,7 +125,7 @@ def read(
     aside: Sequence[Path] = (),
     follow_links: bool = False,
 ) -> Reading:
-    """Read a folder of .txt, .md, .rst, .html and .story files, a table, a file in SQuAD's format, or one text.
+    """Read a folder of .txt, .md, .rst, .html and .story files, a table, or one text.
 
     Parameters
     ----------

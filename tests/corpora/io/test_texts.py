@@ -108,7 +108,7 @@ def test_a_config_in_another_form_is_named(tmp_path):
 def test_marks_and_nothing_else_are_an_empty_file(reader, marks, tmp_path, docs):
     path = tmp_path / "marks.csv"
     path.write_bytes(b"\xef\xbb\xbf" * marks)
-    with pytest.raises(SourceError, match=r"is empty|has no .* column|no two columns|no sentence|no samples"):
+    with pytest.raises(SourceError, match=r"is empty|has no .* column|no two columns|no sentence|no samples|not JSON"):
         READERS[reader](path, docs)
 
 

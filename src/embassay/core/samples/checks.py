@@ -22,7 +22,6 @@ from embassay.core.samples.two import TwoText
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-    from pydantic_core import ErrorDetails
 
 SAMPLES: dict[str, type] = {
     "choice": Choice,
@@ -68,21 +67,22 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
     if shape == "retrieval" and not documents:
         raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
     _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape, AnySample))
-    right = {document for sample in samples for document in getattr(sample, "right", ())}
     if isinstance(documents, StoredDocuments):
         # There may be too many to look at one by one; those that are right for some question must exist.
-        unknown = right.difference(documents.vectors.rows_of(right))
+        ids = {*documents.vectors.rows_of({right for sample in samples for right in sample.right})}
     else:
         _check_each(f"corpus {name!r}, document", documents, Document)
-        unknown = right.difference(document.id for document in documents)
-    if unknown:
-        raise SpecError(f"corpus {name!r} lacks the right document {quoted(min(unknown))}")
+        ids = {document.id for document in documents}
+    for place, sample in enumerate(samples):
+        unknown = [right for right in getattr(sample, "right", ()) if right not in ids]
+        if unknown:
+            raise SpecError(f"corpus {name!r}, sample {place}: the right document {unknown[0]!r} is not in the corpus")
 
 
-def problem_in(error: ErrorDetails) -> str:
+def problem_in(error: Mapping[str, Any]) -> str:
     """Return what is wrong with a value, in our words where a check of ours has refused it."""
     if error["type"] == "value_error":
-        return error["msg"].removeprefix("Value error, ")
+        return str(error["msg"]).removeprefix("Value error, ")
     return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(error['input'])}"
 
 

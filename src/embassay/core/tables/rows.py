@@ -47,12 +47,6 @@ class Row(BaseModel):
         """Its line in the file, from 1; None if the file is read as a whole."""
         return self._place[1]
 
-    @property
-    def place(self) -> str:
-        """The line and the name of the file, as notes name them."""
-        path, line, _ = self._place
-        return f"line {line} of {path.name}"
-
     def error(self, problem: str, field: str) -> SourceError:
         """Return an error about a field."""
         path, line, names = self._place
@@ -95,21 +89,20 @@ def checked(
     fields = {}
     for use, info in model.model_fields.items():
         # A row of JSON lines may have a field that the first one lacks.
-        others = (known for known in known_names(model, use) if known in values and known not in names.values())
-        name = names.get(use) or next(others, use)
+        name = names.get(use) or next((known for known in known_names(model, use) if known in values), use)
         if name in values and (info.is_required() or not is_blank(values[name])):
             fields[use] = values[name]
     try:
         row = model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        inside = first["loc"][1:]
-        field = str(first["loc"][0])
-        field_name = names.get(field) or known_names(model, field)[0]
+        field, *inside = first["loc"]
+        field_name = names.get(str(field)) or known_names(model, str(field))[0]
         # The whole value of a list is named, not its place in it.
-        inside = inside[1:] if len(inside) == 1 and isinstance(inside[0], int) else inside
-        steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
-        raise SourceError(_problem(first, values), path, line, "".join([field_name, *steps])[:200]) from None
+        if len(inside) > 1 or not isinstance(inside[0] if inside else 0, int):
+            steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
+            field_name = "".join([field_name, *steps])[:200]
+        raise SourceError(_problem(first, values), path, line, field_name) from None
     row._place, row._number = (path, line, names), number
     return row
 

@@ -1,8 +1,7 @@
-"""Documents of your own: a folder of .txt, .md, .rst, .html and .story files, a table, SQuAD's format, or one text.
+"""Documents of your own: a folder of .txt, .md, .rst, .html and .story files, a table, or one text.
 
 Files named .mdx or .markdown are read as .md. In a folder a document's id is its path without the suffix. A table (CSV,
-TSV, JSON lines, Parquet) has an id and a text, and optionally a title. In SQuAD's format each paragraph is a document,
-and an article is a unit.
+TSV, JSON lines, Parquet) has an id and a text, and optionally a title.
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ from pathlib import Path
 from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.formatting import counted
 from embassay.core.samples.base import text_problem
-from embassay.core.tables.records import is_parquet, read_table
+from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Stripped, Text, column
-from embassay.core.tables.texts import TO_TEXT, read_head, read_text
+from embassay.core.tables.texts import TO_TEXT, read_text
 from embassay.corpora.io.folders import files_in
 from embassay.corpora.io.front_matter import split_front_matter
 from embassay.corpora.io.markup import TEMPLATE, html_text, markdown_text, rst_text
-from embassay.corpora.io.squad import is_squad, paragraphs
 
 HTML = (".html", ".htm")
 MARKDOWN = (".md", ".mdx", ".markdown")
@@ -30,7 +28,6 @@ NO_PAGES = (
     "_build _includes _layouts _site _static _templates node_modules requirements*.txt CMakeLists.txt robots.txt"
 ).split()
 """Folders of templates, of pages that a generator made, and of packages; and files for programs."""
-HEAD = 65_536
 _IS_TEMPLATE = re.compile(r"(?ims)\A(?!.*<pre\b).*^[ \t]*\{%")
 """HTML with lines of a template, unless it may be a page that shows them as code."""
 
@@ -115,18 +112,14 @@ def read_documents(
     """
     if not path.exists():
         raise SourceError("no such file or folder", path)
-    is_document = path.suffix.lower() in READERS
-    if not is_document and not path.is_dir() and (is_parquet(path) or not is_squad(read_head(path, HEAD))):
+    if not path.is_dir() and path.suffix.lower() not in READERS:
         return _read_records(path, id, text, needs_ids)
     if id or text:
         raise SpecError(f"id= and text= name columns of a table; {path} is not a table")
     if path.is_dir():
-        files = files_in(path, follow_links=follow_links, exclude=(*NO_PAGES, *exclude), aside=_real(aside))
+        files = files_in(path, follow_links=follow_links, exclude=(*NO_PAGES, *exclude), aside=aside)
         return _read_folder(path, files, follow_links)
-    if is_document:
-        return (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
-    documents = tuple(SourceDocument(p.id, p.text.strip(), p.title, p.article) for p in paragraphs(path))
-    return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
+    return (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
 
 
 def without_suffix(name: str) -> str:
@@ -144,7 +137,7 @@ def looks_like_documents(path: Path) -> bool:
 
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
     """Yield the text files of a folder and its subfolders, sorted, without the files in ``aside``."""
-    for file in files_in(path, follow_links=follow_links, exclude=NO_PAGES, aside=_real(aside)):
+    for file in files_in(path, follow_links=follow_links, exclude=NO_PAGES, aside=aside):
         if file.suffix.lower() in READERS and (follow_links or not file.is_symlink()):
             yield file
 
@@ -183,10 +176,6 @@ def _read_folder(path: Path, files: Iterable[Path], follow_links: bool) -> Readi
     # By id, so that the order of a folder does not depend on the file system.
     read = tuple(documents[key] for key in sorted(documents))
     return read, (f"files: {counted(len(read), 'document')}", *notes)
-
-
-def _real(paths: Iterable[Path]) -> list[Path]:
-    return [path.resolve() for path in paths]
 
 
 class DocumentRow(Row):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -41,14 +42,14 @@ def files_in(
     aside
         Files that are left out.
     """
-    entered = {path.resolve()}
+    entered, real_aside = {os.path.realpath(path)}, set(map(os.path.realpath, aside))
     # A stack instead of recursion, because folders may be nested more deeply than the recursion limit.
     waiting = [path]
     while waiting:
         folders = []
         for entry in entries(waiting.pop()):
-            real = entry.resolve()
-            if real in aside or any(map(entry.match, exclude)):
+            real = os.path.realpath(entry)
+            if real in real_aside or any(map(entry.match, exclude)):
                 continue
             if not entry.is_dir() or (entry.is_symlink() and not follow_links):
                 yield entry

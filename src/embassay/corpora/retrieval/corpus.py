@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import SourceError, listed, nearest, quoted
+from embassay.core.errors import SourceError, nearest, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments
 from embassay.core.types import Corpus
@@ -94,14 +94,9 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
     yield amounts
     if numbers and numbers[-1] > 1:
         yield f"up to {numbers[-1]:,} right documents for a question"
-    first_with: dict[tuple[str, ...], str] = {}
-    equal = []
-    for document in in_memory:
-        first = first_with.setdefault(document.passages, document.id)
-        if first != document.id:
-            equal.append(f"{document.id} (as {first})")
+    equal = len(in_memory) - len({document.passages for document in in_memory})
     if equal:
-        yield f"{counted(len(equal), 'document has', 'documents have')} the same text as another: {listed(equal)}"
+        yield f"{counted(equal, 'document repeats', 'documents repeat')} the text of another"
     repeated = len(questions) - len({question.question for question in questions})
     if repeated:
         yield f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word"

@@ -98,7 +98,7 @@ def judged_corpus(
         If no query has a right document.
     """
     text_of = {row.id: row.text for row in queries}
-    whole = {row.id: f"{row.title} {row.text}".strip() for row in documents}
+    whole = _text_by_id(documents)
     texts = {key: text for key, text in whole.items() if text}
     gains: dict[str, dict[str, int]] = {query: {} for query in text_of}
     missing = list[str]()
@@ -108,7 +108,7 @@ def judged_corpus(
         if row.score <= 0:
             counts["with grade 0 or less: not right"] += 1
         elif unknown:
-            missing.append(f"{quoted(unknown[0])} on {row.place}")
+            missing.append(f"{quoted(unknown[0])} on line {row.line}")
         else:
             right = gains[row.query]
             counts["repeated: the highest grade counts"] += row.document in right
@@ -134,3 +134,13 @@ def judged_corpus(
     if about == "these-documents":
         notes.append(JUDGED)
     return corpus_of(name, cut_all(texts, cut), questions, notes=notes)
+
+
+def _text_by_id(documents: Iterable[DocumentRow]) -> dict[str, str]:
+    """Return the title and the text of each document, which may be empty; the rows may be those of several files."""
+    whole = dict[str, str]()
+    for row in documents:
+        if row.id in whole:
+            raise row.error(f"{quoted(row.id)} is already the id of a document", "id")
+        whole[row.id] = f"{row.title} {row.text}".strip()
+    return whole
