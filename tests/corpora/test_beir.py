@@ -63,10 +63,9 @@ def test_judgements_become_questions_with_gains(folder):
         "judgements: test.tsv",
         "passages: document",
         "2 judgements with grade 0 or less: not right",
-        "1 query left out: no right document (the first: q3)",
+        "1 question left out: no right document",
         "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise",
         "3 documents, 2 questions",
-        "up to 2 right documents for a question",
     )
 
 
@@ -81,7 +80,7 @@ def test_units_may_be_documents_and_passages_sentences(folder):
 def test_a_document_without_text_is_left_out_and_counted(folder):
     corpus = load(str(folder(docs=[*DOCS, {"_id": "d4", "title": " ", "text": ""}])), "mine")
     assert len(corpus.documents) == 3
-    assert "1 document left out: no text (the first: d4)" in corpus.notes
+    assert "1 document left out: no text" in corpus.notes
 
 
 def test_the_split_is_test_or_the_only_one_or_the_one_that_is_said(folder):
@@ -187,7 +186,7 @@ def test_broken_queries_are_named(folder, queries, says):
         (HEADER + "q1\td1\t1.5\n", ", line 2, field 'score'"),
         (HEADER + "q1\t\t1\n", ", line 2, field 'corpus-id'"),
         (HEADER, ": no judgement gives a query a right document: no grade is above 0"),
-        (HEADER + "q1\tx\t1\n", ": no judgement gives a query a right document: 'x' on line 2 of test.tsv is missing"),
+        (HEADER + "q1\tx\t1\n", ": no judgement gives a question a right document; passages"),
     ],
 )
 def test_broken_judgements_are_named(folder, qrels, says):

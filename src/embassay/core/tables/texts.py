@@ -1,4 +1,4 @@
-"""Users' text files. Other file types are rejected before a line is read, with advice on conversion."""
+"""Users' text files. Other file types are rejected before a line is read."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ BLANK = "\ufeff \t\r\n"
 """What may stand before the first line of a file: marks and blank lines."""
 BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
-EXPORT = "export the table as CSV (UTF-8) and use that file"
-OFFICE = f"{EXPORT}; of a document, save its text as .txt (UTF-8); of an archive, use the file inside"
+REMEDY = "export a table as CSV (UTF-8), save the text of a document as .txt (UTF-8), unpack an archive"
 TO_TEXT = {
     ".adoc": "convert it to HTML, for example with: asciidoctor FILE.adoc",
     ".pdf": "convert it to text, for example with: pdftotext FILE.pdf",
@@ -28,15 +27,8 @@ TO_TEXT = {
     for suffix in (".docx", ".epub", ".ipynb", ".odt", ".rtf")
 }
 """What to do with documents that are not read, by suffix."""
-KNOWN = (
-    (b"PK\x03\x04", "an Office file or a ZIP archive (.xlsx, .docx, .ods, .epub)", OFFICE),
-    (b"\xd0\xcf\x11\xe0", "an old Office file (.xls, .doc)", OFFICE),
-    (b"%PDF-", "a PDF document", TO_TEXT[".pdf"]),
-    (b"{\\rtf", "an RTF document", TO_TEXT[".rtf"]),
-    (b"\x1f\x8b", "a gzip file", "unpack it and use the file inside"),
-    (b"PAR1", "a Parquet file", "this format is read from a text file; export the table as CSV (UTF-8)"),
-)
-"""First bytes of files that are not text, the name of each type, and what to do instead."""
+BINARY = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF-", b"{\\rtf", b"\x1f\x8b", b"PAR1")
+"""The first bytes of files of Office, of PDF and RTF documents, of archives and of Parquet."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 """The first bytes of texts in UTF-16 and UTF-32."""
 
@@ -116,11 +108,8 @@ def refuse_other_forms(path: Path, beginning: bytes) -> None:
     """Raise SourceError if a file begins like a file type other than UTF-8 text."""
     if beginning.startswith(UTF_16):
         raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
-    for start, kind, remedy in KNOWN:
-        if beginning.startswith(start):
-            raise SourceError(f"{kind}, not a text file; {remedy}", path)
-    if b"\0" in beginning:
-        raise SourceError(f"a binary file, not a text file; {OFFICE}", path)
+    if beginning.startswith(BINARY) or b"\0" in beginning:
+        raise SourceError(f"a binary file, not a text file; {REMEDY}", path)
 
 
 def _iconv(encoding: str, path: Path) -> str:

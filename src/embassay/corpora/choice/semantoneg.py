@@ -33,20 +33,18 @@ class ChoiceRow(Row):
     input: Text
     sentences: Annotated[list[Text], Field(min_length=3, max_length=3)]
     id: Key = column("idx", default="")
-    part_of_speech: PartOfSpeech = ""
+    part_of_speech: PartOfSpeech = "adjective"
     pair: Key = ""
     negation: Key = ""
 
 
-def load(source: str, name: str, *, part_of_speech: str = "adjective") -> Corpus[Choice]:
+def load(source: str, name: str) -> Corpus[Choice]:
     """Read a file in SemAntoNeg's format.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    part_of_speech
-        The part of speech of the replaced words, for lines without a field of that name.
 
     Raises
     ------
@@ -57,11 +55,10 @@ def load(source: str, name: str, *, part_of_speech: str = "adjective") -> Corpus
     for row in read_table(Path(source)).select(ChoiceRow):
         paraphrase = row.sentences.pop(row.label)
         antonym, polarity = row.sentences
-        word_class, pair = row.part_of_speech or part_of_speech, row.pair or pair_of(row.input, antonym)
-        samples.append(Choice(row.key, row.input, antonym, polarity, paraphrase, word_class, pair, row.negation))
+        pair = row.pair or pair_of(row.input, antonym)
+        texts = (row.input, antonym, polarity, paraphrase)
+        samples.append(Choice(row.key, *texts, row.part_of_speech, pair, row.negation))
     corpus = Corpus(name, SHAPE, tuple(samples))
-    # The rows are sound, and the option may not be.
-    corpus.check()
     if corpus.fingerprint != SEMANTONEG_V1:
         return corpus
     return replace(

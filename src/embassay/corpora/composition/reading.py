@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Strict
+from pydantic import BeforeValidator, Strict
 
 from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
@@ -20,15 +20,8 @@ Ratings = tuple[Annotated[Rating, Strict()], ...]
 """Human ratings from 0 to 4, one for each annotator."""
 
 
-class RatedText(BaseModel):
-    """A text with its ratings."""
-
-    text: Text
-    ratings: Ratings = ()
-
-
-Rated = Annotated[RatedText, BeforeValidator(lambda value: value if isinstance(value, dict) else {"text": value})]
-"""A text, or an object with ``text`` and perhaps ``ratings``."""
+Verbalised = Annotated[Text, BeforeValidator(lambda value: value.get("text") if isinstance(value, dict) else value)]
+"""A text, or an object with ``text``."""
 
 
 class CompositionRow(Row):

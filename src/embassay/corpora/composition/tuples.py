@@ -7,12 +7,10 @@ separately.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from embassay.core.samples.composition import Composition, Operator
 from embassay.core.tables.records import has_columns
 from embassay.core.types import Corpus
-from embassay.corpora.composition.reading import CompositionRow, Rated, corpus_of
+from embassay.corpora.composition.reading import CompositionRow, Verbalised, corpus_of
 
 SHAPE = "composition"
 TARGETS: tuple[tuple[str, Operator, bool], ...] = (
@@ -28,12 +26,12 @@ recognises = has_columns("A", "B", *(field for field, *_ in TARGETS), least=3)
 class TupleRow(CompositionRow):
     """Two sets in words, and the result of each operation; null if it is empty."""
 
-    A: Rated
-    B: Rated
-    overlap: Rated | None
-    A_minus_B: Rated | None
-    B_minus_A: Rated | None
-    union: Rated | None
+    A: Verbalised
+    B: Verbalised
+    overlap: Verbalised | None
+    A_minus_B: Verbalised | None
+    B_minus_A: Verbalised | None
+    union: Verbalised | None
 
     def samples(self) -> list[Composition]:
         """Return a sample for each target that is not null."""
@@ -41,10 +39,10 @@ class TupleRow(CompositionRow):
         for field, operator, mirrored in TARGETS:
             target = getattr(self, field)
             # B − A is A − B with the sentences swapped.
-            a, b = (self.B.text, self.A.text) if mirrored else (self.A.text, self.B.text)
+            a, b = (self.B, self.A) if mirrored else (self.A, self.B)
             if target:
-                sample = Composition(f"{self.key}.{field}", operator, a, b, target.text, self.unit or self.key)
-                samples.append(replace(sample, mirrored=mirrored, ratings=target.ratings))
+                name = f"{self.key}.{field}"
+                samples.append(Composition(name, operator, a, b, target, self.unit or self.key, mirrored))
         if not samples:
             raise self.error("every target is null", "union")
         return samples

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
 from embassay.core.tables.records import parsed_json
 from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
@@ -33,14 +32,6 @@ class Asked(BaseModel):
     question: Stripped
     answers: list[Answer] = []
     is_impossible: StrictBool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _unanswerable(cls, value: Any) -> Any:
-        """Leave out whatever answers stand beside ``is_impossible``."""
-        if isinstance(value, dict) and value.get("is_impossible") is True:
-            return {**value, "answers": []}
-        return value
 
 
 class _Paragraph(BaseModel):

@@ -21,11 +21,9 @@ GUESSED = 50_000
 NULLS = frozenset({"nan", "none", "null", "n/a"})
 
 
-def left_out(places: Sequence[str], noun: str, reason: str, plural: str = "") -> list[str]:
-    """Return a note on what was left out and why, with the first one; nothing if nothing was."""
-    if not places:
-        return []
-    return [f"{counted(len(places), noun, plural)} left out: {reason} (the first: {places[0]})"]
+def notes_on(counts: Mapping[tuple[str, str], int]) -> list[str]:
+    """Return notes on what was assumed or left out: the number by its noun and what is said of it."""
+    return [f"{counted(number, noun)} {what}" for (noun, what), number in counts.items() if number]
 
 
 def units(right: Iterable[str], about: About) -> tuple[str, ...]:
@@ -92,8 +90,6 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
     if numbers[:1] == [0]:
         amounts += f", {numbers.count(0):,} of them not answered by any document"
     yield amounts
-    if numbers and numbers[-1] > 1:
-        yield f"up to {numbers[-1]:,} right documents for a question"
     equal = len(in_memory) - len({document.passages for document in in_memory})
     if equal:
         yield f"{counted(equal, 'document repeats', 'documents repeat')} the text of another"

@@ -10,14 +10,13 @@ from typing import Annotated
 from pydantic import Field
 
 from embassay.core.errors import SourceError, quoted
-from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import Record, Table, first_line, read_table
 from embassay.core.tables.rows import Key, Row, Stripped, Text, column
 from embassay.core.tables.texts import read_head, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter
-from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out, units
+from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, notes_on, units
 
 JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 HEADER = ("query-id", "corpus-id", "score")
@@ -101,39 +100,32 @@ def judged_corpus(
     whole = _text_by_id(documents)
     texts = {key: text for key, text in whole.items() if text}
     gains: dict[str, dict[str, int]] = {query: {} for query in text_of}
-    missing = list[str]()
-    counts = Counter[str]()
+    counts = Counter[tuple[str, str]]()
     for row in read_judgements(path):
-        unknown = [key for key, known in ((row.query, gains), (row.document, texts)) if key not in known]
         if row.score <= 0:
-            counts["with grade 0 or less: not right"] += 1
-        elif unknown:
-            missing.append(f"{quoted(unknown[0])} on line {row.line}")
+            counts["judgement", "with grade 0 or less: not right"] += 1
+        elif row.query not in gains or row.document not in texts:
+            counts["judgement", "left out: no such id"] += 1
         else:
             right = gains[row.query]
-            counts["repeated: the highest grade counts"] += row.document in right
+            counts["judgement", "repeated: the highest grade counts"] += row.document in right
             right[row.document] = max(row.score, right.get(row.document, 0))
     questions = []
     for query, right in gains.items():
         if right:
             grades = tuple(right.values())
             questions.append(Question(query, text_of[query], tuple(right), grades, units(right, about)))
+    counts["question", "left out: no right document"] = len(gains) - len(questions)
+    counts["document", "left out: no text"] = len(whole) - len(texts)
+    counts["question", "with the id of a document, which can be retrieved here; BEIR's evaluation leaves it out"] = len(
+        gains.keys() & texts.keys()
+    )
+    all_notes = [*notes, *notes_on(counts)]
     if not questions:
-        reason = f"{missing[0]} is missing" if missing else "no grade is above 0"
-        raise SourceError(f"no judgement gives a query a right document: {reason}", path)
-    notes = [*notes, *(f"{counted(number, 'judgement')} {what}" for what, number in counts.items() if number)]
-    notes += left_out(missing, "judgement", "no such id")
-    notes += left_out([query for query, right in gains.items() if not right], "query", "no right document", "queries")
-    notes += left_out([key for key, text in whole.items() if not text], "document", "no text")
-    same = gains.keys() & texts.keys()
-    if same:
-        notes.append(
-            f"{counted(len(same), 'query', 'queries')} with the id of a document, which can be retrieved here; BEIR's "
-            "evaluation leaves it out"
-        )
+        raise SourceError("; ".join(["no judgement gives a question a right document", *all_notes]), path)
     if about == "these-documents":
-        notes.append(JUDGED)
-    return corpus_of(name, cut_all(texts, cut), questions, notes=notes)
+        all_notes.append(JUDGED)
+    return corpus_of(name, cut_all(texts, cut), questions, notes=all_notes)
 
 
 def _text_by_id(documents: Iterable[DocumentRow]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from embassay.core.types import Corpus
 from embassay.corpora.io import passages
 from embassay.corpora.io.squad import Answer, Paragraph, is_squad
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
-from embassay.corpora.retrieval.corpus import corpus_of
+from embassay.corpora.retrieval.corpus import corpus_of, notes_on
 
 SHAPE = "retrieval"
 recognises = is_squad
@@ -118,7 +118,7 @@ def _read(
                 raise SourceError(f"another question has the id {quoted(asked.id)}", path, None, place)
             seen.add(asked.id)
             offsets = []
-            for answer in asked.answers:
+            for answer in () if asked.is_impossible else asked.answers:
                 offset = _offset(answer, paragraph.text)
                 if offset is None:
                     counts["answer", "left out: empty, or not exactly once in the context"] += 1
@@ -136,8 +136,7 @@ def _read(
                 counts["question", "left out: no answer can be located"] += 1
     if not questions:
         raise SourceError("the file has no usable question", path)
-    notes = [f"{counted(number, noun)} {what}" for (noun, what), number in counts.items() if number]
-    return documents, questions, notes
+    return documents, questions, notes_on(counts)
 
 
 def _offset(answer: Answer, context: str) -> int | None:
