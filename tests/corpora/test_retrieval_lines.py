@@ -94,12 +94,12 @@ def test_a_first_line_longer_than_what_is_looked_at_is_recognised(file):
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ({**COOLS, "right": ["fam"]}, ", line 3, field 'right'"),
+        ({**COOLS, "right": ["fam"]}, ": corpus 'mine', sample 0: the right document 'fam' is not in the corpus"),
         ({**COOLS, "right": "fan"}, ", line 3, field 'right'"),
         ({**COOLS, "right": None}, ", line 3, field 'right'"),
         ({**COOLS, "right": [None]}, ", line 3, field 'right'"),
         ({**COOLS, "right": [1.5]}, ", line 3, field 'right'"),
-        ({**COOLS, "right": ["fan", "fan"]}, ", line 3, field 'right'"),
+        ({**COOLS, "right": ["fan", "fan"]}, ": corpus 'mine', sample 0: a right document is listed twice"),
         ({**COOLS, "question": " "}, ", line 3, field 'question'"),
         ({**COOLS, "question": 7}, ", line 3, field 'question'"),
         ({**COOLS, "split": "dev"}, ", line 3, field 'split'"),
@@ -113,7 +113,7 @@ def test_a_first_line_longer_than_what_is_looked_at_is_recognised(file):
         ),
         (
             {**COOLS, "gains": [1, 1]},
-            ", line 3, field 'right': gains must have",
+            ": corpus 'mine', sample 0: gains must have",
         ),
         (
             {**COOLS, "gains": [True]},
@@ -132,7 +132,7 @@ def test_a_first_line_longer_than_what_is_looked_at_is_recognised(file):
             ", line 3, field 'passages'",
         ),
         ({**FAN, "document": "x", "passages": ["a", ""]}, ", line 3, field 'passages'"),
-        (FAN, ", line 3, field 'document'"),
+        (FAN, ": corpus 'mine', document 2: the id 'fan' is already used"),
     ],
 )
 def test_every_mistake_has_its_line_and_field(file, row, says):
@@ -140,7 +140,7 @@ def test_every_mistake_has_its_line_and_field(file, row, says):
 
 
 def test_an_id_that_stands_twice_is_said(file):
-    assert message(file(FAN, COOLS, COOLS)).startswith(", line 3, field 'id'")
+    assert message(file(FAN, COOLS, COOLS)).startswith(": corpus 'mine', sample 1: the id 'q1' is already used")
 
 
 def test_one_kind_of_line_alone_is_an_error(file):

@@ -117,11 +117,11 @@ class Table:
             For a missing column, and for one that would have two uses.
         """
         use_of: dict[str, str] = {}
-        for use, field in model.model_fields.items():
-            known = known_names(model, use)
-            if not field.is_required():
-                known = [name for name in known if name not in use_of]
-            name = self.column(known, given.get(use, ""))
+        for use in model.model_fields:
+            unused = [name for name in known_names(model, use) if name not in use_of]
+            name = given.get(use) or recognised(self.names, unused)
+            if name and name not in self.names:
+                raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, name)
             if name in use_of:
                 raise SourceError(f"is used both as the {use_of[name]} and as the {use}", self.path, self.line, name)
             if name:
@@ -131,12 +131,6 @@ class Table:
             if field.is_required() and use not in selection.names:
                 raise selection.missing(use)
         return selection
-
-    def column(self, known: Iterable[str], given: str = "") -> str:
-        """Return the name of a column, empty if the table lacks it; a given column must exist."""
-        if given and given not in self.names:
-            raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
-        return given or recognised(self.names, known)
 
 
 def recognised(names: Iterable[str], known: Iterable[str]) -> str:

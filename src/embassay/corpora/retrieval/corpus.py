@@ -67,13 +67,17 @@ def corpus_of(
     questions: Sequence[Question],
     *,
     notes: Iterable[str],
+    source: str = "",
+    noun: str = "document",
 ) -> Corpus[Question]:
-    """Return the corpus, with notes on its size."""
+    """Return the corpus, with notes on its size; ``noun`` is what its documents are called."""
     return Corpus(
         name,
         "retrieval",
         tuple(questions),
+        source=source,
         notes=(*notes, *_amounts(documents, questions)),
+        document_noun=noun,
         documents=documents if isinstance(documents, StoredDocuments) else tuple(documents),
     )
 

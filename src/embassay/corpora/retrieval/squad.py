@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -81,8 +80,7 @@ def load(
     articles = {paragraph.article for paragraph in chosen}
     counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
     notes += [counts, f"documents: {documents}", *notes_on_answers]
-    corpus = corpus_of(name, read, questions, notes=notes)
-    return replace(corpus, document_noun=documents.removesuffix("s"))
+    return corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s"))
 
 
 def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Paragraph]:
