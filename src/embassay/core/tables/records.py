@@ -29,6 +29,7 @@ PARQUET = b"PAR1"
 PEEK = 1_048_576
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 """The names of two columns of sentences to compare that are recognised, tried in this order; case is ignored."""
+FIRST, SECOND = zip(*PAIRS, strict=True)
 ARRAY = "a JSON array; write one object on each line (JSON lines)"
 _QUOTED_CELL = re.compile('"((?:[^"]|"")*)"')
 _SEPARATOR = re.compile('"?sep=(.)"?')

@@ -13,7 +13,7 @@ from pathlib import Path
 from embassay.core.errors import SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.records import Table, columns_in, read_table, recognised_pair
+from embassay.core.tables.records import FIRST, SECOND, Table, columns_in, read_table, recognised_pair
 from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
@@ -39,8 +39,8 @@ class SentenceRow(Row):
 class LabelledPair(Row):
     """Two sentences, and whether they are paraphrases."""
 
-    first: Stripped
-    second: Stripped
+    first: Stripped = column(*FIRST)
+    second: Stripped = column(*SECOND)
     label: YesNo
 
 
@@ -93,9 +93,8 @@ def load(
         )
     path = Path(source)
     table = read_table(path)
-    pair = recognised_pair(table.names)
-    if of_pairs or (pair and not of_sentences and set(SENTENCE).isdisjoint(table.names)):
-        first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
+    has_pairs = recognised_pair(table.names) and set(SENTENCE).isdisjoint(table.names)
+    if of_pairs or (has_pairs and not of_sentences):
         samples, notes = _of_pairs(table, first=first, second=second, label=label)
     else:
         samples, notes = _of_sentences(table, sentence=sentence, group=group, id=id)

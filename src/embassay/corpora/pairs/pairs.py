@@ -16,7 +16,8 @@ from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
 from embassay.core.samples.pairs import Pair
 from embassay.core.tables.records import (
-    PAIRS,
+    FIRST,
+    SECOND,
     Record,
     Table,
     columns_in,
@@ -33,7 +34,6 @@ from embassay.core.types import Corpus
 SHAPE = "pairs"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns may be anything."""
-FIRST, SECOND = zip(*PAIRS, strict=True)
 HEAD = 65_536
 """The number of characters that the format of a table is detected from."""
 STSB = ("sentence1", "sentence2", "score", "subset")
