@@ -216,7 +216,7 @@ def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
 def test_a_table_without_two_texts_says_how_to_name_them(file):
     found = fails(file("a,b,score\nx,y,1\n"))
     assert found.startswith(", line 1")
-    assert "option second" in fails(file("sentence1,b,score\nx,y,1\n"))
+    assert "name another column" in fails(file("sentence1,b,score\nx,y,1\n"))
 
 
 def test_a_json_line_that_misses_a_field_is_named(file):

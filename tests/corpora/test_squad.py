@@ -95,7 +95,7 @@ def test_documents_are_called_what_they_are(file):
 
 
 def test_what_is_impossible_is_unanswerable_whatever_stands_beside_it(file):
-    bad = {"text": 7}
+    bad = answer("Ito", 4)
     corpus = load_corpus(file(article(qa("a", bad, is_impossible=True), qa("b", answer("Ito"), is_impossible=False))))
     assert right(corpus) == {"a": (), "b": ("0-0-0",)}
     assert corpus.notes[-1] == "3 documents, 2 questions, 1 of them not answered by any document"

@@ -587,9 +587,10 @@ class ItemScores:
         texts, values = [self.item, *self.labels.values()], [*self.values.values()]
         if any(array.dtype.kind != "U" for array in texts) or any(array.dtype != np.float64 for array in values):
             raise ValueError("items and labels must be arrays of str, values arrays of float64")
-        lengths = [len(array) for array in (*texts, self.unit, *values)]
+        # A label may also be about something else than the items, for example the encoders.
+        lengths = [len(array) for array in (self.item, self.unit, *values)]
         if len(set(lengths)) > 1:
-            raise ValueError(f"items, labels, units and values must have one entry for each item; they have {lengths}")
+            raise ValueError(f"units and values must have one entry for each item; items, units, values: {lengths}")
         pairs = self.unit_labels
         if pairs.shape[1:] != (2,) or (len(pairs) and not np.isin(self.unit, pairs[:, 0]).all()):
             raise ValueError("'unit_labels' must be pairs of a unit and a label, with each unit of the items")

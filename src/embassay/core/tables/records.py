@@ -58,7 +58,7 @@ class Selection(Generic[R]):
 
     def missing(self, use: str) -> SourceError:
         """Return the error of a column that the table lacks."""
-        remedy = f"; add it, or name another column (option {use})" if use in self.options else ""
+        remedy = "; add it, or name another column" if use in self.options else ""
         problem = f"missing; found {listed(self.table.names)}{remedy}"
         return SourceError(problem, self.table.path, self.table.line, known_names(self.model, use)[0])
 
