@@ -62,15 +62,12 @@ class Paragraph:
         The title of its article; empty if it has none.
     article
         The key of its article: ``article:0``.
-    place
-        Where it is in the file: ``data[0].paragraphs[3]``.
     """
 
     id: str
     text: str
     title: str
     article: str
-    place: str
     questions: list[Asked]
 
 
@@ -94,5 +91,4 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
         # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
         title = article.title.strip().replace("_", " ") if isinstance(article.title, str) else ""
         for index, row in enumerate(article.paragraphs):
-            place = f"data[{number}].paragraphs[{index}]"
-            yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", place, row.qas)
+            yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", row.qas)

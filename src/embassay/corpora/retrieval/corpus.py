@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import SourceError, nearest, quoted
+from embassay.core.errors import SourceError, SpecError, nearest, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments
 from embassay.core.types import Corpus
@@ -80,6 +80,21 @@ def corpus_of(
         document_noun=noun,
         documents=documents if isinstance(documents, StoredDocuments) else tuple(documents),
     )
+
+
+def sound(corpus: Corpus[Question], path: Path) -> Corpus[Question]:
+    """Return a corpus whose questions and documents were not checked when they were read; SourceError if one is wrong.
+
+    Parameters
+    ----------
+    path
+        The file that it was read from.
+    """
+    try:
+        corpus.check()
+    except SpecError as error:
+        raise SourceError(str(error), path) from None
+    return corpus
 
 
 def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> Iterator[str]:

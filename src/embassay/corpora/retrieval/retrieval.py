@@ -12,13 +12,13 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from embassay.core.errors import SourceError, SpecError, listed
+from embassay.core.errors import SourceError, listed
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import has_columns, json_lines
 from embassay.core.tables.rows import Key, Row, Text, checked
 from embassay.core.types import Corpus
-from embassay.corpora.retrieval.corpus import corpus_of
+from embassay.corpora.retrieval.corpus import corpus_of, sound
 
 SHAPE = "retrieval"
 recognises = has_columns("document", "passages", least=2)
@@ -88,8 +88,4 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
     sources = ", ".join(dict.fromkeys(line.source for line in chosen if line.source))
     all_documents = [Document(row.document, tuple(row.passages), row.shared) for row in documents]
     corpus = corpus_of(name, all_documents, questions, notes=notes, source=sources)
-    try:
-        corpus.check()
-    except SpecError as error:
-        raise SourceError(str(error), path) from None
-    return corpus
+    return sound(corpus, path)

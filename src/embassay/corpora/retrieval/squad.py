@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import SourceError, SpecError, quoted
+from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
@@ -22,7 +22,7 @@ from embassay.core.types import Corpus
 from embassay.corpora.io import passages
 from embassay.corpora.io.squad import Answer, Paragraph, is_squad
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
-from embassay.corpora.retrieval.corpus import corpus_of, notes_on
+from embassay.corpora.retrieval.corpus import corpus_of, notes_on, sound
 
 SHAPE = "retrieval"
 recognises = is_squad
@@ -80,7 +80,7 @@ def load(
     articles = {paragraph.article for paragraph in chosen}
     counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
     notes += [counts, f"documents: {documents}", *notes_on_answers]
-    return corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s"))
+    return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
 
 
 def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Paragraph]:
@@ -101,7 +101,7 @@ def _read(
     cut
         Returns the sentences of a paragraph; None if paragraphs are searched.
     """
-    documents, questions, seen = list[Document](), list[Question](), set[str]()
+    documents, questions = list[Document](), list[Question]()
     counts = Counter[tuple[str, str]]()
     for paragraph in paragraphs:
         pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
@@ -110,11 +110,7 @@ def _read(
             ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
         documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
         starts = [start for start, _ in pieces]
-        for number, asked in enumerate(paragraph.questions):
-            if asked.id in seen:
-                place = f"{paragraph.place}.qas[{number}]"
-                raise SourceError(f"another question has the id {quoted(asked.id)}", path, None, place)
-            seen.add(asked.id)
+        for asked in paragraph.questions:
             offsets = []
             for answer in () if asked.is_impossible else asked.answers:
                 offset = _offset(answer, paragraph.text)
