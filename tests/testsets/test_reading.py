@@ -126,7 +126,7 @@ def test_pairs_with_and_without_labels(tmp_path):
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("q,r\na,b\n", {}, "field 'first': missing; found q, r; add it, or name another column with --first"),
+        ("q,r\na,b\n", {}, "field 'first': missing; found q, r; add it, or name another column"),
         ("q,r\na,b\n", {"first": "q"}, "field 'second': missing"),
         ("q,r\na,b\n", {"first": "q", "second": "q"}, "is used both as the first and as the second"),
         ("first,second\na,\n", {}, "line 2, field 'second': an empty text"),

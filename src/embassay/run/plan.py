@@ -455,9 +455,9 @@ def why_unsuited(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> str:
     stored = next((corpus for corpus in corpora if corpus.stored_documents), None)
     if stored and stored.stored_documents:
         return (
-            f"encoder {entry.label!r} cannot encode the documents of corpus {stored.name!r}, whose texts are not at "
-            f"hand; use -e vectors:{stored.stored_documents.path}, or encode them with this encoder into another "
-            "folder (embassay encode)"
+            f"encoder {entry.label!r} cannot encode the documents of corpus {stored.name!r}, whose texts are not "
+            f"available; use -e vectors:{stored.stored_documents.vectors.folder}, or encode them with this encoder "
+            "into another folder (embassay encode)"
         )
     return (
         f"encoder {entry.label!r} needs a corpus and a diagnostic of shape {', '.join(entry.card.shapes)}: leave it "

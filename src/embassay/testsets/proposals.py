@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import InputError, SourceError
-from embassay.corpora.io.folders import Listing
+from embassay.corpora.io.folders import files_in
 from embassay.run.resolve import load_encoder
 from embassay.testsets.base import Advance, Reasons, silent
 from embassay.testsets.files import check_free, write_files
@@ -84,7 +84,7 @@ def topics(folder: Path) -> tuple[SourceSentence, ...]:
         If the folder has no such file, or one is not UTF-8.
     """
     sentences = list[SourceSentence]()
-    for path in Listing().files(folder):
+    for path in files_in(folder):
         if path.name.endswith(TOPIC):
             for number, line in lines_of(path):
                 sentences.append(SourceSentence(html.unescape(line).strip(), number, path.name.removesuffix(TOPIC)))

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from embassay.core.errors import SourceError
-from embassay.core.samples.checks import text_problem
+from embassay.core.samples.base import text_problem
 from embassay.core.store.paths import open_file, unreadable
 from embassay.core.tables.records import Table, is_parquet, read_table, recognised_pair
 from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
@@ -125,7 +125,7 @@ def read(
     aside: Sequence[Path] = (),
     follow_links: bool = False,
 ) -> Reading:
-    """Read a folder of .txt, .md, .rst, .html and .story files, a table, a file in SQuAD's format, or one text.
+    """Read a folder of .txt, .md, .rst, .html and .story files, a table, or one text.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
     # The only column of a table may have any name.
     if not column and len(table.names) == 1:
         column = table.names[0]
-    selection = table.select(SentenceRow, "--column", sentence=column)
+    selection = table.select(SentenceRow, sentence=column)
     if "sentence" not in selection.names:
         raise selection.missing("sentence")
     return [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
@@ -283,7 +283,7 @@ def read_pairs(
     pair = recognised_pair(table.names)
     first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
     has_labels = label != ALL_THE_SAME
-    selection = table.select(LabelledPair, "--{}", first=first, second=second, label=label if has_labels else "")
+    selection = table.select(LabelledPair, first=first, second=second, label=label if has_labels else "")
     if needs_label and has_labels and "label" not in selection.names:
         raise SourceError(f"pairs without a label; name one with {LABEL_OPTION}", path)
     pairs = list[SourcePair]()

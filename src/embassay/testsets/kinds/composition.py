@@ -121,7 +121,8 @@ def build(
             documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
     # The cosines need all fusions, so the filter runs after the generator.
     selection = filtered(documents, chosen, advance)
-    samples, repeats = without_repeats(selection.samples)
+    samples = without_repeats(selection.samples)
+    repeats = len(selection.samples) - len(samples)
     rejected += selection.rejected
     rejected["repeated sample"] += repeats
     return Built(
