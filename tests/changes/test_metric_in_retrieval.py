@@ -1,6 +1,5 @@
 """A metric more in retrieval: one declaration, and every command knows it (``docs/architecture.md``)."""
 
-import importlib.util
 import inspect
 from pathlib import Path
 
@@ -151,14 +150,6 @@ def test_it_is_listed(declared, capsys, monkeypatch):
     assert line.meaning.endswith("; ir-measures")
     monkeypatch.setenv("COLUMNS", "200")
     assert "Rprec[all]" in printed(capsys, "list", "metrics")
-
-
-def test_it_is_in_the_table_of_the_documentation(declared):
-    spec = importlib.util.spec_from_file_location("docs_figures", ROOT / "tools" / "docs_figures.py")
-    docs_figures = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(docs_figures)
-    (line,) = [line for line in docs_figures.metrics().splitlines() if "`Rprec[all]`" in line]
-    assert DECLARATION.meaning in line
 
 
 def test_without_the_declaration_nobody_knows_it(tmp_path, capsys):
