@@ -1,8 +1,8 @@
 """Sentences that findings and verdicts consist of, each declared with what supports it.
 
-A module declares its sentences at its top, beside the code that fills them in; ``docs/findings.md`` lists all of them.
-A test asserts that no sentence claims more than its procedure can show. Absence is what only a test of "not worse" can
-show: a test that finds no difference has not shown that there is none.
+A module declares its sentences at its top, beside the code that fills them in; ``docs/findings.md`` lists those that a
+procedure decides. A test asserts that no sentence claims more than its procedure can show. Absence is what only a test
+of "not worse" can show: a test that finds no difference has not shown that there is none.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ USE = Template(
 USE_NONE = replace(
     USE,
     text="None of them: the highest value is {encoder}. {headline}.",
-    when="the same, where its interval lies wholly below chance",
+    when="in place of the one to use, where its interval lies wholly below chance",
     procedure=INTERVAL,
     title="All are below chance",
 )
