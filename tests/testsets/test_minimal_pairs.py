@@ -210,9 +210,9 @@ def test_how_far_it_is():
 def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():
     asked = []
 
-    def fills(gaps):
-        asked.extend(gaps)
-        return [("accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear")]
+    def fills(before, after):
+        asked.append((before, after))
+        return "accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear"
 
     made = build(sources(LINES[1:2]), mlm=SimpleNamespace(name="some model", fills=fills))
     assert asked == [("The teacher did not ", " the idea that the boys gave her.")]

@@ -89,15 +89,12 @@ class NegatedAntonymsOptions(PairColumns, BuildOptions):
     ----------
     count
         Maximum number of quadruples; all by default.
-    pairs
-        Read at most the first N pairs; all by default.
     auxiliary
         When a negation is removed, drop its auxiliary ("knows", the default) or keep it ("does know").
     as_published
         Only not with an adjective, and each antonym of WordNet, as the paper has it; review the sheet.
     """
 
-    pairs: int | None = None
     auxiliary: Auxiliary | None = None
     as_published: Flag = False
 

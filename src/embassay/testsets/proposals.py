@@ -87,7 +87,7 @@ def topics(folder: Path) -> tuple[SourceSentence, ...]:
     for path in Listing().files(folder):
         if path.name.endswith(TOPIC):
             for number, line in lines_of(path):
-                sentences.append(SourceSentence(html.unescape(line).strip(), number, path.name.removesuffix(TOPIC)))
+                sentences.append(SourceSentence(html.unescape(line), number, path.name.removesuffix(TOPIC)))
     if not sentences:
         raise SourceError(f"this folder has no file {TOPIC} with sentences", folder)
-    return tuple(sentence for sentence in sentences if sentence.text)
+    return tuple(sentences)

@@ -201,7 +201,7 @@ def _random(original: Original, attempt: Try, tools: Tools, stream: Generator) -
     tagged, choice = original.tagged, attempt.choice
     word = tagged.words[choice.index]
     if tools.guess:
-        (words,) = tools.guess([(tagged.text[: word.start], tagged.text[word.end :])])
+        words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
     else:
         words = tools.vocabulary.like(tagged, choice.index, stream)
     for text in random_words(tagged, choice, words, tools.lexicon, any_frame=tools.guess is not None):

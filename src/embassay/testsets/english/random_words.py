@@ -8,7 +8,7 @@ authors of HEROS removed near-synonyms by hand ("great" for "good").
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
 from numpy.random import Generator
@@ -34,10 +34,8 @@ COMPLEMENTS = {
     "cl": "admit claim swear forget remember pretend learn notice prove promise hope hear",
 }
 """Verbs with a gerund, an infinitive, a clause, or an object and an infinitive; no other verbs replace them."""
-Gap = tuple[str, str]
-"""The texts before and after a word."""
-Guess = Callable[[Sequence[Gap]], Sequence[Iterable[str]]]
-"""A masked language model: returns the words that it predicts for each gap, most likely first."""
+Guess = Callable[[str, str], Iterable[str]]
+"""A masked language model: returns the words that it predicts between two texts, most likely first."""
 SHARE = 0.2
 """The minimum share of a word's occurrences that are in a frame: "says" seldom has an object."""
 UNUSABLE = frozenset(

@@ -54,8 +54,8 @@ class Fills(Protocol):
         """Its name on the data card."""
         ...
 
-    def fills(self, gaps: Sequence[tuple[str, str]]) -> Sequence[Iterable[str]]:
-        """Return the words that it predicts between the two texts of each gap, most likely first."""
+    def fills(self, before: str, after: str) -> Iterable[str]:
+        """Return the words that it predicts between two texts, most likely first."""
         ...
 
 

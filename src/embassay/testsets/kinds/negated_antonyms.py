@@ -34,7 +34,7 @@ from embassay.testsets.sources import (
 
 
 def read(
-    path: Path, *, column: str = "", first: str = "", second: str = "", label: str = "", pairs: int | None = None
+    path: Path, *, column: str = "", first: str = "", second: str = "", label: str = ""
 ) -> tuple[SourceSentence, ...] | tuple[SourcePair, ...]:
     """Read sentences, or pairs of paraphrases: Opusparcus as released, or a table with two columns of sentences.
 
@@ -42,8 +42,6 @@ def read(
     ----------
     column
         The column of sentences; a table with two of them is then not read as pairs.
-    pairs
-        Read at most the first ``pairs`` pairs; the paper took the first 1,500,000 of Opusparcus.
 
     Raises
     ------
@@ -54,12 +52,10 @@ def read(
     """
     if column and (first or second or label):
         raise SpecError("--column names sentences, --first, --second and --label name pairs: use one or the other")
-    if pairs is not None and pairs < 1:
-        raise SpecError(f"pairs must be 1 or more, is {pairs}")
     if column:
         return read_sentences(path, column)
     if first or second or label or is_opusparcus(path) or is_of_pairs(path):
-        return read_pairs(path, first, second, label, count=pairs)
+        return read_pairs(path, first, second, label)
     return read_sentences(path)
 
 
