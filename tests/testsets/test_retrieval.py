@@ -184,7 +184,7 @@ def test_units_that_are_taken_away_leave_questions_without_an_answer():
     assert not left & {sample.unit for sample in gone}
     assert len(left) == len(PARTS) - 3
     assert all(sample.id not in built.answers for sample in gone)
-    assert any("3 units removed, 3 passages: 3 questions that no document answers" in note for note in built.notes)
+    assert any("3 units removed: 3 questions that no document answers" in note for note in built.notes)
 
 
 def test_nothing_that_is_left_answers_what_was_taken_away():
@@ -519,8 +519,7 @@ def test_a_unit_whose_questions_another_may_answer_is_not_taken_away(seed):
     built = retrieval.build(sources, generator=stub, unanswerable=0.9, seed=seed)
     assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
     assert told(built)["Which thing do owners wipe once in seven days?"] == ()
-    said = "1 unit removed (unanswerable=0.9 of 2): 1 of them has questions that another unit may answer"
-    assert said in built.notes
+    assert "1 unit removed: 1 question that no document answers" in built.notes
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcd"), max_size=30))
@@ -555,24 +554,9 @@ def test_the_last_unit_is_not_taken_away(units):
     built = build(documents(PARTS[:units]), unanswerable=1)
     assert len(built.documents) == 1
     assert sum(bool(sample.right) for sample in built.samples) == 1
-    assert any(f"(unanswerable=1 of {units}): at least one must remain" in note for note in built.notes)
+    assert any(note.startswith("1 fewer than requested: ") for note in built.notes)
     rest = ("rest", "Wipe the door of the drum with a cloth each week.")
     assert not any(s.right for s in build(documents((*PARTS[:units], rest)), unanswerable=1).samples)
-
-
-def test_a_share_that_takes_no_unit_is_said():
-    built = build(documents(PARTS[:3]), unanswerable=0.1)
-    assert "0 units removed (unanswerable=0.1 of 3): the share rounds to 0" in built.notes
-    assert not any("unanswerable" in note for note in build(documents(PARTS), unanswerable=0.1).notes)
-    assert not any("unanswerable" in note for note in build(documents(PARTS[:3]), unanswerable=0).notes)
-
-
-def test_one_of_a_kind_is_said_in_the_singular():
-    copy = ("copy", PARTS[0][1].replace("dryer.", "dryer!"))
-    notes = build(documents((*PARTS[:2], copy)), unanswerable=0, test=0.5).notes
-    assert "1 of them says nearly the same as another: both are right if both have the answer" in notes
-    assert "1 question with several right documents" in notes
-    assert "split by unit, test: 1 question of 1 unit; train: 1 question of 1 unit" in notes
 
 
 def test_each_place_of_a_prompt_is_filled():

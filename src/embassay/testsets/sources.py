@@ -132,8 +132,8 @@ LABEL = ("label", "quality", "is_duplicate")
 ALL_THE_SAME = "none"
 """Given as the column of labels: there is none, because all pairs have the same meaning."""
 UNLABELLED = (
-    f"pairs without a label; name one with --label, or write --label {ALL_THE_SAME} if the sentences of every pair mean "
-    "the same"
+    f"pairs without a label; name one with --label, or write --label {ALL_THE_SAME} if the sentences of every pair "
+    "mean the same"
 )
 LONGEST = 1_000
 """The maximum number of characters of a sentence."""

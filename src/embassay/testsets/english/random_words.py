@@ -18,7 +18,7 @@ from embassay.testsets.english.parser import function_words, possible
 from embassay.testsets.english.replacements import Replacement, listed_words
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.syntax import around_adjective, around_verb
-from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.wordnet import SIMILAR, WordNet
 from embassay.testsets.english.words import Tagged, base_form, inflected, substituted, tag
 
 TRIES = 12
@@ -237,7 +237,7 @@ def related(lemma: str, wordnet: WordNet) -> frozenset[str]:
     for part in ("a", "v"):
         # Rarer senses would exclude many words that have nothing to do with the usual ones.
         for synset in wordnet.senses(lemma, part)[:3]:
-            for near in (*synset.words, *wordnet.similar(synset)):
+            for near in (*synset.words, *wordnet.pointed(synset, SIMILAR)):
                 names.update(wordnet.synonyms(near, part))
                 names.update(wordnet.antonyms(near, part))
     return frozenset(names | _listed_kin().get(lemma, frozenset()))
