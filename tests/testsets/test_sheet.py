@@ -93,7 +93,7 @@ def test_no_cell_is_a_formula(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[1].update(rating="5"), "line 3, field 'rating': must be a number from 0 to 4, is '5'"),
+        (lambda rows: rows[1].update(rating="5"), "line 3, field 'rating': must be a number from 0 to 4, is 5"),
         (lambda rows: rows[1].update(rating="-1"), "line 3, field 'rating'"),
         (lambda rows: rows[1].update(rating="nan"), "line 3, field 'rating'"),
         (lambda rows: rows[1].update(rating="good"), "line 3, field 'rating'"),

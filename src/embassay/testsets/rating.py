@@ -261,15 +261,10 @@ def _remaining(lines: Sequence[Line], wrong: Sequence[Key], ratings: Ratings) ->
     remaining = list[Line]()
     for line in lines:
         item = id_of(line)
-        if "edits" in line:
-            # How the edits were made is written by their names.
-            for field in ("edits", "source"):
-                values = line.get(field, {})
-                kept = {edit: value for edit, value in values.items() if (item, edit) not in wrong}
-                line = {name: value for name, value in (line | {field: kept}).items() if value}
-            if "edits" not in line:
-                continue
-        elif item in wrong_items:
+        # How the edits were made is written by their names.
+        for field in {"edits", "source"} & line.keys() if "edits" in line else ():
+            line[field] = {edit: value for edit, value in line[field].items() if (item, edit) not in wrong}
+        if not line.get("edits", item not in wrong_items):
             continue
         given = [rating for rating in ratings.get((item, line.get("operator", "")), ()) if rating is not None]
         remaining.append(line | {"ratings": given} if given else line)

@@ -152,7 +152,7 @@ def _notes_on_removed(samples: Sequence[Question], removed: int, requested: int)
         lost = counted(sum(not sample.right for sample in samples), "question")
         yield f"{counted(removed, 'unit')} removed: {lost} that no document answers"
     if removed < requested:
-        yield f"{requested - removed:,} fewer than requested: another unit may answer their questions, or none would stay"
+        yield f"{requested - removed:,} fewer than requested: others may answer their questions, or none would stay"
 
 
 def _shares(splits: Mapping[str, str], units: Mapping[str, str]) -> Iterator[str]:
