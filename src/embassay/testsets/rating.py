@@ -113,7 +113,10 @@ def rate(
     out = None if out is None else output_path(out)
     if not LOW <= bar <= HIGH:
         raise InputError(f"--bar must be from {LOW} to {HIGH}, is {bar:g}")
-    name, ratings_of = _ratings([source_path(sheet) for sheet in sheets])
+    paths = [source_path(sheet) for sheet in sheets]
+    if len(set(paths)) < max(len(paths), 1):
+        raise InputError("name at least one sheet, and each only once: embassay rate FILE …")
+    name, ratings_of = read_ratings(paths)
     keys = list(ratings_of)
     ratings = np.array(list(ratings_of.values()), dtype=np.float64)
     # Masked, because nanmean warns about rows that nobody rated.
@@ -140,20 +143,6 @@ def rate(
     content = content_of(rest)
     write_files({card: with_reading(head, markdown(rated), name_of(out.name, content)).encode(), out: content})
     return replace(rated, notes=(f"test set: {out}, {remaining:,} of {counted(total, 'sample')}", f"data card: {card}"))
-
-
-def _ratings(paths: Sequence[Path]) -> tuple[str, Ratings]:
-    """Return the corpus of some sheets, and the ratings of all annotators; None for a row that one did not rate."""
-    if not paths or len(set(paths)) < len(paths):
-        raise InputError("name at least one sheet, and each only once: embassay rate FILE …")
-    sheets = [read_ratings(path) for path in paths]
-    name = sheets[0][0]
-    for path, (other, _) in zip(paths, sheets, strict=True):
-        if other != name:
-            problem = f"is for {other!r}, {paths[0]} for {name!r}; all sheets must be for one corpus"
-            raise SourceError(problem, path, None, "corpus")
-    keys = dict.fromkeys(key for _, ratings in sheets for key in ratings)
-    return name, {key: [ratings.get(key) for _, ratings in sheets] for key in keys}
 
 
 # --- Tables ---

@@ -189,8 +189,12 @@ class RatingRow(SheetRow):
     rating: Number | None = None
 
 
-def read_ratings(path: Path) -> tuple[str, dict[Key, float | None]]:
-    """Return the corpus of a sheet that an annotator has filled, completely or in part, and the ratings.
+def read_ratings(paths: Sequence[Path]) -> tuple[str, dict[Key, list[float | None]]]:
+    """Return the corpus of the sheets of one or several annotators, and the ratings of each row.
+
+    Returns
+    -------
+    The name of the corpus; one rating of each annotator, None for a row that one of them did not rate.
 
     Raises
     ------
@@ -198,19 +202,22 @@ def read_ratings(path: Path) -> tuple[str, dict[Key, float | None]]:
         With file, line and column, for a file that is no such sheet, rows of two corpora, repeated rows, ratings that
         are not from 0 to 4, and a sheet without any rating.
     """
-    corpus, ratings = "", dict[Key, float | None]()
-    for row in sheet_rows(path, RatingRow):
-        corpus = corpus or row.corpus
-        if row.corpus != corpus:
-            raise row.error(f"is {row.corpus!r}, but {corpus!r} above; a sheet must be for one corpus", "corpus")
-        key = (row.item, row.edit)
-        if key in ratings:
-            raise row.error(f"{' '.join(key)!r} appears twice", "item")
-        if row.rating is not None and not LOW <= row.rating <= HIGH:
-            raise row.error(f"must be a number from {LOW} to {HIGH}, is {row.rating:g}", "rating")
-        ratings[key] = row.rating
-    if all(rating is None for rating in ratings.values()):
-        raise SourceError("no row is rated; write numbers from 0 to 4", path, None, "rating")
+    corpus, ratings = "", dict[Key, list[float | None]]()
+    for place, path in enumerate(paths):
+        seen = dict[Key, float | None]()
+        for row in sheet_rows(path, RatingRow):
+            corpus = corpus or row.corpus
+            if row.corpus != corpus:
+                raise row.error(f"is {row.corpus!r}, but {corpus!r} above; all rows must be for one corpus", "corpus")
+            key = (row.item, row.edit)
+            if key in seen:
+                raise row.error(f"{' '.join(key)!r} appears twice", "item")
+            if row.rating is not None and not LOW <= row.rating <= HIGH:
+                raise row.error(f"must be a number from {LOW} to {HIGH}, is {row.rating:g}", "rating")
+            seen[key] = row.rating
+            ratings.setdefault(key, [None] * len(paths))[place] = row.rating
+        if all(rating is None for rating in seen.values()):
+            raise SourceError("no row is rated; write numbers from 0 to 4", path, None, "rating")
     return corpus, ratings
 
 
