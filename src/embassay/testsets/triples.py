@@ -86,12 +86,9 @@ def triples(
         if not candidates:
             rejected[TOO_SHORT if len(parts) < SENTENCES else NONE_WHOLE] += 1
             continue
-        new = list[Triple]()
-        for triple in _drawn(document, candidates, seed, per_document):
-            if triple.sentences in seen:
-                rejected["repeated triple of sentences"] += 1
-            else:
-                new.append(triple)
+        drawn = _drawn(document, candidates, seed, per_document)
+        new = [triple for triple in drawn if triple.sentences not in seen]
+        rejected["repeated triple of sentences"] += len(drawn) - len(new)
         seen.update(triple.sentences for triple in new)
         if new:
             by_document.append(new)
@@ -129,10 +126,7 @@ def _sentences(text: str) -> list[str]:
 def _candidates(document: SourceDocument, parts: Sequence[str], wanted: Callable[[str], bool]) -> list[Triple]:
     """Return all triples of different wanted sentences; in an English document, all three must be English."""
     is_english_document = language_of(document.text) == "English"
-    usable = list[bool]()
-    for part in parts:
-        is_in_language = not is_english_document or may_be_english(part)
-        usable.append(wanted(part) and is_in_language)
+    usable = [wanted(part) and (not is_english_document or may_be_english(part)) for part in parts]
     unit = document.unit or document.id
     candidates = list[Triple]()
     for place in range(len(parts) - SENTENCES + 1):
@@ -146,13 +140,9 @@ def _candidates(document: SourceDocument, parts: Sequence[str], wanted: Callable
 
 def _drawn(document: SourceDocument, candidates: Sequence[Triple], seed: int, most: int) -> list[Triple]:
     """Draw triples that share no sentence, in the order of the document."""
-    order = generator(seed, "builders", "composition", document.id).permutation(len(candidates)).tolist()
     drawn = list[Triple]()
-    for number in order:
-        if len(drawn) == most:
-            break
+    for number in generator(seed, "builders", "composition", document.id).permutation(len(candidates)).tolist():
         triple = candidates[number]
-        overlaps = any(abs(triple.place - other.place) < SENTENCES for other in drawn)
-        if not overlaps:
+        if all(abs(triple.place - other.place) >= SENTENCES for other in drawn[:most]):
             drawn.append(triple)
-    return sorted(drawn, key=lambda triple: triple.place)
+    return sorted(drawn[:most], key=lambda triple: triple.place)
