@@ -19,7 +19,6 @@ from embassay.core.store.paths import source_path
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Row, Stripped
 from embassay.core.tables.texts import read_text
-from embassay.testsets.english.parser import possible
 from embassay.testsets.english.syntax import Around, around_adjective, around_verb, dependents
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Words, inflected, word_at
@@ -153,12 +152,7 @@ def _is_in_empty_clause(words: Words, index: int) -> bool:
     word, verb = words[index], index
     if not word.tag.startswith("VB"):
         verb = word.head
-    if any(words[place].lowercase in _EMPTIED for place in dependents(words, verb) if place < verb):
-        return True
-    # "What I thought it was", "the cook I think he is".
-    before_subject = word_at(words, index - 2)
-    is_relative = before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
-    return is_relative and word.lemma in {"think", "believe"} and word_at(words, index - 1).tag == "PRP"
+    return any(words[place].lowercase in _EMPTIED for place in dependents(words, verb) if place < verb)
 
 
 def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | None:
@@ -169,8 +163,6 @@ def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | Non
     tag = "JJ"
     if entry.part == "v":
         tag = words[index].tag
-    if tag in {"VBP", "VBD"} and possible(words[index].lowercase) >= {"VB", "VBD"}:
-        return None  # "they hurt it" may be in the present or in the past tense
     forms = list[str]()
     for lemma in lemmas:
         # Of several words, such as "look for", the first is inflected.
