@@ -11,7 +11,7 @@ import embassay as ea
 from embassay.cli import build as building_module
 from embassay.cli import generate as generating_module
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import InputError, SpecError
+from embassay.core.errors import InputError
 from embassay.core.plugins import BUILDERS, Folder
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.minimal_pairs import MinimalPairs
@@ -201,7 +201,7 @@ def test_a_wrong_command_is_refused_in_one_line(arguments, message, capsys, tmp_
     ],
 )
 def test_wrong_options_are_refused(fake, options, message):
-    with pytest.raises(SpecError, match=message):
+    with pytest.raises(InputError, match=message):
         ea.build("minimal-pairs", list(SENTENCES), **options)
 
 

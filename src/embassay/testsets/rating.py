@@ -125,24 +125,23 @@ def rate(
     rated = Rated(bar, _subsets(keys, ratings, means, bar), kept=int((~below).sum()), dropped=int(below.sum()))
 
     path = source_path(corpus or Path(sheets[0]).parent / name.rpartition("@")[0])
-    is_needed = out is not None or corpus is not None or path.is_file()
-    lines = _corpus(path, name, keys) if is_needed else []
+    lines = _corpus(path, name, keys) if out or corpus or path.is_file() else []
     card = SetFiles(path).card
     head = card.read_text(encoding="utf-8") if card.is_file() else ""
     if out is None:
-        if not lines or not head:
-            return rated
-        write_files({card: with_reading(head, markdown(rated)).encode()})
-        return replace(rated, notes=(f"data card: {card} now contains the ratings",))
+        if lines and head:
+            write_files({card: with_reading(head, markdown(rated)).encode()})
+            rated = replace(rated, notes=(f"data card: {card} now contains the ratings",))
+        return rated
     card = SetFiles(out).card
     check_free((out, card), overwrite)
     rest = _remaining(lines, [key for key, is_error in zip(keys, below, strict=True) if is_error], ratings_of)
-    remaining, total = (sum("document" not in line for line in some) for some in (rest, lines))
+    remaining = sum("document" not in line for line in rest)
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {bar:g}; {out} is not written")
     content = content_of(rest)
     write_files({card: with_reading(head, markdown(rated), name_of(out.name, content)).encode(), out: content})
-    return replace(rated, notes=(f"test set: {out}, {remaining:,} of {counted(total, 'sample')}", f"data card: {card}"))
+    return replace(rated, notes=(f"test set: {out}, {counted(remaining, 'sample')}", f"data card: {card}"))
 
 
 # --- Tables ---

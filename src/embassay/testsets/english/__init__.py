@@ -10,7 +10,7 @@ from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
 from embassay.testsets.english.random_words import Vocabulary
 from embassay.testsets.english.replacements import word_lists
-from embassay.testsets.english.selection import named, sentences, unfit
+from embassay.testsets.english.selection import named, unfit
 from embassay.testsets.english.spelling_and_grammar import grammar_checker
 from embassay.testsets.english.typos import common_misspellings, read_misspellings
 from embassay.testsets.english.word_classes import ABBREVIATIONS
@@ -36,7 +36,6 @@ __all__ = [
     "published_quadruples",
     "quadruple",
     "read_misspellings",
-    "sentences",
     "tag",
     "unfit",
     "with_edits",

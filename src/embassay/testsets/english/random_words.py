@@ -250,15 +250,14 @@ def _listed_kin() -> dict[str, frozenset[str]]:
     They are the connected component of the word in the graph of synonyms and antonyms of the list of replacements, and
     the words of its lines in :data:`NEAR`.
     """
-    components: dict[str, set[str]] = {}
-    for listed in listed_words().values():
-        for entry in listed:
-            merged = set[str]()
-            for word in (entry.word, entry.synonym, entry.antonym):
-                merged |= components.get(word, {word})
-            for word in merged:
-                components[word] = merged
-    kin = {word: frozenset(component) for word, component in components.items()}
+    from scipy.cluster.hierarchy import DisjointSet
+
+    entries = [entry for listed in listed_words().values() for entry in listed]
+    components = DisjointSet({word for entry in entries for word in (entry.word, entry.synonym, entry.antonym)})
+    for entry in entries:
+        components.merge(entry.word, entry.synonym)
+        components.merge(entry.word, entry.antonym)
+    kin = {word: frozenset(components.subset(word)) for word in components}
     for line in NEAR:
         near = frozenset(line.split())
         for word in near:

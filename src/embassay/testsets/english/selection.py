@@ -20,10 +20,6 @@ SHORTEST, LONGEST = 9, 24
 NAME = "Jackie"
 """The name that HEROS puts in place of ``[NAME]``."""
 _PLAIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ÿ0-9 ,;:'’().!$£€%&…\-–—/\[\]]+")
-_BREAK = re.compile(
-    r"(?<!\b[A-Z])(?<!\bMr|\bMs|\bDr|\bSt|\bvs)(?<!\bMrs|\betc)(?:[.!?…]+[\")”]?\s+(?=[\"“(\[]?[A-Z]))|\n+"
-)
-"""The end of a sentence."""
 _INNER = re.compile(r"(?<!\b[A-Z])(?<!\bMr|\bMs|\bDr|\bSt|\bvs)(?<!\bMrs|\betc)[.!…]+(?:\s+(?=\S)|(?=[A-Za-z(]))")
 """A full stop or similar inside a text, after which another sentence may start."""
 _WEBBY = re.compile(
@@ -78,13 +74,6 @@ def unfit(text: str) -> str:
     if _LOUD.search(text):
         return "dots, capitals or letters in a row"
     return "profanity" if is_profane(text) else ""
-
-
-def sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text; a sentence ends at a full stop or similar mark before a capital letter."""
-    ends = [match.end() for match in _BREAK.finditer(text)]
-    parts = [text[start:end].strip() for start, end in pairwise([0, *ends, len(text)])]
-    return tuple(part for part in parts if part)
 
 
 def named(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.corpora.io.passages import whole_sentences
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import (
     Left,
@@ -29,7 +30,6 @@ from embassay.testsets.english import (
     original,
     pipeline_facts,
     read_misspellings,
-    sentences,
     tag,
     unfit,
     with_edits,
@@ -135,7 +135,7 @@ def _fitting(sources: Sequence[SourceSentence], rejected: Reasons) -> Iterator[t
     """Yield (id, unit, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
     seen = set[str]()
     for source in sources:
-        parts = sentences(source.text)
+        parts = whole_sentences(source.text)
         for number, text in enumerate(parts, 1):
             reason = unfit(text)
             if reason:

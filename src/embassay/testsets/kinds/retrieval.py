@@ -83,11 +83,20 @@ def build(
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
     rejected = Reasons()
     if method != "generator":
-        _check_without_generator(method, generator=generator, prompt=prompt, per_passage=per_passage)
+        if method not in SOURCES:
+            raise SpecError(f"method must be generator, {' or '.join(SOURCES)}, is {method!r}")
+        if generator is not None or prompt or per_passage != 1:
+            raise SpecError(f"generator, prompt and per_passage cannot be used with method {method}")
         made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
         entries = [_entry(query, made) for query in made.queries]
         built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
-        return _with_provenance(built, made)
+        return replace(
+            built,
+            rejected=made.rejected,
+            notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[method]),
+            materials=(library("sentencex", "ends of sentences"),),
+            source=made.source,
+        )
     if generator is None:
         raise SpecError(
             "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
@@ -128,16 +137,6 @@ def _check(per_passage: int, leak: float, **shares: float) -> None:
         raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
 
 
-def _check_without_generator(method: str, *, generator: Generator | None, prompt: str, per_passage: int) -> None:
-    """Raise SpecError for an unknown method, and for options that only a chat model uses."""
-    if method not in SOURCES:
-        raise SpecError(f"method must be generator, {' or '.join(SOURCES)}, is {method!r}")
-    options = {"generator": generator is not None, "prompt": bool(prompt), "per_passage": per_passage != 1}
-    for name, is_set in options.items():
-        if is_set:
-            raise SpecError(f"{name} cannot be used with method {method}, which needs no chat model")
-
-
 def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     """Return a made query in the form of a question without an answer's wording."""
     # A passage may be a near-duplicate of several right ones; it counts once.
@@ -146,21 +145,6 @@ def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
         near |= {each.id: each for each in (passage, *made.groups.near(passage))}
     question = PassageQuestion(query.right[0], query.text, "", made.source)
     return Answered(query.id, question, query.right, tuple(near.values()))
-
-
-def _with_provenance(built: Built, made: MadeQueries) -> Built:
-    """Return a test set of made queries with what the data card says of them."""
-    materials = []
-    # Only cloze queries are sentences of the documents; headings need no sentence splitter.
-    if made.method == "cloze":
-        materials.append(library("sentencex", "ends of sentences"))
-    return replace(
-        built,
-        rejected=made.rejected,
-        notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method]),
-        materials=tuple(materials),
-        source=made.source,
-    )
 
 
 def _wanted(fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Reasons) -> list[Passage]:
