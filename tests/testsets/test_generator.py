@@ -90,14 +90,10 @@ def test_what_is_in_the_journal_is_not_asked_again(chat, make):
     assert again.replies(REQUESTS, lambda done, total: seen.append(done)) == right()
     assert set(chat.asked.values()) == {1}
     assert seen == [5, 6, 7, 8]
-    asked, taken = again.notes()
-    assert "answered 3 requests" in asked
-    assert asked.endswith(" at 2 per million.")
-    assert taken == f"5 answers of m at {chat.host} taken from the journal of an earlier build."
+    (note,) = again.notes()
+    assert "answered 3 requests" in note
+    assert note.endswith(" at 2 per million; taken from the journal of an earlier build: 5 answers.")
     assert chat.asked.total() == 8
-    third = make()
-    third.replies(REQUESTS)
-    assert third.notes() == (taken.replace("5", "8", 1),)
 
 
 def test_the_same_prompt_is_sent_once(chat, make):

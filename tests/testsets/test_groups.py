@@ -161,7 +161,6 @@ class Planted:
 
 
 def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
-    monkeypatch.setattr("embassay.testsets.encoding.BLOCK", 2)
     monkeypatch.setattr("embassay.testsets.proposals.load_encoder", lambda spec: Planted())
     told = []
     mine = write(tmp_path / "mine.txt", "\n".join((*RAIN, "It is late.", *SHOP, "Go home.")))

@@ -539,16 +539,6 @@ def test_the_same_question_of_a_passage_is_looked_at_once():
     assert built.rejected["repeated question"] == 2
 
 
-def test_a_question_that_two_passages_of_a_document_answer_alike_has_both():
-    first = "Each washer of the Velmo range heats the water to 40 degrees in its saving programme."
-    second = "Who wants to pay less can take the saving programme, which stops the heater at 40 degrees."
-    asked = answer_of("How warm does the water get in a wash that saves?", "40 degrees")
-    sources = [SourceDocument("washer", f"{first}\n\n{second}"), *documents(PARTS[4:])]
-    built = retrieval.build(sources, generator=Stub(lambda r: asked if "washer" in r.key else ""), unanswerable=0)
-    assert told(built) == {"How warm does the water get in a wash that saves?": ("washer#1", "washer#2")}
-    assert built.rejected["repeated question"] == 1
-
-
 @pytest.mark.parametrize("units", [1, 3])
 def test_the_last_unit_is_not_taken_away(units):
     built = build(documents(PARTS[:units]), unanswerable=1)

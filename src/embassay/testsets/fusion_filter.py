@@ -21,7 +21,6 @@ from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
 from embassay.stats.geometry.closeness import paired_cosine
 from embassay.testsets.base import Advance, Reasons
-from embassay.testsets.encoding import vectors_of
 
 Which = Literal["bd", "neighbours"]
 
@@ -119,7 +118,8 @@ def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], adva
     place_of = {text: place for place, text in enumerate(texts)}
     places = np.array([[place_of[text] for text in pair] for pair in pairs])
     cosines = []
-    for encoder in encoders:
-        vectors = vectors_of(texts, encoder, advance)
+    for number, encoder in enumerate(encoders, 1):
+        vectors = encoder.fit(texts).encode(texts, "text")
+        advance(number, len(encoders))
         cosines.append(paired_cosine(vectors[places[:, 0]], vectors[places[:, 1]]))
     return np.array(cosines)

@@ -14,7 +14,6 @@ from embassay.corpora.io.folders import Listing
 from embassay.run.resolve import load_encoder
 from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.base import Advance, Reasons, silent
-from embassay.testsets.encoding import vectors_of
 from embassay.testsets.files import check_free, write_files
 from embassay.testsets.kinds.groups import CONFIRM, SMALLEST
 from embassay.testsets.sheets import sheet_of
@@ -110,7 +109,9 @@ def propose(texts: Sequence[str], encoder: Encoder, threshold: float, advance: A
     """
     if not 0 < threshold < 1:
         raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
-    clusters = complete_linkage(vectors_of(texts, encoder, advance), threshold)
+    vectors = encoder.fit(texts).encode(texts, "text")
+    advance(len(texts), len(texts))
+    clusters = complete_linkage(vectors, threshold)
     members = defaultdict[int, list[str]](list)
     for text, cluster in zip(texts, clusters.tolist(), strict=True):
         members[cluster].append(text)

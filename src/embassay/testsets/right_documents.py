@@ -36,51 +36,29 @@ class Answered:
 
 
 def answered(asked: Iterable[PassageQuestion], grounds: PassageGroups, rejected: Reasons) -> list[Answered]:
-    """Find the passages that answer each question; count in ``rejected`` those that two passages answer differently.
-
-    A question that was asked about two passages is kept, for both, if they are near-duplicates, or of one unit and
-    with the same answer; otherwise it is ambiguous, and neither is kept.
-    """
+    """Find the passages that answer each question; count in ``rejected`` those that were asked about two passages."""
     same_words = defaultdict[str, list[PassageQuestion]](list)
     for question in asked:
         same_words[" ".join(tokens(question.text))].append(question)
 
     questions = list[Answered]()
     questions_of_passage = Counter[str]()
-    for same_question in same_words.values():
-        groups = {grounds.group(question.passage) for question in same_question}
-        # The same words may mean something else in another unit, so its answer counts as different.
-        answers = {(question.passage.unit, *map(stem, tokens(question.answer))) for question in same_question}
-        is_ambiguous = len(groups) > 1 and len(answers) > 1
-        if is_ambiguous:
-            rejected[TWICE] += len(same_question)
+    for question, *others in same_words.values():
+        passage = question.passage
+        if any(other.passage != passage for other in others):
+            rejected[TWICE] += 1 + len(others)
             continue
-        rejected[AGAIN] += len(same_question) - 1
-        first = same_question[0]
-        questions_of_passage[first.passage.id] += 1
-        name = f"{first.passage.id}-q{questions_of_passage[first.passage.id]}"
-        questions.append(_answered(name, first, [question.passage for question in same_question], grounds))
+        rejected[AGAIN] += len(others)
+        questions_of_passage[passage.id] += 1
+        near = {each.id: each for each in grounds.near(passage)}
+        right = dict[str, Passage]()
+        # Near-duplicates, and windows that overlap with it, are right if they contain the answer as well.
+        for each in (*near.values(), *_beside(passage, grounds)):
+            if each == passage or _answers(each.text, question):
+                right[each.id] = each
+        name = f"{passage.id}-q{questions_of_passage[passage.id]}"
+        questions.append(Answered(name, question, tuple(right.values()), tuple((near | right).values())))
     return questions
-
-
-def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], grounds: PassageGroups) -> Answered:
-    """Find the passages that answer a question.
-
-    Parameters
-    ----------
-    sources
-        The passages that it was asked about.
-    """
-    # Near-duplicates of the sources are "near"; those of them that contain the answer are right as well.
-    source_ids = {passage.id for passage in sources}
-    near, right = dict[str, Passage](), dict[str, Passage]()
-    for source in sources:
-        near |= {passage.id: passage for passage in grounds.near(source)}
-        for passage in (*grounds.near(source), *_beside(source, grounds)):
-            if passage.id in source_ids or _answers(passage.text, question):
-                right[passage.id] = passage
-    near |= right
-    return Answered(name, question, tuple(right.values()), tuple(near.values()))
 
 
 def _beside(passage: Passage, grounds: PassageGroups) -> list[Passage]:

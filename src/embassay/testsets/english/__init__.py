@@ -4,7 +4,7 @@ Builders use these names only; the other modules of the package are for each oth
 """
 
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
-from embassay.testsets.english.fusion import fuse
+from embassay.testsets.english.fusion import Fusion, fuse
 from embassay.testsets.english.parser import pipeline_facts
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
@@ -19,6 +19,7 @@ from embassay.testsets.english.words import Tagged, tag
 
 __all__ = [
     "ABBREVIATIONS",
+    "Fusion",
     "Left",
     "Original",
     "Tagged",

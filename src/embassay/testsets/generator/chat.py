@@ -101,19 +101,15 @@ class ChatGenerator:
 
     def notes(self) -> tuple[str, ...]:
         """Return requests, tokens and cost of this build, and how many answers were taken from the journal."""
-        notes = list[str]()
         spending = self.chat.service.spending
-        if spending.requests or spending.retries or not self._taken:
-            note = f"{self.name} answered {counted(spending.requests, 'request')}: about {spending.tokens:,} tokens"
-            if spending.cost is not None:
-                note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
-            if spending.retries:
-                note += f"; sent again: {counted(spending.retries, 'request')}"
-            notes.append(f"{note}.")
+        note = f"{self.name} answered {counted(spending.requests, 'request')}: about {spending.tokens:,} tokens"
+        if spending.cost is not None:
+            note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
+        if spending.retries:
+            note += f"; sent again: {counted(spending.retries, 'request')}"
         if self._taken:
-            taken = counted(self._taken, "answer")
-            notes.append(f"{taken} of {self.name} taken from the journal of an earlier build.")
-        return tuple(notes)
+            note += f"; taken from the journal of an earlier build: {counted(self._taken, 'answer')}"
+        return (f"{note}.",)
 
     def _answers(self, prompts: Sequence[str], advance: Advance) -> dict[str, ChatAnswer]:
         """Return the answer to each prompt: from the journal, else from the service."""

@@ -143,21 +143,21 @@ def _sentences(sources: Sequence[SourceSentence | SourcePair]) -> tuple[tuple[So
     """Return the sentences to use (the negated side of a pair), and the number left out by reason."""
     rejected, sentences = Reasons(), list[SourceSentence]()
     for source in sources:
-        # Of a pair of paraphrases only the negated side is used.
-        side: SourceSentence | str
-        if isinstance(source, SourcePair) and not source.same:
-            side = "pair with different meanings"
-        elif isinstance(source, SourcePair):
-            place = negated_side(source.first.text, source.second.text)
-            side = place if isinstance(place, str) else (source.first, source.second)[place]
-        else:
-            side = source
+        side = _negated_side(source) if isinstance(source, SourcePair) else source
         if isinstance(side, str):
             rejected[side] += 1
         else:
             sentences += [replace(side, text=text) for text in whole_sentences(side.text)]
     usable_sentences, unusable = usable(sentences)
     return usable_sentences, rejected + unusable
+
+
+def _negated_side(pair: SourcePair) -> SourceSentence | str:
+    """Return the negated one of two paraphrases, or why there is none."""
+    if not pair.same:
+        return "pair with different meanings"
+    place = negated_side(pair.first.text, pair.second.text)
+    return place if isinstance(place, str) else (pair.first, pair.second)[place]
 
 
 def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
