@@ -238,7 +238,7 @@ def test_what_cannot_be_built_from_is_said(tmp_path, capsys, name, content, mess
 def test_what_was_rated_wrong_goes_whatever_its_id_looks_like(tmp_path, capsys):
     rows = [
         {"document": "=sub dir/my 5% notes", "passages": ["A valve opens."]},
-        {"id": "=sub dir/my 5% notes-q1", "question": "What opens?", "right": ["=sub dir/my 5% notes"]},
+        {"id": "=sub dir/my 5% notes-q", "question": "What opens?", "right": ["=sub dir/my 5% notes"]},
         {"id": "kept", "question": "What opens then?", "right": ["=sub dir/my 5% notes"]},
     ]
     corpus = tmp_path / "set.jsonl"
@@ -372,7 +372,7 @@ def test_unanswerable_queries_have_no_passage_left(guide):
     assert not any(document.id.startswith(without) for document in built.documents)
 
 
-@pytest.mark.parametrize("more", [("--generator", "m"), ("--prompt", "p.txt"), ("--per-passage", "2"), ("--dry-run",)])
+@pytest.mark.parametrize("more", [("--generator", "m"), ("--prompt", "p.txt"), ("--dry-run",)])
 def test_options_of_a_generator_are_refused_where_none_is_asked(more, guide, tmp_path, capsys, monkeypatch):
     needs_extras()
     monkeypatch.chdir(tmp_path)

@@ -170,16 +170,11 @@ def test_a_whole_sentence(sentence, whole):
     assert is_whole(sentence) is whole
 
 
-def test_triples_of_a_document_share_no_sentence_and_depend_on_its_own_text_only():
+def test_the_triple_of_a_document_depends_on_its_own_text_only():
     long = document("long", [f"The {way} was built in the year {1800 + n}." for n, way in enumerate(WAYS)])
-    found = {s: triples([long], seed=s, count=None, per_document=3, wanted=is_whole)[0] for s in range(8)}
-    for own in found.values():
-        texts = [text for triple in own for text in triple.sentences]
-        assert len(texts) == len(set(texts)) and 2 <= len(own) <= 3
+    found = {s: triples([long], seed=s, count=None, wanted=is_whole)[0] for s in range(8)}
     assert len(set(found.values())) > 1
-    assert (
-        triples([*many(3), long], seed=4, count=None, per_document=3, wanted=is_whole)[0][-len(found[4]) :] == found[4]
-    )
+    assert triples([*many(3), long], seed=4, count=None, wanted=is_whole)[0][-1:] == found[4]
 
 
 def test_so_many_documents_are_drawn_by_the_seed():
@@ -316,12 +311,6 @@ def test_nothing_is_rejected_where_all_is_kept():
     )
 
 
-def test_the_length_of_sentences_is_an_option():
-    assert not composition.build([document("isle", ISLAND)], shortest=7).samples
-    assert composition.build([document("isle", ISLAND)], shortest=6, longest=7).samples
-    assert not composition.build([document("isle", ISLAND)], longest=6).samples
-
-
 def test_a_fusion_in_another_language_and_answers_laid_bare():
     german = "Das Schiff ist alt und der Kapitän war nicht von hier, aber es ist auch sehr schön."
     assert (
@@ -425,9 +414,6 @@ def test_a_prompt_of_ones_own_has_both_places():
         ({"filter": "ab"}, "bd or"),
         ({"below": 2}, "below"),
         ({"below": float("nan")}, "below"),
-        ({"per_document": 0}, "per-document"),
-        ({"shortest": 9, "longest": 8}, "shortest must be 1 or more and at most longest"),
-        ({"shortest": 0}, "shortest must be 1 or more"),
         ({"filter": "neighbours"}, "filter neighbours and below 0.25 have no effect without an encoder; .* -e"),
         ({"below": 0.1}, "filter bd and below 0.1 have no effect without an encoder; .* -e"),
     ],

@@ -103,16 +103,16 @@ PASSAGE = Passage("p", "The eco programme of this washer heats the water to 40 d
 GOOD = answer_of("How warm does the water get in a saving programme?", "40 degrees")
 
 
-def taken(text, passage=PASSAGE, most=1, share=0.6):
+def taken(text, passage=PASSAGE, share=0.6):
     rejected = Counter()
-    return [a.text for a in from_reply(text, passage, "g", most=most, share=share, rejected=rejected)], rejected
+    return [a.text for a in from_reply(text, passage, "g", share=share, rejected=rejected)], rejected
 
 
 def test_a_question_has_its_passage_and_its_answer():
     built = build(documents(), unanswerable=0, test=0)
     assert told(built) == {QUESTIONS[name][0]: (name,) for name, _ in PARTS}
-    assert built.answers["dryer-q1"] == "lint filter"
-    assert built.ways["dryer-q1", "question"] == "generator: stub-1 at example.org"
+    assert built.answers["dryer-q"] == "lint filter"
+    assert built.ways["dryer-q", "question"] == "generator: stub-1 at example.org"
     assert len(built.samples) == len(PARTS)
     assert built.shape == "retrieval"
     for sample in built.samples:
@@ -194,7 +194,7 @@ def test_nothing_that_is_left_answers_what_was_taken_away():
         texts = [text for document in built.documents for text in document.passages]
         for sample in built.samples:
             if not sample.right:
-                name = sample.id.removesuffix("-q1")
+                name = sample.id.removesuffix("-q")
                 assert dict(PARTS)[name] not in texts
 
 
@@ -255,7 +255,7 @@ def test_a_generator_asks():
     stub = Stub(answer)
     built = retrieval.build(documents(), generator=stub, unanswerable=0)
     assert told(built)["Which of our oven notes speaks of it, and how?"] == ("oven",)
-    assert built.ways["oven-q1", "question"] == "generator: stub-1 at example.org"
+    assert built.ways["oven-q", "question"] == "generator: stub-1 at example.org"
     assert built.materials == (stub.material(),)
     assert built.notes[-1] == "10 requests"
     assert built.prompt == PROMPT
@@ -282,14 +282,11 @@ def requests(sources, **options):
 
 def test_a_generator_is_asked_for_a_little_more_than_is_wanted():
     assert len(requests(documents(), count=4)) == 6
-    assert len(requests(documents(), count=4, per_passage=3)) == 2
     assert len(requests(documents(), count=40)) == 10
 
 
 def test_a_prompt_of_ones_own_has_the_passage():
     assert prompt_of(PASSAGE, "Ask of: {passage} {x}") == f"Ask of: {PASSAGE.text} {{x}}"
-    assert "3 questions" in prompt_of(PASSAGE, "", 3)
-    assert '"questions": [' in prompt_of(PASSAGE, "", 3)
     with pytest.raises(SpecError, match=r"lacks the placeholder \{passage\}"):
         requests(documents(), prompt="Ask something.")
 
@@ -334,14 +331,6 @@ def test_what_cannot_be_used_is_counted_by_its_reason(text, reason):
     found, rejected = taken(text)
     assert found == []
     assert [name[: len(reason)] for name in rejected] == [reason]
-
-
-def test_several_questions_of_a_passage_are_taken_one_by_one():
-    other = answer_of("How long does a saving wash take?", "three hours")
-    found, rejected = taken(f'{{"questions": [{GOOD}, {other}, {answer_of("Why", "40")}]}}', most=3)
-    assert len(found) == 2
-    assert rejected == {"not a question": 1}
-    assert len(taken(f"[{GOOD}, {other}]", most=1)[0]) == 1
 
 
 def test_it_may_stand_for_nothing():
@@ -421,7 +410,6 @@ def test_near_duplicates_are_those_of_all_pairs(rows, near):
         ({"test": 1.5}, "test must be from 0 to 1, is 1.5"),
         ({"unanswerable": float("nan")}, "unanswerable must be from 0 to 1, is nan"),
         ({"leak": 0}, "leak must be above 0 and at most 1, is 0"),
-        ({"per_passage": 0}, "per_passage must be 1 or more, is 0"),
         ({"passages": "page"}, "passages must be document, paragraph"),
     ],
 )
@@ -532,13 +520,6 @@ def test_runs_are_those_of_the_naive_search(asked, words):
     assert list(shared_runs(asked, " ".join(words))) == [run for run in map(longest, range(len(asked))) if run]
 
 
-def test_the_same_question_of_a_passage_is_looked_at_once():
-    again = f"[{', '.join([answer_of(*QUESTIONS['dryer'])] * 3)}]"
-    built = retrieval.build(documents(PARTS[:1]), generator=Stub(lambda request: again), per_passage=3)
-    assert len(built.samples) == 1
-    assert built.rejected["repeated question"] == 2
-
-
 @pytest.mark.parametrize("units", [1, 3])
 def test_the_last_unit_is_not_taken_away(units):
     built = build(documents(PARTS[:units]), unanswerable=1)
@@ -572,7 +553,7 @@ def test_a_document_of_headings_only_is_counted():
     assert built.rejected["a document with headings only"] == 1
 
 
-@pytest.mark.parametrize("wrong", [{"unanswerable": 7}, {"test": -1}, {"leak": 0}, {"per_passage": 0}])
+@pytest.mark.parametrize("wrong", [{"unanswerable": 7}, {"test": -1}, {"leak": 0}])
 def test_options_out_of_range_are_refused(wrong):
     with pytest.raises(SpecError, match=next(iter(wrong))):
         requests(documents(), **wrong)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,6 @@ from embassay.corpora.queries.passages import Passage, tokens
 from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, quote_of
 
-AGAIN = "repeated question"
 TWICE = "a question asked about two passages"
 
 
@@ -42,22 +41,18 @@ def answered(asked: Iterable[PassageQuestion], grounds: PassageGroups, rejected:
         same_words[" ".join(tokens(question.text))].append(question)
 
     questions = list[Answered]()
-    questions_of_passage = Counter[str]()
     for question, *others in same_words.values():
-        passage = question.passage
-        if any(other.passage != passage for other in others):
+        if others:
             rejected[TWICE] += 1 + len(others)
             continue
-        rejected[AGAIN] += len(others)
-        questions_of_passage[passage.id] += 1
+        passage = question.passage
         near = {each.id: each for each in grounds.near(passage)}
         right = dict[str, Passage]()
         # Near-duplicates, and windows that overlap with it, are right if they contain the answer as well.
         for each in (*near.values(), *_beside(passage, grounds)):
             if each == passage or _answers(each.text, question):
                 right[each.id] = each
-        name = f"{passage.id}-q{questions_of_passage[passage.id]}"
-        questions.append(Answered(name, question, tuple(right.values()), tuple((near | right).values())))
+        questions.append(Answered(f"{passage.id}-q", question, tuple(right.values()), tuple((near | right).values())))
     return questions
 
 

@@ -15,32 +15,30 @@ from embassay.testsets.generator.base import check_prompt, filled
 from embassay.testsets.questions import PassageQuestion, problem_of, quote_of
 
 PROMPT = """\
-Below is a passage. Write {questions} that somebody who has never seen the passage could ask, and that it answers.
+Below is a passage. Write one question that somebody who has never seen the passage could ask, and that it answers.
 
 - The question is to be understood without the passage: name things in full, with no "it", "this" or "the text".
 - Use words of your own where you can; do not copy a phrase of the passage, and do not give the answer away.
 - The question is in the language of the passage, is one sentence, and ends with a question mark.
 - The answer is copied from the passage word for word, and is as short as it can be.
 
-Answer with a JSON object only: {form}
+Answer with a JSON object only: {"question": "…", "answer": "…"}
 
 Passage:
 {passage}
 """
-ONE = '{"question": "…", "answer": "…"}'
-MANY = '{"questions": [{"question": "…", "answer": "…"}, …]}'
 STARTS = 50
 """The maximum number of positions in an answer that are tried as JSON."""
 MALFORMED = "an answer without JSON of question and answer"
 
 
-def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str:
+def prompt_of(passage: Passage, template: str = "") -> str:
     """Return the prompt about a passage.
 
     Parameters
     ----------
     template
-        The user's own, with ``{passage}``, and perhaps ``{questions}`` for their number; :data:`PROMPT` if empty.
+        The user's own, with ``{passage}``; :data:`PROMPT` if empty.
 
     Raises
     ------
@@ -49,35 +47,30 @@ def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str
     """
     template = template or PROMPT
     check_prompt(template, ["passage"])
-    number, form = ("one question", ONE) if per_passage == 1 else (f"{per_passage} questions", MANY)
-    return filled(template, questions=number, form=form, passage=passage.text)
+    return filled(template, passage=passage.text)
 
 
-def from_reply(
-    text: str, passage: Passage, name: str, *, most: int = 1, share: float, rejected: Reasons
-) -> Iterator[PassageQuestion]:
-    """Yield the questions of an answer that can be used, and count the others by the reason.
+def from_reply(text: str, passage: Passage, name: str, *, share: float, rejected: Reasons) -> list[PassageQuestion]:
+    """Return the question of an answer if it can be used, else none; then its reason is counted.
 
     Parameters
     ----------
     name
         The generator.
-    most
-        The number of questions that are taken, at most.
     share
         See :func:`~embassay.corpora.queries.leaks.leak`.
     """
-    pairs = list(_pairs_in(text))
-    if not pairs:
+    pair = next(_pairs_in(text), None)
+    if pair is None:
         rejected[MALFORMED] += 1
-    for pair in pairs[:most]:
-        question, answer = collapsed(pair["question"]), collapsed(pair["answer"])
-        quote = quote_of(answer, passage.body)
-        reason = problem_of(question, quote, passage) or leak(question, quote, passage.text, share)
-        if reason:
-            rejected[reason] += 1
-        else:
-            yield PassageQuestion(passage, question, quote, f"generator: {name}")
+        return []
+    question, answer = collapsed(pair["question"]), collapsed(pair["answer"])
+    quote = quote_of(answer, passage.body)
+    reason = problem_of(question, quote, passage) or leak(question, quote, passage.text, share)
+    if reason:
+        rejected[reason] += 1
+        return []
+    return [PassageQuestion(passage, question, quote, f"generator: {name}")]
 
 
 def _pairs_in(text: str) -> Iterator[dict[str, str]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 
 from embassay.core.errors import SpecError
@@ -25,7 +24,7 @@ from embassay.testsets.fusion_filter import Filter, Which, filtered
 from embassay.testsets.generator.base import Generator, Reply, Request, check_prompt, filled
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given, read
-from embassay.testsets.triples import LONGEST, SHORTEST, is_whole, triples
+from embassay.testsets.triples import is_whole, triples
 
 __all__ = ["build", "given", "read"]
 PROMPT = """\
@@ -56,9 +55,6 @@ def build(
     filters: Sequence[Encoder] = (),
     filter: Which = "bd",  # noqa: A002 - the option's name
     below: float = 0.25,
-    per_document: int = 1,
-    shortest: int = SHORTEST,
-    longest: int = LONGEST,
     keep_all: bool = False,
 ) -> Built:
     """Return overlaps, differences and unions made of three consecutive sentences of each document.
@@ -81,10 +77,6 @@ def build(
         Which parts: ``bd``, the second sentence and the difference, or ``neighbours``, the two fused sentences.
     below
         Their cosine must be below this value.
-    per_document
-        The maximum number of sentence triples per document.
-    shortest, longest
-        The words of a sentence, at least and at most.
     keep_all
         Whether every sentence and every answer of the generator is used: none is rejected for its form or its words.
 
@@ -101,10 +93,7 @@ def build(
     check_prompt(template, PLACES, " for a sentence")
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
-    if not 1 <= shortest <= longest:
-        raise SpecError(f"shortest must be 1 or more and at most longest, is {shortest} with longest {longest}")
-    wanted = bool if keep_all else partial(is_whole, shortest=shortest, longest=longest)
-    drawn, rejected = triples(sources, seed=seed, count=count, per_document=per_document, wanted=wanted)
+    drawn, rejected = triples(sources, seed=seed, count=count, wanted=bool if keep_all else is_whole)
     pairs = [pair for triple in drawn for pair in pairwise(triple.sentences)]
     if generator is None:
         way, made = BY_RULES, list(_by_rules(pairs, advance))
