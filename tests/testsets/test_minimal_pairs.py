@@ -180,13 +180,6 @@ def test_a_replacement_of_several_words_is_inflected_at_the_first(tmp_path):
     assert found["antonym"] == LINES[0].replace("loves", "looks down on")
 
 
-def test_a_protected_term_is_not_replaced(tmp_path):
-    terms = tmp_path / "terms.txt"
-    terms.write_text("Small bakery\n\nlove the small\n")
-    assert LINES[0] in {sample.original for sample in build(sources()).samples}
-    assert LINES[0] not in {sample.original for sample in build(sources(), protect=str(terms)).samples}
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -41,8 +41,6 @@ class MinimalPairsOptions(BuildOptions):
         When a negation is removed, keep its auxiliary ("does know", the default, as in HEROS) or drop it ("knows").
     replacements
         Table of words with synonym and antonym (part, word, synonym, antonym), in place of the built-in list.
-    protect
-        File of terms, one a line, whose words are not replaced.
     misspellings
         File with lines wrong→right; codespell's list by default.
     mlm
@@ -53,7 +51,6 @@ class MinimalPairsOptions(BuildOptions):
 
     auxiliary: Auxiliary | None = None
     replacements: str = ""
-    protect: str = ""
     misspellings: str = ""
     mlm: str = ""
     grammar: Grammar | None = None

@@ -91,7 +91,7 @@ def filtered(
         return Filtered(tuple(samples), Counter())
     # An undefined cosine is NaN, which is not below anything.
     is_near = ~(_cosines(list(pairs.values()), chosen.encoders, advance) < chosen.below)
-    is_rejected = dict(zip(pairs, is_near.any(axis=0).tolist(), strict=True))
+    is_rejected = dict(zip(pairs, np.logical_or.reduce(is_near, axis=0).tolist(), strict=True))
     remaining = [sample for sample in samples if not is_rejected.get(sample.id)]
     reason = f"difference with parts that are too similar (cosine {chosen.below:g} or more, or undefined)"
     rejected = Counter({reason: len(samples) - len(remaining)})

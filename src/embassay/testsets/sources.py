@@ -285,6 +285,7 @@ _SPACED = re.compile(r" (?=[.,?!;:]|n't\b|'(?:s|m|d|t|re|ve|ll)\b)", re.IGNORECA
 
 def is_opusparcus(path: Path) -> bool:
     """Return whether a file is one of Opusparcus."""
+    _refuse_folder(path)
     return not is_parquet(path) and _OPUSPARCUS.fullmatch(first_line(read_head(path, PEEK))) is not None
 
 

@@ -32,12 +32,8 @@ def unnegated(tagged: Tagged, group: VerbGroup, auxiliary: Auxiliary) -> str | N
     if words[negator].lowercase == "no":
         # "No longer".
         return spliced(tagged.text, [(words[negator].start, words[negator + 1].end, "")])
-    if _needs_negation(words, negator):
-        return None
-    splices = _removal(words, group, auxiliary)
-    if splices is None:
-        return None
-    return spliced(tagged.text, splices)
+    splices = None if _needs_negation(words, negator) else _removal(words, group, auxiliary)
+    return None if splices is None else spliced(tagged.text, splices)
 
 
 def _needs_negation(words: Words, negator: int) -> bool:

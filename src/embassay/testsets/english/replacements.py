@@ -18,7 +18,6 @@ from typing import Literal
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Row, Stripped
-from embassay.core.tables.texts import read_text
 from embassay.testsets.english.syntax import Around, around_adjective, around_verb, dependents
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Words, inflected, word_at
@@ -85,7 +84,7 @@ Phrases = Mapping[str, list[tuple[Phrase, int]]]
 
 @dataclass(frozen=True)
 class WordLists:
-    """What is replaced by what, and the set phrases and terms whose words are not replaced."""
+    """What is replaced by what, and the set phrases whose words are not replaced."""
 
     listed: Listed
     phrases: Phrases
@@ -189,15 +188,13 @@ class ListedRow(Row):
     never: str = ""
 
 
-def word_lists(own: str = "", protect: str = "") -> WordLists:
+def word_lists(own: str = "") -> WordLists:
     """Return the lists of the package, or the user's.
 
     Parameters
     ----------
     own
         A table in the format of ``replacements.tsv``, in place of it; empty for none.
-    protect
-        A file with one term on each line, which is not replaced; empty for none.
 
     Raises
     ------
@@ -205,9 +202,8 @@ def word_lists(own: str = "", protect: str = "") -> WordLists:
         With file, line and column, for a file that cannot be read or a line that is no entry.
     """
     content = files("embassay.core.data").joinpath("phrases.txt").read_text(encoding="utf-8")
-    terms = read_text(source_path(Path(protect))).lower() if protect else ""
     listed = _read(source_path(Path(own))) if own else listed_words()
-    return WordLists(listed, _phrases((content + terms).splitlines()))
+    return WordLists(listed, _phrases(content.splitlines()))
 
 
 def _read(path: Path) -> Listed:

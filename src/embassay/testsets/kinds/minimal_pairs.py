@@ -67,7 +67,6 @@ def build(
     auxiliary: Auxiliary = "keep",
     grammar: Grammar = "harper",
     replacements: str = "",
-    protect: str = "",
     misspellings: str = "",
     mlm: Fills | None = None,
     advance: Advance = silent,
@@ -87,8 +86,6 @@ def build(
     replacements
         Table of synonyms and antonyms in place of the package's: part, word, synonym, antonym, and perhaps the contexts
         frames, only and never.
-    protect
-        File of terms, one on each line, whose words are not replaced.
     misspellings
         File of wrong→right lines; if empty, codespell's list is used.
     mlm
@@ -112,7 +109,7 @@ def build(
     vocabulary = Vocabulary(tagged for _, _, tagged in fitting)
     guess = mlm.fills if mlm else None
     tools = Tools(open_wordnet(), grammar_checker(grammar), listed, vocabulary, guess, seed)
-    lists = word_lists(replacements, protect)
+    lists = word_lists(replacements)
     originals = list[Original]()
     for key, unit, tagged in fitting:
         try:
