@@ -254,7 +254,7 @@ def test_what_was_rated_wrong_goes_whatever_its_id_looks_like(tmp_path, capsys):
         writer.writeheader()
         writer.writerows(cells)
     assert exit_code_of(["rate", str(sheet), "-o", str(tmp_path / "rest.jsonl")]) == 0
-    assert "1 sample" in capsys.readouterr().err
+    assert "1 of 2 samples" in capsys.readouterr().err
     assert [question.id for question in load_corpus(str(tmp_path / "rest.jsonl")).samples] == ["kept"]
 
 

@@ -223,6 +223,6 @@ def test_the_command_prints_a_table_and_says_what_it_wrote(tmp_path, capsys):
     head, *rows = (line.split() for line in said.out.splitlines())
     assert head[:5] == ["edit", "rows", "rated", "mean", "median"]
     assert [row[:3] for row in rows] == [["antonym", "6", "5"], ["typo", "6", "6"], ["all", "12", "11"]]
-    assert f"test set: {tmp_path / 'rest.jsonl'}, 5 samples" in said.err.splitlines()
+    assert f"test set: {tmp_path / 'rest.jsonl'}, 5 of 6 samples" in said.err.splitlines()
     assert exit_code_of(["rate", str(tmp_path / "none.csv")]) == 2
     assert capsys.readouterr().err == f"embassay: {tmp_path / 'none.csv'}: no such file\n"

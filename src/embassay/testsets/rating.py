@@ -136,12 +136,12 @@ def rate(
     card = SetFiles(out).card
     check_free((out, card), overwrite)
     rest = _remaining(lines, [key for key, is_error in zip(keys, below, strict=True) if is_error], ratings_of)
-    remaining = sum("document" not in line for line in rest)
+    remaining, total = (sum("document" not in line for line in some) for some in (rest, lines))
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {bar:g}; {out} is not written")
     content = content_of(rest)
     write_files({card: with_reading(head, markdown(rated), name_of(out.name, content)).encode(), out: content})
-    return replace(rated, notes=(f"test set: {out}, {counted(remaining, 'sample')}", f"data card: {card}"))
+    return replace(rated, notes=(f"test set: {out}, {remaining:,} of {counted(total, 'sample')}", f"data card: {card}"))
 
 
 # --- Tables ---

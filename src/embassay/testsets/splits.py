@@ -98,7 +98,12 @@ def built_of(
         Counter(),
         notes=(
             *_notes_on_passages(questions, grounds),
-            *_notes_on_removed(samples, len(removed), round(unanswerable * len(set(units.values())))),
+            *_notes_on_removed(
+                len(removed),
+                round(unanswerable * len(set(units.values()))),
+                passages=len(grounds.passages) - len(documents),
+                questions=sum(not sample.right for sample in samples),
+            ),
             *split_notes,
         ),
         documents=tuple(documents),
@@ -146,11 +151,11 @@ def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) ->
         )
 
 
-def _notes_on_removed(samples: Sequence[Question], removed: int, requested: int) -> Iterator[str]:
-    """Yield how many units were removed, and why they may be fewer than requested."""
+def _notes_on_removed(removed: int, requested: int, passages: int, questions: int) -> Iterator[str]:
+    """Yield how many units were removed, with how many passages and questions, and why they may be too few."""
     if removed:
-        lost = counted(sum(not sample.right for sample in samples), "question")
-        yield f"{counted(removed, 'unit')} removed: {lost} that no document answers"
+        lost = f"{counted(passages, 'passage')}: {counted(questions, 'question')} that no document answers"
+        yield f"{counted(removed, 'unit')} removed, {lost}"
     if removed < requested:
         yield f"{requested - removed:,} fewer than requested: others may answer their questions, or none would stay"
 
