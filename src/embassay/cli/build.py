@@ -41,8 +41,6 @@ class MinimalPairsOptions(BuildOptions):
         When a negation is removed, keep its auxiliary ("does know", the default, as in HEROS) or drop it ("knows").
     replacements
         Table of words with synonym and antonym (part, word, synonym, antonym), in place of the built-in list.
-    protect
-        File of terms, one a line, whose words are not replaced.
     misspellings
         File with lines wrong→right; codespell's list by default.
     mlm
@@ -53,7 +51,6 @@ class MinimalPairsOptions(BuildOptions):
 
     auxiliary: Auxiliary | None = None
     replacements: str = ""
-    protect: str = ""
     misspellings: str = ""
     mlm: str = ""
     grammar: Grammar | None = None
@@ -89,15 +86,12 @@ class NegatedAntonymsOptions(PairColumns, BuildOptions):
     ----------
     count
         Maximum number of quadruples; all by default.
-    pairs
-        Read at most the first N pairs; all by default.
     auxiliary
         When a negation is removed, drop its auxiliary ("knows", the default) or keep it ("does know").
     as_published
         Only not with an adjective, and each antonym of WordNet, as the paper has it; review the sheet.
     """
 
-    pairs: int | None = None
     auxiliary: Auxiliary | None = None
     as_published: Flag = False
 

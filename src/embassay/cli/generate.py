@@ -59,12 +59,6 @@ class CompositionOptions(DocumentOptions):
         What must be dissimilar: bd, the second sentence and the difference; neighbours, the fused sentences.
     below
         Their cosine must be below this.
-    per_document
-        Maximum number of times that three sentences are taken from a document.
-    shortest
-        Minimum number of words of a sentence.
-    longest
-        Maximum number of words of a sentence.
     keep_all
         Use every sentence and every answer of the generator, also those that look wrong.
     count
@@ -76,9 +70,6 @@ class CompositionOptions(DocumentOptions):
     filters: Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))] = ()
     filter: Literal["bd", "neighbours"] = "bd"
     below: float = 0.25
-    per_document: int = 1
-    shortest: int = 5
-    longest: int = 40
     keep_all: Flag = False
     language: Language = "en"
 
@@ -98,8 +89,6 @@ class RetrievalOptions(DocumentOptions):
         File with the prompt, which contains {passage}.
     passages
         How documents are split: document, paragraph, sentence, or a number of words.
-    per_passage
-        Number of questions that are requested for each passage.
     unanswerable
         Share of the units (documents, articles) that are removed while their questions are kept; 0 for none.
     test
@@ -112,7 +101,6 @@ class RetrievalOptions(DocumentOptions):
 
     method: Literal["headings", "cloze", "generator"] | None = None
     passages: str = "paragraph"
-    per_passage: int = 1
     unanswerable: float = 0.1
     test: float = 0.2
     leak: float = 0.6
