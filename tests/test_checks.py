@@ -11,8 +11,9 @@ import pytest
 
 import embassay as ea
 from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import CORPORA, DIAGNOSTICS
-from embassay.core.result import Comparison, Difference, Estimate, Row, Verdict
+from embassay.core.result import Comparison, Estimate, Row, Verdict
 from embassay.core.samples.checks import SAMPLES
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import Composition
@@ -265,17 +266,17 @@ def test_an_estimate_has_no_more_units_than_items_and_may_lie_outside_its_interv
     assert Estimate(0.7, 0.4, 0.6, items=4, units=4).value == 0.7
 
 
-def test_comparisons_differences_and_verdicts_are_checked_alike():
+def test_comparisons_and_verdicts_are_checked_alike():
     names = ("diagnostic", "corpus", "subset", "similarity_function", "condition", "metric", "a", "b")
     counts = {"pairs_in_family": 1, "items": 1, "units": 1}
     with pytest.raises(ValueError, match="low must not be above high"):
         Comparison(**dict.fromkeys(names, "x"), **counts, difference=0.1, low=0.3, high=0.2, p=None, p_holm=None)
     with pytest.raises(ValueError, match="low and high must both be given"):
-        Difference("models", "a", "b", 0.6, low=0.5)
+        Comparison(**dict.fromkeys(names, "x"), difference=0.6, low=0.5)
     with pytest.raises(ValueError, match="won must be a whole number of 0 or more"):
-        Difference("models", "a", "b", 0.6, won=-1)
+        Comparison(**dict.fromkeys(names, "x"), difference=0.6, won=-1)
     with pytest.raises(ValueError, match="figures must be finite or None"):
-        Verdict("d", "c", "q", 1, 1, chance=float("nan"))
+        Verdict(MetricKey("q", diagnostic="d", corpus="c"), 1, 1, chance=float("nan"))
 
 
 @pytest.mark.parametrize(

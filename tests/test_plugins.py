@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result, Row, Verdict
 from embassay.core.types import ItemScores
 
@@ -53,7 +54,8 @@ class Counting:
             for s in scores
         ]
         origin = scores[0].origin
-        verdict = Verdict(origin.diagnostic, origin.corpus, "counted", len(scores[0].item), len(scores[0].item))
+        key, items = MetricKey("counted", diagnostic=origin.diagnostic, corpus=origin.corpus), len(scores[0].item)
+        verdict = Verdict(key, items, items)
         return Result(draws.seed, draws.resamples, rows=tuple(rows), verdicts=(verdict,))
 '''
 LAYOUT = """
@@ -321,7 +323,7 @@ def test_a_result_of_a_diagnostic_that_is_not_installed_is_shown(tmp_path):
     theirs = replace(
         result,
         rows=tuple(replace(row, diagnostic="gone") for row in result.rows),
-        verdicts=tuple(replace(verdict, diagnostic="gone") for verdict in result.verdicts),
+        verdicts=tuple(replace(verdict, key=replace(verdict.key, diagnostic="gone")) for verdict in result.verdicts),
     )
     with pytest.warns(PluginWarning, match=f"^diagnostic 'gone' is not installed; {PLAIN}$"):
         (layout,) = layouts(theirs).values()

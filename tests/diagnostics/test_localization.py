@@ -167,7 +167,7 @@ def test_an_encoder_whose_classifier_stopped_early_has_no_accuracy_and_no_rank(m
         assert (row.value, row.reason) == (None, "the classifier did not converge")
     assert rows_of(result, "stopped", "centroid_accuracy")["all"].value is not None
     (verdict,) = result.verdicts
-    assert (verdict.candidates, verdict.undefined, verdict.best_set) == (("perfect",), ("stopped",), ("perfect",))
+    assert (verdict.candidates, verdict.best_set) == (("perfect",), ("perfect",))
     assert all(comparison.p is None for comparison in result.comparisons)
     assert series(result, "agreement")["names"] == ["perfect"]
     (reservation,) = [f for f in result.statements if f.encoder == "stopped"]
@@ -484,7 +484,8 @@ def test_comparisons_are_of_the_mean_over_folds():
         assert c.difference == pytest.approx(a - b)
     (verdict,) = result.verdicts
     assert (verdict.best, verdict.best_set) == ("perfect", ("perfect",))
-    assert (verdict.rank_high["perfect"], verdict.rank_low["noise"], verdict.rank_low["constant"]) == (1, 2, 2)
+    standings = result.standings(verdict)
+    assert (standings.rank_high["perfect"], standings.rank_low["noise"], standings.rank_low["constant"]) == (1, 2, 2)
 
 
 # --- agreement of errors ---------------------------------------------------------------------------------

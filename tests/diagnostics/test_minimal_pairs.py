@@ -310,7 +310,7 @@ def test_only_zero_vectors_leave_nothing():
         if r.encoder == "t":
             assert (r.value, r.low, r.high, r.items, r.undefined) == (None, None, None, 0, 12)
             assert r.reason
-    assert result.verdicts[0].undefined == ("t",)
+    assert result.verdicts[0].candidates == ()
     density = result.series[0].data["lines"]
     assert all(set(line["y"]) == {0.0} for line in density)
 
@@ -325,7 +325,7 @@ def test_a_collapsed_encoder_is_undefined_and_said(vector):
     assert values(result, "t", "baseline")["all"] == pytest.approx(1)
     assert set(values(result, "t", "nearer").values()) == {0.5}
     (verdict,) = result.verdicts
-    assert (verdict.best, verdict.candidates, verdict.undefined) == (None, (), ("t",))
+    assert (verdict.best, verdict.candidates) == (None, ())
     assert result.statements[0].severity == "high"
     assert (
         sentences(result)[0] == "t gives all texts almost the same vector: random pairs have a mean cosine of 1.000000"
@@ -355,7 +355,7 @@ def test_one_original_alone_has_no_baseline():
     for metric in ("similarity", "percentile", "contrast"):
         assert set(values(result, "t", metric).values()) == {None}
     assert all(v is not None for v in values(result, "t", "cosine").values())
-    assert result.verdicts[0].undefined == ("t",)
+    assert result.verdicts[0].candidates == ()
 
 
 # --- units, comparisons, verdicts ------------------------------------------------------------------------
@@ -424,11 +424,12 @@ def test_the_verdict_names_the_highest_contrast_and_what_is_nearer(three):
     corpus, tables = three
     result = run(tables, corpus)
     (verdict,) = result.verdicts
-    assert (verdict.leader, verdict.metric, verdict.subset) == ("Highest", "contrast", HEADLINE)
+    assert (verdict.is_of_right, verdict.metric, verdict.key.subset) == (False, "contrast", HEADLINE)
     assert verdict.candidates[-1] == "c"
     assert verdict.best in ("a", "b")
     assert set(verdict.best_set) == {"a", "b"}
-    assert verdict.rank_low["c"] == verdict.rank_high["c"] == 3
+    standings = result.standings(verdict)
+    assert standings.rank_low["c"] == standings.rank_high["c"] == 3
     # Neither is nearer by chance: the contrast is 0.
     assert verdict.chance == 0
     orderings = [finding for finding in result.statements if finding.metric == "nearer"]
@@ -516,7 +517,7 @@ def test_without_the_headline_edits_nobody_is_ranked():
 
 def test_a_built_in_corpus_names_no_best_model():
     (verdict,) = run(["hashing"], load_corpus("edits")).verdicts
-    assert (verdict.best, verdict.best_set, verdict.rank_low) == (None, (), {})
+    assert (verdict.best, verdict.best_set) == (None, ())
 
 
 def test_other_encoders_and_their_order_move_no_number(three):

@@ -11,7 +11,8 @@ from scipy import stats
 
 from embassay.api import assay
 from embassay.core.data import SEMANTONEG_V1
-from embassay.core.result import Verdict
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import Standings, Verdict, between
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
@@ -228,15 +229,17 @@ def test_baselines_are_no_part_of_wrong_by_all_and_no_candidates():
     assert next(s.data for s in result.series if s.name == "wrong_by_all")["encoders"] == ["t"]
     (verdict,) = result.verdicts
     # t is always wrong, tfidf is sometimes right: a base system that joined by itself may be the best one.
-    assert (verdict.candidates, verdict.best_set, verdict.out) == (("t",), ("tfidf",), {"t": "tfidf"})
+    assert (verdict.candidates, verdict.best_set) == (("t",), ("tfidf",))
+    assert result.standings(verdict).out == {"t": "tfidf"}
     # Random vectors stand for chance: they are in no family.
     assert [(c.a, c.b, c.family) for c in result.comparisons] == [("t", "tfidf", "main")]
 
 
 def test_a_built_in_corpus_names_no_best_model():
-    (verdict,) = assay(["hashing", "bow"], ["opposites"], ["negated_antonyms"], cache=None).verdicts
+    result = assay(["hashing", "bow"], ["opposites"], ["negated_antonyms"], cache=None)
+    (verdict,) = result.verdicts
     assert verdict.best is None
-    assert (verdict.best_set, verdict.rank_low, verdict.rank_high) == ((), {}, {})
+    assert (verdict.best_set, result.standings(verdict)) == ((), Standings())
 
 
 def test_a_verdict_counts_what_is_undefined():
@@ -249,11 +252,11 @@ def test_a_verdict_counts_what_is_undefined():
     (verdict,) = result.verdicts
     # Of 40 entries 25 are undefined for holes: it is compared on the others, and is not ranked.
     assert (verdict.best, verdict.best_set) == ("wrong", ("wrong",))
-    assert (verdict.candidates, verdict.left_out, verdict.undefined) == (("holes", "wrong"), ("holes",), ("zeros",))
+    assert (verdict.candidates, verdict.left_out) == (("holes", "wrong"), ("holes",))
     assert verdict.undefined_as_wrong == {"holes": 15 / 40, "wrong": 0.0, "zeros": 0.0}
-    difference = verdict.between("wrong", "holes")
+    difference = between(result.differences(verdict), "wrong", "holes")
     assert (difference.difference, difference.won, difference.lost) == (-1, 0, 15)
-    assert verdict.between("holes", "zeros").difference is None
+    assert between(result.differences(verdict), "holes", "zeros").difference is None
     (finding,) = [f for f in result.statements if f.encoder == "holes" and f.title.startswith("Better than chance")]
     row = next(r for r in result.rows if (r.encoder, r.metric, r.subset) == ("holes", "accuracy", "all"))
     assert finding.sentence == (
@@ -298,9 +301,9 @@ def test_nothing_is_called_better_or_worse_under_ten_units():
     tables = [Table(n, angles(corpus, c)) for n, c in (("a", right), ("b", wrong))]
     result = run(tables, corpus)
     (verdict,) = result.verdicts
-    assert (verdict.best, verdict.best_set, verdict.out, verdict.rank_low) == (None, (), {}, {})
+    assert (verdict.best, verdict.best_set, result.standings(verdict)) == (None, (), Standings())
     assert verdict.reason == "9 independent units, 10 are needed"
-    assert verdict.between("a", "b").smallest_difference is None
+    assert between(result.differences(verdict), "a", "b").smallest_difference is None
     (found,) = result.comparisons
     assert (found.difference, found.won, found.lost, found.low, found.p, found.p_holm) == (1, 9, 0, None, None, None)
     assert (found.pairs_in_family, found.p_method) == (0, None)
@@ -310,9 +313,11 @@ def test_two_equal_encoders_may_both_be_the_best_and_a_worse_one_may_not():
     corpus = corpus_of([choice(n) for n in range(40)])
     right, wrong = [(0.1, 0.2, 0.9)] * 40, [(0.1, 0.9, 0.2)] * 40
     tables = [Table(n, angles(corpus, c)) for n, c in (("a", right), ("b", right), ("c", wrong))]
-    (verdict,) = run(tables, corpus).verdicts
+    result = run(tables, corpus)
+    (verdict,) = result.verdicts
     assert (verdict.best, verdict.best_set) == ("a", ("a", "b"))
-    assert (verdict.rank_low, verdict.rank_high) == ({"a": 1, "b": 1, "c": 3}, {"a": 2, "b": 2, "c": 3})
+    standings = result.standings(verdict)
+    assert (standings.rank_low, standings.rank_high) == ({"a": 1, "b": 1, "c": 3}, {"a": 2, "b": 2, "c": 3})
 
 
 def test_compare_all_adds_metrics_and_moves_no_number():
@@ -434,7 +439,7 @@ def test_measured_encoders_have_the_papers_group_or_the_users():
         Origin("negated_antonyms", "", "c", SEMANTONEG_V1, name, "f", spec=spec, group=group)
         for name, (spec, group) in specs.items()
     ]
-    paper = Paper("semantoneg", Verdict("negated_antonyms", "c", "", 0, 0), (), origins)
+    paper = Paper("semantoneg", Verdict(MetricKey("", diagnostic="negated_antonyms", corpus="c"), 0, 0), (), origins)
     assert {name: paper.groups[name] for name in specs} == {"small": "general", "own": "general", "moved": "m"}
     assert paper.groups["sentence-t5-xl"] == "general"
     assert paper.corpus == "SemAntoNeg"

@@ -11,6 +11,7 @@ from scipy.stats import norm, pearsonr, spearmanr, t
 
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
+from embassay.core.result import Standings, between
 from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws, Origin, Runtime
 from embassay.diagnostics.similarity import FOLLOWING, FOLLOWS, RELATED, create
@@ -188,7 +189,7 @@ def test_what_does_not_vary_has_no_correlation(flat):
     if flat == "scores":
         assert (verdict.metric, sentences(result)) == ("", ["The human scores do not vary"])
     else:
-        assert (verdict.best, verdict.undefined) == (None, ("t", "u"))
+        assert (verdict.best, verdict.candidates) == (None, ())
 
 
 def test_only_zero_vectors_leave_nothing():
@@ -267,18 +268,19 @@ def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(
 
 def test_the_verdict_names_those_that_may_be_the_best_on_the_pairs_defined_for_all(three):
     corpus, tables = three
-    (verdict,) = run(tables, corpus).verdicts
-    assert (verdict.leader, verdict.metric, verdict.chance) == ("Best", "spearman", 0.0)
+    result = run(tables, corpus)
+    (verdict,) = result.verdicts
+    assert (verdict.is_of_right, verdict.metric, verdict.chance) == (True, "spearman", 0.0)
     # holes lacks 6 of 80 pairs, which is more than 5 %.
     assert (verdict.candidates, verdict.left_out) == (("near", "holes", "far"), ("holes",))
     assert (verdict.best, verdict.best_set) == ("near", ("near",))
-    assert (verdict.rank_low, verdict.rank_high) == ({"near": 1, "far": 2}, {"near": 1, "far": 2})
-    assert verdict.out == {"far": "near"}
+    ranks = {"near": 1, "far": 2}
+    assert result.standings(verdict) == Standings({"far": "near"}, ("near",), ranks, ranks)
     # By the standard error of the influences: three pairs in the family, and a power of 80 %.
     human = np.array([s.score for s in corpus.samples])
     of_near, of_far = (influences(human, cosines(corpus, table), "spearman") for table in tables[::2])
     expected = (t.ppf(1 - 0.05 / 6, 79) + norm.ppf(0.8)) * np.std(of_near - of_far, ddof=1) / 80**0.5
-    assert verdict.between("near", "far").smallest_difference == pytest.approx(expected)
+    assert between(result.differences(verdict), "near", "far").smallest_difference == pytest.approx(expected)
 
 
 def test_two_equal_encoders_differ_by_nothing(three):

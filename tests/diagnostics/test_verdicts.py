@@ -5,6 +5,7 @@ import pytest
 
 from embassay.api import assay
 from embassay.core.errors import UnknownNameError
+from embassay.core.result import between
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
 from embassay.reports.findings.support import verdict
@@ -57,7 +58,7 @@ def test_an_encoder_that_leaves_hard_texts_out_is_not_used_where_the_other_wins(
     # All eight signs agree in 2 of 2⁸ patterns, of which half counts; 9,999 patterns are drawn.
     assert difference.p == difference.p_holm == pytest.approx(1 / 256, abs=0.002)
     assert found.left_out == (("leaves",) if left_out else ())
-    assert found.out == ({} if left_out else {"leaves": "good"})
+    assert result.standings(found).out == ({} if left_out else {"leaves": "good"})
     assert "leaves" not in found.best_set
     assert found.undefined_as_wrong["leaves"] < found.undefined_as_wrong["good"]
     told = sentences(result)
@@ -96,22 +97,20 @@ def test_no_pair_has_two_verdicts_and_none_contradicts_its_interval_or_the_list(
             if comparison.p_holm is not None:
                 excludes_0 = comparison.low > 0 or comparison.high < 0
                 assert excludes_0 == (comparison.p_holm <= 0.05)
-        of_headline = [c for c in result.comparisons if found.key.covers(c.key)]
-        assert [(c.a, c.b) for c in of_headline] == [(d.a, d.b) for d in found.differences]
-        for one in found.differences:
+        for one in result.differences(found):
             loser = one.b if (one.difference or 0) > 0 else one.a
-            assert not one.is_significant or loser in (*found.out, *found.left_out)
+            assert not one.is_significant or loser in (*result.standings(found).out, *found.left_out)
 
 
 def test_a_verdict_can_be_read_from_both_sides():
     corpus = corpus_of(40)
     tables = [Table(n, answering(corpus, set(range(k)))) for n, k in (("a", 10), ("b", 20))]
-    (found,) = run(tables, corpus).verdicts
-    up, down = found.between("b", "a"), found.between("a", "b")
+    pairs = run(tables, corpus).comparisons
+    up, down = between(pairs, "b", "a"), between(pairs, "a", "b")
     assert (up.a, up.difference, up.won, up.lost) == ("b", 0.25, 10, 0)
     assert (down.a, down.difference, down.won, down.lost) == ("a", -0.25, 0, 10)
-    assert (up.low, up.high, up.p) == (-down.high, -down.low, down.p)
-    assert found.between("a", "c") is None
+    assert (up.low, up.high, up.p_holm) == (-down.high, -down.low, down.p_holm)
+    assert between(pairs, "a", "c") is None
 
 
 # --- what joins a run ------------------------------------------------------------------------------------
@@ -126,8 +125,6 @@ def test_seven_variants_of_a_model_leave_the_answer_against_bm25_as_it_was():
     assert first == second
     assert (first.a, first.b, first.pairs_in_family) == ("model", "bm25", 1)
     assert first.p == first.p_holm <= 0.05
-    against = joined.verdicts[0].between("model", "bm25")
-    assert (against.difference, against.p, against.won) == (first.difference, first.p_holm, first.won)
 
 
 def test_the_reference_is_the_first_encoder_or_the_one_that_is_named():
@@ -146,7 +143,7 @@ def test_the_reference_moves_neither_values_nor_the_best_set():
     first, second = (run(tables, corpus, reference=name) for name in "ab")
     assert first.rows == second.rows
     assert first.verdicts[0].best_set == second.verdicts[0].best_set
-    assert first.verdicts[0].rank_low == second.verdicts[0].rank_low
+    assert first.standings(first.verdicts[0]) == second.standings(second.verdicts[0])
 
 
 @pytest.mark.parametrize("label", ["hashnig", "tfidf", "chance"])

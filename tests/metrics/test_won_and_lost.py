@@ -5,6 +5,7 @@ import pytest
 
 import embassay as ea
 from embassay.core.columns import read_columns
+from embassay.core.result import between
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 
@@ -23,7 +24,7 @@ def test_items_that_are_won_and_lost_are_counted(run):
     gaps = value_of["hashing"] - value_of["bow"]
     result = ea.read(run)
     (verdict,) = (verdict for verdict in result.verdicts if verdict.diagnostic == "retrieval")
-    difference = verdict.between("hashing", "bow")
+    difference = between(result.differences(verdict), "hashing", "bow")
     assert (difference.won, difference.lost) == (np.sum(gaps > 0), np.sum(gaps < 0))
     # Questions without an answer are no ties.
     assert difference.won + difference.tied + difference.lost == np.sum(~np.isnan(gaps)) < 140

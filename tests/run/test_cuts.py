@@ -12,6 +12,7 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.columns import read_columns
 from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.result import between
 from embassay.core.types import Card
 from embassay.run.cuts import limited, load_cuts
 from embassay.run.execute import execute, vector_bytes
@@ -87,7 +88,7 @@ def test_each_combination_is_a_candidate(docs, result):
     verdict = result.verdict("retrieval")
     assert set(verdict.candidates) == {record.name for record in candidates}
     assert verdict.reference == "m,passages=document"
-    steps = [(pair.a, pair.b, pair.step) for pair in verdict.differences if pair.family == "step"]
+    steps = [(pair.a, pair.b, pair.step) for pair in result.differences(verdict) if pair.family == "step"]
     assert sorted(steps) == [(f"m,passages={cut}", "m,passages=document", "passages") for cut in ("3", "6")]
 
 
@@ -110,7 +111,7 @@ def test_the_lexical_baseline_is_bm25_on_the_first_variant(result):
     assert len(lexical) == 6
     verdict = result.verdict("retrieval")
     assert verdict.baseline == "bm25,passages=document"
-    (main,) = [pair for pair in verdict.differences if pair.family == "main"]
+    (main,) = [pair for pair in result.differences(verdict) if pair.family == "main"]
     assert (main.a, main.b) == ("m,passages=document", "bm25,passages=document")
     assert [record.name for record in result.encoders if record.spec.startswith("random")] == ["random"]
 
@@ -131,7 +132,7 @@ def test_differences_are_those_of_the_same_questions(docs, result):
     for (_, corpus), scores in outcome.encoders[0].scores.items():
         success[corpus.rpartition("=")[2]] = dict(zip(scores.item, scores.values["Success@1"], strict=True))
     for cut in CUTS[1:]:
-        gap = result.verdict("retrieval").between(f"m,passages={cut}", "m,passages=document")
+        gap = between(result.differences(result.verdict("retrieval")), f"m,passages={cut}", "m,passages=document")
         naive = [success[cut][item] - success["document"][item] for item in success["document"]]
         assert gap.difference == pytest.approx(np.mean(naive))
 
@@ -149,7 +150,7 @@ def test_two_options_and_two_encoders_vary_at_once(docs):
     records = {record.name: record for record in result.encoders}
     assert records["a,dim=64,passages=6"].setting == "dim=64,passages=6"
     assert records["a,dim=64,passages=6"].vector_bytes == 256
-    pairs = {(pair.family, pair.a, pair.b) for pair in result.verdict("retrieval").differences}
+    pairs = {(pair.family, pair.a, pair.b) for pair in result.differences(result.verdict("retrieval"))}
     models = ["a,dim=16", "a,dim=64", "b"]
     assert pairs == {
         *(("step", f"{model},passages=6", f"{model},passages=document") for model in models),
@@ -231,9 +232,10 @@ def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
     for label in ("n,passages=document", "n"):
         result = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference=label)
         assert result.verdict("retrieval").reference == "n,passages=document"
-    verdict = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference="n,passages=3").verdict("retrieval")
+    result = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference="n,passages=3")
+    verdict = result.verdict("retrieval")
     assert verdict.reference == "n,passages=3"
-    assert {(one.a, one.b) for one in verdict.differences if one.step == "passages"} >= {
+    assert {(one.a, one.b) for one in result.differences(verdict) if one.step == "passages"} >= {
         ("n,passages=document", "n,passages=3")
     }
     with pytest.raises(UnknownNameError, match="did you mean 'm,passages="):

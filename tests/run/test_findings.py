@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from embassay.core.layout import Column
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import (
     Answer,
+    Comparison,
     CorpusRecord,
-    Difference,
     EncoderRecord,
     Failure,
     Finding,
@@ -22,7 +23,8 @@ from embassay.reports.findings.decision import Decision
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.support import verdict
 
-ACCURACY = Column("accuracy", "accuracy", format="percent")
+ACCURACY = Column("accuracy", "accuracy", format="percent", margin=0.02)
+KEY = MetricKey("accuracy", "all", "cosine", "", "d", "c")
 VALUES = {"a": 0.87, "b": 0.84, "c": 0.8, "bm25": 0.6}
 PARAMETERS = {"a": 100, "b": 10, "c": 200, "bm25": 0}
 
@@ -33,20 +35,22 @@ def verdict_with(**changes):
         "candidates": ("a", "b", "c"),
         "baseline": "bm25",
         "reference": "a",
-        "margin": 0.02,
-        "differences": (
-            gap("b", "a", -0.03, -0.09, 0.024, 0.4, won=2, tied=93, lost=5),
-            gap("c", "a", -0.07, -0.12, -0.02, 0.004, won=1, tied=91, lost=8),
-        ),
+        "undefined_as_wrong": {"a": 0.87, "b": 0.84, "c": 0.8},
     }
-    return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
+    return Verdict(KEY, 100, 50, **{**usual, **changes})
 
 
 def gap(a, b, difference, low, high, p, family="models", **more):
-    return Difference(family, a, b, difference, low, high, p, **more)
+    return Comparison(**vars(KEY), a=a, b=b, difference=difference, low=low, high=high, p_holm=p, family=family, **more)
 
 
-def result_of(ranking, rows=None, builtin=False, **of_corpus):
+PAIRS = (
+    gap("b", "a", -0.03, -0.09, 0.024, 0.4, items=100, won=2, lost=5),
+    gap("c", "a", -0.07, -0.12, -0.02, 0.004, items=100, won=1, lost=8),
+)
+
+
+def result_of(ranking, rows=None, builtin=False, pairs=PAIRS, **of_corpus):
     """The result that a verdict is of: 100 items in 50 units, rows by encoder as (value, undefined items)."""
     rows = rows or {name: (value, 0) for name, value in VALUES.items()}
     written = tuple(
@@ -71,7 +75,7 @@ def result_of(ranking, rows=None, builtin=False, **of_corpus):
     )
     encoders = tuple(EncoderRecord(n, n, n, "", 3, PARAMETERS.get(n), {}, n == "bm25") for n in rows)
     corpus = replace(CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin), **of_corpus)
-    return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, verdicts=(ranking,))
+    return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, comparisons=pairs, verdicts=(ranking,))
 
 
 def decided(ranking, headline=ACCURACY, accept=None, screenings=(), **options):
@@ -113,20 +117,20 @@ def test_a_larger_accepted_loss_uses_the_cheaper_one_but_nothing_that_is_shown_t
 
 def test_an_interval_without_0_rejects_nobody_where_the_corrected_p_is_above_5_percent():
     near = gap("b", "a", -0.03, -0.06, -0.001, 0.0501)
-    assert [line[:5] for line in lines(verdict_with(differences=(near,)))] == ["Use: ", "Or: b", "Not: "]
-    shown = replace(near, p=0.05)
-    assert lines(verdict_with(differences=(shown,)))[1].startswith("Not: b: 3.0 points lower")
+    assert [line[:5] for line in lines(verdict_with(), pairs=(near,))] == ["Use: ", "Or: b", "Not: "]
+    shown = replace(near, p_holm=0.05)
+    assert lines(verdict_with(), pairs=(shown,))[1].startswith("Not: b: 3.0 points lower")
 
 
 def test_the_lexical_baseline_is_used_where_no_model_is_shown_to_be_better_and_none_is_higher():
     rows = {"a": (0.6, 0), "bm25": (0.61, 0)}
-    ranking = verdict_with(candidates=("a",), differences=(gap("a", "bm25", -0.01, -0.1, 0.08, 0.8, "main"),))
-    assert lines(ranking, rows=rows) == ["Use: bm25. 61.0% [56.0, 66.0] accuracy."]
+    pairs = (gap("a", "bm25", -0.01, -0.1, 0.08, 0.8, "main"),)
+    assert lines(verdict_with(candidates=("a",)), rows=rows, pairs=pairs) == ["Use: bm25. 61.0% [56.0, 66.0] accuracy."]
 
 
 def test_at_most_three_are_named_as_not_to_be_used():
     rows = {"a": (0.9, 0), **{f"e{n}": (0.5 - n / 100, 0) for n in range(5)}}
-    rejected = lines(verdict_with(candidates=tuple(rows), baseline="", differences=()), rows=rows)[-1]
+    rejected = lines(verdict_with(candidates=tuple(rows), baseline=""), rows=rows, pairs=())[-1]
     assert "e2: 42.0 points lower (not tested). And 2 more." in rejected
     assert "e3" not in rejected
 
@@ -140,7 +144,7 @@ def test_a_smaller_index_stands_beside_an_alternative():
     assert findings[1].sentence.endswith("(2 won, 5 lost), a quarter of the bytes.")
 
 
-@pytest.mark.parametrize("why", [{"leader": "Highest"}, {"source": SOURCES["headings"]}])
+@pytest.mark.parametrize("why", [{"undefined_as_wrong": {}}, {"source": SOURCES["headings"]}])
 def test_where_a_higher_value_does_not_recommend_it_is_only_the_highest(why):
     of_corpus = {"source": why["source"]} if "source" in why else {}
     ranking = verdict_with(**{key: value for key, value in why.items() if key != "source"})
@@ -157,9 +161,9 @@ def test_nothing_below_chance_is_used():
 
 
 def test_without_enough_units_values_are_given_and_the_reason_why_there_is_no_verdict():
-    untested = (Difference("main", "a", "bm25", 0.27, won=30, tied=67, lost=3),)
+    untested = (gap("a", "bm25", 0.27, None, None, None, "main", won=30, lost=3),)
     reason = "that takes 10 units; there are 9"
-    said = lines(verdict_with(candidates=("a",), differences=untested, reason=reason, chance=0.1))
+    said = lines(verdict_with(candidates=("a",), reason=reason, chance=0.1), pairs=untested)
     assert said == [
         USE,
         "Not: bm25: 27.0 points lower (3 won, 30 lost) (not tested).",
@@ -172,20 +176,20 @@ def test_without_enough_units_values_are_given_and_the_reason_why_there_is_no_ve
 )
 def test_what_could_be_detected_is_said_of_the_pair_that_the_choice_depends_on(style, said):
     ranking = verdict_with()
-    of_b, of_c = ranking.differences
+    of_b, of_c = PAIRS
     pairs = (replace(of_c, smallest_difference=0.2), replace(of_b, smallest_difference=0.11))
-    data = decided(replace(ranking, differences=pairs), replace(ACCURACY, format=style))[-1]
+    data = decided(ranking, replace(ACCURACY, format=style), pairs=pairs)[-1]
     assert (data.question, data.severity, data.value) == ("Data", "low", 0.11)
     assert data.sentence == f"A true difference of {said} between a and b would be detected 80% of the time."
     assert not any(line.startswith("Data") for line in lines(ranking))
 
 
 def test_more_items_are_asked_for_where_people_can_make_them():
-    of_b = replace(verdict_with().differences[0], smallest_difference=0.11, target=0.05, items_needed=400)
-    ranking = verdict_with(differences=(of_b,))
-    assert lines(ranking)[-1].endswith(" 80% of the time; 5 points need about 400 items.")
-    assert lines(ranking, documents=9, right_documents=9)[-1].endswith(" need about 400 questions.")
-    assert lines(ranking, source=SOURCES["cloze"])[-1].endswith(" 80% of the time.")
+    pairs = (replace(PAIRS[0], smallest_difference=0.11, target=0.05, items_needed=400),)
+    ranking = verdict_with()
+    assert lines(ranking, pairs=pairs)[-1].endswith(" 80% of the time; 5 points need about 400 items.")
+    assert lines(ranking, pairs=pairs, documents=9, right_documents=9)[-1].endswith(" need about 400 questions.")
+    assert lines(ranking, pairs=pairs, source=SOURCES["cloze"])[-1].endswith(" 80% of the time.")
 
 
 def test_what_the_verdict_is_about_is_said_of_questions_on_documents():
@@ -204,9 +208,9 @@ def test_what_the_verdict_is_about_is_said_of_questions_on_documents():
 def with_step(step, outcome, own=0.86):
     """What is said of a set-up ``s`` that is derived from a, and judged without labels where an outcome is given."""
     of_step = gap("s", "a", own - 0.87, own - 0.93, own - 0.81, 0.6, "step", step=step, won=2, lost=3)
-    ranking = verdict_with(candidates=("a", "s", "b", "c"), differences=(*verdict_with().differences, of_step))
+    ranking = verdict_with(candidates=("a", "s", "b", "c"))
     rows = {"a": (0.87, 0), "s": (own, 0), "b": (0.84, 0), "c": (0.8, 0), "bm25": (0.6, 0)}
-    result = result_of(ranking, rows=rows)
+    result = result_of(ranking, rows=rows, pairs=(*PAIRS, of_step))
     record = {"parts": ("a",), "step": step, "parameters": 100}
     encoders = tuple(replace(e, **record) if e.name == "s" else e for e in result.encoders)
     screenings = ()
@@ -269,7 +273,7 @@ def test_labels_of_one_encoder_are_said_to_be():
 
 @pytest.mark.parametrize("builtin", [False, True])
 def test_a_diagnostic_that_ranks_nobody(builtin):
-    ranking = Verdict("d", "c", "", 100, 50, candidates=("a", "b"))
+    ranking = Verdict(MetricKey("", diagnostic="d", corpus="c"), 100, 50, candidates=("a", "b"))
     result = result_of(ranking, builtin=builtin)
     assert list(verdict(result, ranking))[1:] == ["This diagnostic does not rank encoders."]
     decisions = [one for one in findings_of(result, {"d": ACCURACY}) if one.diagnostic]
@@ -285,23 +289,24 @@ def test_on_a_built_in_corpus_no_finding_names_an_encoder():
 
 def test_no_candidate():
     assert lines(verdict_with(candidates=())) == ["The run has only baselines."]
-    undefined = verdict_with(candidates=(), undefined=("z",))
-    assert lines(undefined) == ["Undefined for every item: z."]
-    result = result_of(undefined, rows={"z": (0.0, 0)})
+    result = result_of(verdict_with(candidates=()), rows={"z": (0.0, 0)})
     result = replace(result, rows=(replace(result.rows[0], value=None, low=None, high=None, reason="no pairs"),))
     (finding,) = Decision(result, result.verdicts[0], ACCURACY).findings()
     assert finding.sentence == "Undefined for every item: z (no pairs)."
 
 
 def test_a_candidate_without_a_value_is_not_compared():
-    assert lines(verdict_with(undefined=("z",)))[0] == "Undefined for every item, so not compared: z."
+    result = result_of(verdict_with(), rows={**{name: (value, 0) for name, value in VALUES.items()}, "z": (0.0, 0)})
+    row = replace(result.rows[-1], value=None, low=None, high=None, reason="no pairs")
+    first, *_ = Decision(replace(result, rows=(*result.rows[:-1], row)), result.verdicts[0], ACCURACY).findings()
+    assert first.sentence == "Undefined for every item, so not compared: z (no pairs)."
 
 
 def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong():
     as_wrong = {"a": 0.87, "b": 0.84, "c": 0.4}
-    ranking = verdict_with(left_out=("c",), undefined_as_wrong=as_wrong, baseline="", differences=())
+    ranking = verdict_with(left_out=("c",), undefined_as_wrong=as_wrong, baseline="")
     rows = {"a": (0.87, 0), "b": (0.84, 0), "c": (0.9, 20)}
-    assert lines(ranking, rows=rows) == [
+    assert lines(ranking, rows=rows, pairs=()) == [
         "Undefined for more than 5% of the items, so not ranked: c.",
         "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
         USE,
@@ -309,7 +314,7 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     ]
     # Items that are undefined for all alike favour none.
     rows = dict.fromkeys("abc", (0.8, 3))
-    assert not any("counted as wrong" in line for line in lines(ranking, rows=rows))
+    assert not any("counted as wrong" in line for line in lines(ranking, rows=rows, pairs=()))
 
 
 # --- the whole run ---------------------------------------------------------------------------------------
@@ -478,7 +483,7 @@ def test_a_run_whose_candidates_all_failed_says_so_and_nothing_of_baselines():
 def test_a_search_test_alone_says_that_negation_was_not_tested():
     def titles(*diagnostics):
         ranking = verdict_with()
-        verdicts = tuple(replace(ranking, diagnostic=name, metric="") for name in diagnostics)
+        verdicts = tuple(replace(ranking, key=MetricKey("", diagnostic=name, corpus="c")) for name in diagnostics)
         return [finding.title for finding in findings_of(replace(result_of(ranking), verdicts=verdicts), {})]
 
     assert titles("retrieval") == ["Negation was not tested"]

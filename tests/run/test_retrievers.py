@@ -238,7 +238,7 @@ def test_each_setting_of_a_fusion_is_compared_with_each_part(many_units):
     ]
     result = assay([*parts, "both=hybrid:low+high,weight=[1.0,0.0]"], many_units)
     verdict = result.verdict("retrieval")
-    steps = {(pair.a, pair.b): pair.difference for pair in verdict.differences if pair.family == "step"}
+    steps = {(pair.a, pair.b): pair.difference for pair in result.differences(verdict) if pair.family == "step"}
     assert steps == {
         ("both,weight=1.0", "low"): 0.0,
         ("both,weight=1.0", "high"): -1.0,
@@ -262,7 +262,7 @@ def test_a_step_of_another_package_is_compared_with_its_part(many_units):
         built("index", "base", placed(7, 20), "index"),
     ]
     result = assay(setups, many_units)
-    (pair,) = result.verdict("retrieval").steps_of("mixed")
+    (pair,) = [one for one in result.differences(result.verdict("retrieval")) if one.a == "mixed"]
     assert (pair.b, pair.step, pair.difference) == ("base", "mixer", 1.0)
     assert pair.is_significant
 

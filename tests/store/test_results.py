@@ -10,7 +10,7 @@ import pytest
 
 from embassay.api import assay
 from embassay.core.errors import OutputError, SourceError
-from embassay.core.result import Difference, Series
+from embassay.core.result import Series
 from embassay.core.store.canonical import canonical, write
 from embassay.run.runs.results import from_bytes, json_schema, read, rounded, to_bytes
 
@@ -86,13 +86,12 @@ def test_another_schema_is_one_message_with_the_remedy(result, schema):
 
 
 def test_whole_numbers_stay_whole(result):
-    pair = Difference("main", "bow", "hashing", 0.1, 0.05, 0.2, 0.01, target=0.05, items_needed=80)
+    pair = replace(result.comparisons[0], target=0.05, items_needed=80)
     series = Series("d", "opposites", "s", "curve", {"x": "n", "y": "share", "at": [1, 2.5], "lines": []})
-    verdict = replace(result.verdicts[0], differences=(pair,))
-    more = rounded(replace(result, verdicts=(verdict,), series=(series,)))
+    more = rounded(replace(result, comparisons=(pair,), series=(series,)))
     again = from_bytes(to_bytes(more), Path("x"))
     assert more == again
-    assert repr(again.verdicts[0].differences[0].items_needed) == "80"
+    assert repr(again.comparisons[0].items_needed) == "80"
     assert repr(again.series[0].data["at"]) == "[1, 2.5]"
 
 

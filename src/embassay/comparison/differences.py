@@ -36,7 +36,7 @@ from embassay.core.types import Draws
 from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
 from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import PairedDifference, Roles, compare_means, consistent_interval
+from embassay.stats.families import Roles, compare_means, consistent_interval
 from embassay.stats.folds import fold_weights
 from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
 from embassay.stats.labels import Labels, effective_number
@@ -352,17 +352,25 @@ def _described(pair: Pair, texts: Mapping[str, str]) -> Change:
     )
 
 
-def _tested(pair: Pair, draws: Draws) -> PairedDifference | None:
+def _tested(pair: Pair, draws: Draws) -> Comparison | None:
     """Return the difference of a pair with the test of this pair alone; None where there are no items."""
     (old, new), column, labels, roles = pair.values, pair.new, labels_of(pair.new), Roles((NEW, OLD))
     if column.correlation:
         x, kind, ys = column.against, cast(Kind, column.correlation), {OLD: pair.old.value, NEW: column.value}
-        rows = compare_correlations(x, ys, labels, kind, roles, draws, *pair.old.stream)
+        rows = compare_correlations(column.key, x, ys, labels, kind, roles, draws, *pair.old.stream)
     else:
         fold = column.fold if len(column.fold) else None
         of_shares, is_bounded, by_run = column.of_shares, column.is_bounded, {OLD: old, NEW: new}
         rows = compare_means(
-            by_run, labels, roles, draws, *pair.old.stream, of_shares=of_shares, is_bounded=is_bounded, fold=fold
+            column.key,
+            by_run,
+            labels,
+            roles,
+            draws,
+            *pair.old.stream,
+            of_shares=of_shares,
+            is_bounded=is_bounded,
+            fold=fold,
         )
     return next(iter(rows), None)
 

@@ -214,7 +214,8 @@ def _headline_column(verdict: Verdict) -> Column:
     """Return the column of the metric that a verdict ranks by; a plain one where it is not declared here."""
     metric = known_metric(verdict.key)
     if metric is None:
-        return Column(verdict.metric, verdict.metric, verdict.subset, verdict.condition, verdict.similarity_function)
+        key = verdict.key
+        return Column(key.metric, key.metric, key.subset, key.condition, key.similarity_function)
     # The options that the run was made with stand in the name of its metric: "Success@{k}", "Success@5" -> k = 5.
     pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(metric.name))
     found = re.fullmatch(pattern, verdict.metric)
@@ -301,11 +302,10 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
 
 def without_best(verdict: Verdict) -> Verdict:
     """Return a verdict on a built-in corpus without its best encoders: nobody should choose an encoder by it."""
-    unnamed = replace(verdict, best_set=(), undecided=(), out={}, rank_low={}, rank_high={})
     # A diagnostic that does not rank encoders needs no reason.
     if not verdict.metric:
-        return unnamed
-    return replace(unnamed, reason="a built-in corpus is for trying things out")
+        return verdict
+    return replace(verdict, best_set=(), reason="a built-in corpus is for trying things out")
 
 
 def encoder_records(run: CandidateRun, plan: Plan) -> Iterator[EncoderRecord]:

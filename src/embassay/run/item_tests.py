@@ -11,6 +11,7 @@ from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.result import Finding, Verdict
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.diagnostics.metrics.scoreboard import roles_of
 from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
 from embassay.run.examples import ScoredTask
@@ -75,8 +76,10 @@ def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, 
     texts
         Whether texts may be shown; the questions are named by their ids otherwise.
     """
+    steps = roles_of(task.scores).steps
     for name in verdict.candidates:
-        bases = [one.b for one in verdict.steps_of(name)]
+        step = steps.get(name)
+        bases = [label for label in step.bases if label in headline.values] if step else []
         if not bases:
             continue
         base = max(bases, key=lambda label: np.nan_to_num(headline.values[label]).mean())
