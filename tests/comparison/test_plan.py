@@ -4,6 +4,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.core.result import between
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 
@@ -12,12 +13,13 @@ TWO = ["a=hashing,dim=512", "b=hashing,dim=64"]
 
 def test_the_figures_are_those_that_the_run_states(make_run):
     run = make_run("run", [*TWO, "c=hashing,dim=32", "fused=hybrid:b+c"])
-    verdict = ea.read(run).verdict("retrieval")
+    result = ea.read(run)
+    stated_pairs = result.differences(result.verdict("retrieval"))
     pairs = ea.plan(run).pairs
-    assert {(pair.comparison.a, pair.comparison.b) for pair in pairs} == {(one.a, one.b) for one in verdict.differences}
+    assert {(pair.comparison.a, pair.comparison.b) for pair in pairs} == {(one.a, one.b) for one in stated_pairs}
     for pair in pairs:
         now = pair.comparison
-        stated = verdict.between(now.a, now.b)
+        stated = between(stated_pairs, now.a, now.b)
         assert (now.family, now.difference, now.low, now.high) == (
             stated.family,
             stated.difference,
@@ -29,7 +31,7 @@ def test_the_figures_are_those_that_the_run_states(make_run):
 
 def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
     run = make_run("run", TWO)
-    advised = [one for one in ea.read(run).verdict("retrieval").differences if one.target is not None]
+    advised = [one for one in ea.read(run).comparisons if one.target is not None]
     assert advised
     for one in advised:
         (pair,) = [
@@ -47,7 +49,8 @@ def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     assert {pair.comparison.diagnostic for pair in plan.pairs} == {v.diagnostic for v in result.verdicts if v.metric}
     for pair in plan.pairs:
         now = pair.comparison
-        stated = result.verdict(now.diagnostic, now.corpus).between(now.a, now.b)
+        pairs = result.differences(result.verdict(now.diagnostic, now.corpus))
+        stated = between(pairs, now.a, now.b)
         assert pair.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
 
 

@@ -254,7 +254,7 @@ def damaged(content, path, value):
     ("path", "value", "place", "problem"),
     [
         (("rows", 3, "value"), "high", "rows.3.value", "should be a valid number"),
-        (("rows", 3, "items"), -1, "rows.3", "items must be a whole number of 0 or more, is -1"),
+        (("rows", 3, "items"), -1, "rows.3", "items must be 0 or more"),
         (("rows", 3, "items"), 2.0, "rows.3.items", "should be a valid integer"),
         (("rows", 3, "low"), 1e9, "rows.3", "low must not be above high"),
         (("rows", 3, "new"), 1, "rows.3.new", "Unexpected keyword argument"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from embassay.comparison.differences import Change, Pair, differences
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.core.columns import mismatch, paired
+from embassay.core.columns import paired
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.result import Result, record_of
 from embassay.core.types import Draws
@@ -85,11 +85,12 @@ def compare(
     pairs, notes, refused = list[Pair](), list(_notes_on_settings(stored)), list[str]()
     for task in tasks:
         for name, *sides in encoders:
-            columns = [column for run, label in sides for column in run.columns if column.is_headline_of(task, label)]
-            if len(columns) == 2:
+            old, new = (run.headline_of.get((task, label)) for run, label in sides)
+            if old and new:
                 try:
-                    notes += mismatch(*columns)
-                    pairs.append(Pair(*paired(*columns), name, columns[1].heading, columns[1].margin or 0.0))
+                    old, new, differs = paired(old, new)
+                    notes += differs
+                    pairs.append(Pair(old, new, name, new.heading, new.margin or 0.0))
                 except InputError as error:
                     refused.append(f"{' on '.join(task)} is not compared: {error}")
     if not tasks or (refused and not pairs):

@@ -16,9 +16,9 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.differences import MOST_UNDEFINED, Change, Pair, gate_units, losses
-from embassay.comparison.gate_words import out_of_reach, sentences_of
+from embassay.comparison.gate_words import out_of_reach, sentence
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.core.columns import ItemColumn, mismatch, paired
+from embassay.core.columns import ItemColumn, paired
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
@@ -83,7 +83,7 @@ class Check:
     @property
     def sentences(self) -> tuple[str, ...]:
         """One sentence for each metric, floor and failure."""
-        return tuple(sentences_of(self))
+        return (*(f"failed: {failure}" for failure in self.failures), *map(sentence, (*self.changes, *self.floors)))
 
     def __str__(self) -> str:
         """Return the sentences, one on each line."""
@@ -226,14 +226,11 @@ def _check_complete(new: StoredRun, old: StoredRun) -> None:
         {(row.encoder, row.diagnostic, row.corpus) for row in run.result.rows if row.encoder in run.candidates}
         for run in (new, old)
     )
-    # A failure without an encoder, diagnostic or corpus is one of all of them.
-    failed = [(one.encoder, one.diagnostic, one.corpus) for one in new.result.failed]
-    excused = {
-        place
-        for place in before
-        if any(all(part in ("", own) for part, own in zip(one, place, strict=True)) for one in failed)
-    }
-    missing = [f"{label} in {' on '.join(task)}" for label, *task in sorted(before - present - excused)]
+    # A failure without an encoder is one of all of them.
+    failed = {one.encoder for one in new.result.failed}
+    missing = [
+        f"{label} in {' on '.join(task)}" for label, *task in sorted(before - present) if not failed & {"", label}
+    ]
     if missing:
         has = ", ".join([*new.candidates, *map(" on ".join, new.tasks)]) or "nothing"
         raise InputError(
@@ -271,9 +268,7 @@ class _Gate:
     @classmethod
     def of(cls, new: StoredRun, old: StoredRun, margins: Mapping[str, float], pages: Pages | None) -> _Gate:
         """Return what is tested against a baseline, or against another run; see :func:`check`."""
-        blessed = old.record.get("gate")
-        if blessed is None:
-            return cls(new, margins, {}, sampled_corpora(new, pages or "given"))
+        blessed = old.record.get("gate") or {"pages": pages or "given", "margins": {}, "default_margins": []}
         given = blessed["pages"]
         if pages not in (None, given):
             raise SpecError(f"the baseline was blessed with --pages {given}; bless it again for another choice")
@@ -287,28 +282,24 @@ class _Gate:
         -------
         The pairs, and what does not match, one sentence each.
         """
-        columns: dict[MetricKey, list[tuple[ItemColumn, ItemColumn]]] = {}
-        for column in old.columns:
-            other = self.run.column_of.get((column.key, column.encoder))
-            if other is not None and column.is_candidate:
-                columns.setdefault(column.key, []).append((column, other))
-        headlines = [key for key, both in columns.items() if both[0][0].is_headline]
-        margins = self._user_margins({key: both[0][1] for key, both in columns.items()}, headlines)
+        both = [(one, self.run.column_of.get((one.key, one.encoder))) for one in old.columns if one.is_candidate]
+        columns = {new.key: new for _, new in both if new is not None}
+        headlines = [before.key for before, new in both if new is not None and before.is_headline]
+        margins = self._user_margins(columns, headlines)
         pairs, notes = list[Pair](), list[str]()
-        for key in [key for key in columns if key in headlines or key in margins]:
+        for before, after in both:
+            key = before.key
+            if after is None or not (key in headlines or key in margins):
+                continue
+            try:
+                before, after, differs = paired(before, after)
+            except InputError as error:
+                raise InputError(f"{key.diagnostic} on {key.corpus}: {error}") from None
+            notes += differs
             name, sampled = shortest_name(key, columns, headlines), key.corpus in self.sampled
-            for both in columns[key]:
-                try:
-                    notes += mismatch(*both)
-                except InputError as error:
-                    raise InputError(f"{key.diagnostic} on {key.corpus}: {error}") from None
-                pair = Pair(*paired(*both), both[1].encoder, name, margins.get(key, 0.0), sampled, since)
-                if key in margins:
-                    pair = replace(pair, set_by_user=True)
-                else:
-                    default = max(whole_points(pair.resolution), pair.old.margin or 0.0)
-                    pair = replace(pair, margin=self.defaults.get(pair.new.task, default))
-                pairs.append(pair)
+            default = self.defaults.get(before.task, default_margin(before, sampled=sampled))
+            margin, is_users = margins.get(key, default), key in margins
+            pairs.append(Pair(before, after, after.encoder, name, margin, sampled, since, is_users))
         return pairs, notes
 
     def pairs_since(self, anchor: StoredRun, pairs: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
@@ -421,13 +412,12 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Change]:
     for name, floor in floors.items() if rows else ():
         meant = _meant(name, keys, headlines, run, "floor")
         for row in [row for row in rows if row.key in meant]:
-            metric, value, shown = declared(row.key), row.value, shortest_name(row.key, keys, headlines)
+            metric, shown = declared(row.key), shortest_name(row.key, keys, headlines)
             _, high = metric.range
             if not math.isfinite(floor) or (high is not None and floor > high):
                 raise SpecError(f"the floor of {name} must be a number of at most {high}, is {floor:g}; 0.85 is 85%")
-            is_lower, is_missed = metric.better == "lower", value is None
-            if value is not None:
-                is_missed = value > floor if is_lower else value < floor
-            change = Change(row.encoder, row.diagnostic, row.corpus, shown, metric.style, margin=floor, new=value)
-            outcome = "regression" if is_missed else "pass"
-            yield replace(change, reason="ceiling" if is_lower else "floor", outcome=outcome)
+            reason = "ceiling" if metric.better == "lower" else "floor"
+            is_kept = row.value is not None and (row.value <= floor if reason == "ceiling" else row.value >= floor)
+            outcome = "pass" if is_kept else "regression"
+            place = (row.encoder, row.diagnostic, row.corpus, shown, metric.style)
+            yield Change(*place, outcome=outcome, reason=reason, margin=floor, new=row.value)

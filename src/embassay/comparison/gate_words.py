@@ -52,11 +52,6 @@ def out_of_reach(pair: Pair, *, with_name: bool) -> str:
     return templates.OUT_OF_REACH.sentence(margin=_size(pair.margin), items=items, where=where)
 
 
-def sentences_of(check: Check) -> list[str]:
-    """Return a sentence for each failure, metric and floor."""
-    return [*(f"failed: {failure}" for failure in check.failures), *map(sentence, (*check.changes, *check.floors))]
-
-
 def summary(check: Check) -> str:
     """Return the outcome of a check and how often each outcome occurs, in one sentence."""
     parts = [counted(len(check.failures), "failure")] if check.failures else []

@@ -6,7 +6,7 @@ a difference that was observed is too large as often as it is too small, and a p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from embassay.comparison.differences import Pair
 from embassay.comparison.gate import default_margin, headlines_of, sampled_corpora
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.core.columns import ItemColumn
 from embassay.core.errors import SpecError
 from embassay.core.layout import Format
 from embassay.core.result import Comparison, Result
@@ -156,14 +155,15 @@ def plan(run: str | Path | Result, difference: float | None = None, *, power: fl
     for name, value in (("difference", difference), ("power", power)):
         if value is not None and not 0 < value < 1:
             raise SpecError(f"{name} must be above 0 and below 1, is {value:g}; 3 points are 0.03")
-    stored, pairs, notes = read_run(run), list[PairPlan](), list[str]()
-    for task in stored.tasks:
-        columns = [column for column in stored.columns if column.task == task]
-        pairs_of_task = list(_pairs(stored, columns, difference, power))
-        if not pairs_of_task:
-            reason = NO_PAIR if any(column.is_headline for column in columns) else "it does not rank encoders"
-            notes.append(f"{' on '.join(task)}: {reason}")
-        pairs += pairs_of_task
+    stored = read_run(run)
+    pairs = list(_pairs(stored, difference, power))
+    planned = {(pair.comparison.diagnostic, pair.comparison.corpus) for pair in pairs}
+    ranked = {column.task for column in stored.columns if column.is_headline}
+    notes = [
+        f"{' on '.join(task)}: {NO_PAIR if task in ranked else 'it does not rank encoders'}"
+        for task in stored.tasks
+        if task not in planned
+    ]
     return SizePlan(difference, power, tuple(pairs), tuple(notes), tuple(_gates(stored)))
 
 
@@ -178,28 +178,17 @@ def _gates(run: StoredRun) -> Iterator[GatePlan]:
             yield GatePlan(*column.task, margin, target, int(more))
 
 
-def _pairs(run: StoredRun, columns: Sequence[ItemColumn], difference: float | None, power: float) -> Iterator[PairPlan]:
-    """Yield the plan of each pair of interest on one corpus, for each metric that the run compared.
-
-    Parameters
-    ----------
-    columns
-        Those of the task.
-    difference, power
-        As in :func:`plan`.
-    """
+def _pairs(run: StoredRun, difference: float | None, power: float) -> Iterator[PairPlan]:
+    """Yield the plan of each pair and metric that the run compared; for the parameters see :func:`plan`."""
     for comparison in run.result.comparisons:
-        of_metric = {column.encoder: column for column in columns if column.key.covers(comparison.key)}
+        of_metric = {column.encoder: column for column in run.columns if column.key.covers(comparison.key)}
         if not of_metric.keys() >= {comparison.a, comparison.b}:
             continue
         old, new = of_metric[comparison.b], of_metric[comparison.a]
-        name, style = new.heading, new.format
-        if not new.is_headline:
-            name = str(replace(new.key.within_diagnostic, similarity_function=""))
-            style = "percent" if new.of_shares else "number"
+        name = new.heading if new.is_headline else str(replace(new.key.within_diagnostic, similarity_function=""))
         pool = [column.value for column in of_metric.values() if column.is_base]
         precision = Pair(old, new, "", name, 0.0).precision(pool, comparison.pairs_in_family)
-        pair = PairPlan(comparison, name, style)
+        pair = PairPlan(comparison, name, new.format)
         if precision is not None:
             precision = replace(precision, power=power)
             needed = None if difference is None else precision.items_needed(difference)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 from urllib.parse import quote
@@ -33,28 +33,31 @@ MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; else all would be ranked on fewer items."""
 
 
-def _check_figures(record: Any, figures: Sequence[str], counts: Sequence[str]) -> None:
-    """Raise ValueError for a record whose figures contradict each other.
+@dataclass(frozen=True)
+class Figures:
+    """A record of figures: what is undefined is None, never NaN, and an interval has two ends.
 
-    What is undefined is None, never NaN. An interval has two ends, of which the first is not the larger. A value may
-    lie outside its interval: the percentiles of a bootstrap need not hold it.
+    A value may lie outside its interval: the percentiles of a bootstrap need not hold it.
     """
-    for name in figures:
-        value = getattr(record, name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value)):
-            raise ValueError(f"{name} must be finite or None, is {value!r}: {record}")
-    for name in counts:
-        count = getattr(record, name)
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
-            raise ValueError(f"{name} must be a whole number of 0 or more, is {count!r}: {record}")
-    if (record.low is None) is not (record.high is None):
-        raise ValueError(f"low and high must both be given or both be None: {record}")
-    if record.low is not None and record.low > record.high:
-        raise ValueError(f"low must not be above high: {record}")
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, negative counts, and an interval whose ends are swapped or of which one is missing."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            for number in value.values() if isinstance(value, Mapping) else (value,):
+                if isinstance(number, Real) and not math.isfinite(number):
+                    raise ValueError(f"{one.name} must be finite or None: {self}")
+            if one.type == "int" and value < 0:
+                raise ValueError(f"{one.name} must be 0 or more: {self}")
+        low, high = getattr(self, "low", None), getattr(self, "high", None)
+        if (low is None) is not (high is None):
+            raise ValueError(f"low and high must both be given or both be None: {self}")
+        if low is not None and low > high:
+            raise ValueError(f"low must not be above high: {self}")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Figures):
     """A figure with its 95 % interval.
 
     Attributes
@@ -81,15 +84,15 @@ class Estimate:
     reason: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse NaN, infinity, an interval whose ends are swapped, and a missing value without a reason."""
-        _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
+        """Refuse a missing value without a reason as well."""
+        super().__post_init__()
         if self.value is None and not self.reason:
             raise ValueError("an estimate without a value needs a reason")
         if self.units > self.items:
             raise ValueError(f"units must not be more than items: {self}")
 
 
-class OfMetric:
+class OfMetric(Figures):
     """A record of one metric of a diagnostic on a corpus."""
 
     diagnostic: str
@@ -141,10 +144,6 @@ class Row(OfMetric):
     reason: str | None
     signature: str
     interval: str = "confidence"
-
-    def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
 
 
 Family = Literal["step", "main", "lexical", "models", "all"]
@@ -215,11 +214,6 @@ class Comparison(OfMetric):
     smallest_difference: float | None = None
     target: float | None = None
     items_needed: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        figures = ("difference", "low", "high", "p", "p_holm", "smallest_difference", "target")
-        _check_figures(self, figures, ("pairs_in_family", "items", "units", "won", "lost"))
 
     @property
     def tied(self) -> int:
@@ -348,7 +342,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Example:
+class Example(Figures):
     """One item of a corpus, or what one encoder made of it.
 
     An item that is shown has a record of kind ``item`` without an encoder, which holds its texts, and one of kind
@@ -391,15 +385,9 @@ class Example:
     correct: bool | None = None
     margin: float | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse NaN and infinity."""
-        for number in (*self.values.values(), self.margin):
-            if number is not None and not math.isfinite(number):
-                raise ValueError(f"the values and the margin of an example must be finite, one is {number!r}: {self}")
-
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Figures):
     """The verdict of one diagnostic on one corpus; :meth:`Result.differences` has the pairs that it follows from.
 
     Attributes
@@ -451,11 +439,6 @@ class Verdict:
     effective_items: float | None = None
     chance: float | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse NaN and infinity."""
-        if any(value is not None and not math.isfinite(value) for value in (self.effective_items, self.chance)):
-            raise ValueError(f"figures must be finite or None: {self}")
-
     @property
     def diagnostic(self) -> str:
         """The diagnostic."""
@@ -496,7 +479,7 @@ SEVERITIES = ("high", "medium", "low")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Figures):
     """One statement that a run supports, in a sentence, with the figure behind it.
 
     Attributes
@@ -553,10 +536,10 @@ class Finding:
     link: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an unknown severity, NaN, infinity, and an interval whose ends are swapped."""
+        """Refuse an unknown severity as well."""
+        super().__post_init__()
         if self.severity not in SEVERITIES:
             raise ValueError(f"severity must be one of {', '.join(SEVERITIES)}, is {self.severity!r}")
-        _check_figures(self, ("value", "low", "high", "p"), ())
 
 
 Standing = Literal["shown", "not shown", "cannot be said", "counted"]
@@ -757,7 +740,7 @@ ScreeningOutcome = Literal["same", "differs", "near", "few"]
 
 
 @dataclass(frozen=True)
-class Screening:
+class Screening(Figures):
     """How much of what the exact search of its original finds a set-up lists, judged without labels.
 
     Attributes
@@ -799,10 +782,6 @@ class Screening:
     more_questions: int | None = None
     settings: str = ""
     recommended: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        _check_figures(self, ("overlap", "low", "high", "most_points"), ("questions", "changed"))
 
 
 @dataclass(frozen=True)

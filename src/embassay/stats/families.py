@@ -30,7 +30,7 @@ import numpy as np
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import ALPHA, MIN_DIFFERENT, Comparison, Family
 from embassay.core.types import Draws
-from embassay.stats.folds import fold_weights
+from embassay.stats.folds import fold_weights, mean_over_folds
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.patterns import Exchanged, Interval, Patterns, newcombe, settled
 from embassay.stats.skewness import SkewedMeans
@@ -274,10 +274,7 @@ def _untested(key: MetricKey, test: PairTest, column: Floats, labels: Labels, fo
     items = int(defined.sum())
     difference = None
     if items:
-        difference = float(column[defined].mean())
-        if fold is not None:
-            mean = float(np.nansum(column * fold_weights(column, fold)))
-            difference = mean if len(np.unique(fold[defined])) == len(np.unique(fold)) else None
+        difference = float(column[defined].mean()) if fold is None else mean_over_folds(column, fold)
     return replace(
         test.row(key),
         difference=difference,
