@@ -61,16 +61,6 @@ def test_the_size_for_the_smallest_difference_is_the_present_one(make_run):
     assert ea.plan(run, pair.smallest_difference / 2).pairs[0].items_needed >= 2 * pair.comparison.items
 
 
-def test_how_many_more_questions_a_gate_takes(make_run, capsys):
-    run = make_run("run", TWO)
-    (gate,) = ea.plan(run).gates
-    assert (gate.corpus, gate.margin, gate.target, gate.more) == ("docs", 0.13, 0.05, 230)
-    assert exit_code_of(["plan", str(run)]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "About 230 more questions about these documents bring the margin from 13 down to 5 points." in printed
-    assert [gate.more for gate in ea.plan(make_run("many", TWO, questions=400)).gates] == [1200]
-
-
 def test_more_power_takes_more_items(make_run):
     run = make_run("run", TWO)
     usual, strict = ea.plan(run, 0.05).pairs[0], ea.plan(run, 0.05, power=0.95).pairs[0]

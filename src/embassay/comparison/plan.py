@@ -12,20 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.comparison.differences import Pair
-from embassay.comparison.gate import default_margin, headlines_of, sampled_corpora
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.errors import SpecError
 from embassay.core.layout import Format
 from embassay.core.result import Comparison, Result
 from embassay.stats.detectable import POWER, Precision
-from embassay.stats.gate import items_for
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
 NO_PAIR = "the run has one candidate and no lexical baseline, so there is no pair to compare"
-TARGETS = (0.05, 0.02)
-"""The margins of a gate that are planned for: the first that the test set cannot rule out yet."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of items."""
 
@@ -70,27 +66,6 @@ class PairPlan:
 
 
 @dataclass(frozen=True)
-class GatePlan:
-    """How many more items a gate takes for a smaller margin.
-
-    Attributes
-    ----------
-    margin
-        What this test set can rule out.
-    target
-        The smaller margin.
-    more
-        About how many more items; two digits.
-    """
-
-    diagnostic: str
-    corpus: str
-    margin: float
-    target: float
-    more: int
-
-
-@dataclass(frozen=True)
 class SizePlan:
     """How large the test sets of a run have to be.
 
@@ -102,15 +77,12 @@ class SizePlan:
         The probability that it becomes significant; 0.8 by default.
     notes
         Diagnostics without a plan, and why.
-    gates
-        What a gate takes, for each headline that is a share.
     """
 
     difference: float | None
     power: float
     pairs: tuple[PairPlan, ...]
     notes: tuple[str, ...]
-    gates: tuple[GatePlan, ...] = ()
 
     def table(self) -> DataFrame:
         """Return the pairs as a polars frame, without the curve."""
@@ -164,18 +136,7 @@ def plan(run: str | Path | Result, difference: float | None = None, *, power: fl
         for task in stored.tasks
         if task not in planned
     ]
-    return SizePlan(difference, power, tuple(pairs), tuple(notes), tuple(_gates(stored)))
-
-
-def _gates(run: StoredRun) -> Iterator[GatePlan]:
-    """Yield what a gate takes for a smaller margin, on the documents of the user."""
-    sampled = sampled_corpora(run, "given")
-    for column in headlines_of(run):
-        margin = default_margin(column, sampled=False)
-        target = next((target for target in TARGETS if target < margin), None)
-        if target is not None and column.of_shares and column.key.corpus not in sampled:
-            more = float(f"{items_for(target) - column.defined:.2g}")
-            yield GatePlan(*column.task, margin, target, int(more))
+    return SizePlan(difference, power, tuple(pairs), tuple(notes))
 
 
 def _pairs(run: StoredRun, difference: float | None, power: float) -> Iterator[PairPlan]:

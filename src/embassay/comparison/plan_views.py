@@ -11,12 +11,9 @@ from embassay.core.formatting import (
     DASH,
     difference_format,
     number,
-    size_in_points,
     visible,
     with_interval,
-    without_points,
 )
-from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.reports.findings import templates
 from embassay.reports.tables import Cell, Table
 
@@ -38,12 +35,6 @@ def show(plan: SizePlan, console: Console) -> None:
         for sentence in _sentences(plan, pairs):
             print_line(console, f"• {visible(sentence)}", 2)
         console.print()
-    for gate in plan.gates:
-        meaning = meaning_of(gate.diagnostic)
-        items = f"{meaning.items} about these documents" if "search" in meaning.about else f"{meaning.items} like these"
-        present, target = without_points(size_in_points(gate.margin)), size_in_points(gate.target)
-        more = templates.ITEMS_FOR_GATE.sentence(more=f"{gate.more:,}", items=items, present=present, target=target)
-        print_line(console, visible(more if len(plan.gates) == 1 else f"{gate.corpus}: {more}"))
     for note in plan.notes:
         print_line(console, visible(note))
 
