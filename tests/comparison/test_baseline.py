@@ -163,7 +163,7 @@ def test_bless_says_what_the_test_set_can_rule_out(choice_run, tmp_path, capsys)
         "one that significantly loses.\nbaseline: "
     )
     gate = json.loads((tmp_path / "baseline" / "run.json").read_text())["gate"]
-    assert gate == {"pages": "given", "margins": {}, "default_margins": [["negated_antonyms", "mine", 0.07]]}
+    assert gate == {"pages": "given", "margins": {}}
 
 
 def test_the_margin_of_bless_stays_where_questions_are_left_out(choice_run, tmp_path):

@@ -19,7 +19,7 @@ from embassay.comparison.gate import (
     ANCHOR,
     Pages,
     check,
-    default_margin,
+    default_margins,
     headlines_of,
     sampled_corpora,
 )
@@ -114,11 +114,11 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
         That of the baseline.
     """
     run = read_run(folder)
-    gate, headlines = run.record["gate"], {column.task: column for column in headlines_of(run)}
-    sampled = sampled_corpora(run, gate["pages"])
-    for diagnostic, corpus, margin in gate["default_margins"]:
-        column, is_sampled = headlines[diagnostic, corpus], corpus in sampled
-        yield shown_by_baseline(column, margin, sampled=is_sampled, with_name=len(headlines) > 1)
+    gate, headlines = run.record["gate"], headlines_of(run)
+    sampled, margins = sampled_corpora(run, gate["pages"]), default_margins(run, gate["pages"])
+    for column in headlines:
+        is_sampled = column.key.corpus in sampled
+        yield shown_by_baseline(column, margins[column.task], sampled=is_sampled, with_name=len(headlines) > 1)
     if gate["margins"]:
         yield from check(folder, folder).notes
 
@@ -134,8 +134,6 @@ def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRec
     if margins:
         # A check of the run against itself refuses what no check could use.
         check(run.path, run.path, margins=margins, pages=pages)
-    default_margins = []
-    sampled = sampled_corpora(run, pages)
     for column in headlines_of(run):
         key, items = column.key, column.defined
         if items < FEW and not margins:
@@ -144,9 +142,7 @@ def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRec
                 f"afford to lose, for example --margin {key.short}=0.3 for 30 points",
                 run.path,
             )
-        margin = default_margin(column, sampled=key.corpus in sampled)
-        default_margins.append((key.diagnostic, key.corpus, margin))
-    return {"pages": pages, "margins": dict(margins), "default_margins": default_margins}
+    return {"pages": pages, "margins": dict(margins)}
 
 
 def _write(run: StoredRun, gate: GateRecord, place: Path) -> None:

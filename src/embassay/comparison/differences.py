@@ -220,12 +220,11 @@ class Pair:
 
     @property
     def most_lost(self) -> float | None:
-        """What an item can lose, where the range says it: all of a share, or of a narrow range."""
+        """What an item can lose, where the range says it: all of a narrow range, such as that of a share."""
         low, high = self.new.low, self.new.high
-        if self.new.of_shares:
-            return 1.0
-        is_narrow = low is not None and high is not None and high - low <= NARROW and not self.new.correlation
-        return high - low if is_narrow and low is not None and high is not None else None
+        if low is None or high is None or high - low > NARROW or self.new.correlation:
+            return None
+        return high - low
 
     @cached_property
     def resolution(self) -> float:

@@ -1,8 +1,9 @@
 """The gate: has a candidate of a run become worse than in a baseline?
 
 Each candidate is compared with the encoder of the same label in the baseline, on the items that both have. The headline
-metrics are tested with the margins that ``bless`` wrote into the baseline, others with the margins that the user gives
-(:func:`~embassay.comparison.differences.losses`); a floor is compared with the value of the run.
+metrics are tested with the margins of the user, else with what the items of the baseline can rule out; other metrics
+only where the user gives a margin (:func:`~embassay.comparison.differences.losses`). A floor is compared with the value
+of the run.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ def check(
 ) -> Check:
     """Check a finished run against a baseline, as ``embassay check`` does.
 
-    The headline metrics are tested with the margins that ``embassay bless`` wrote into the baseline.
+    The headline metrics are tested with the margins of the baseline: those that ``embassay bless`` wrote into it, else
+    what its items can rule out.
 
     Parameters
     ----------
@@ -141,7 +143,7 @@ def check(
         gate = _Gate.of(new, old, margins or {}, pages)
         pairs, notes = gate.pairs(old)
         if old.record and (old.path / ANCHOR).is_dir():
-            of_anchor, notes_on_anchor = gate.pairs_since(read_run(old.path / ANCHOR), pairs)
+            of_anchor, notes_on_anchor = gate.pairs_since(read_run(old.path / ANCHOR), old)
             pairs += of_anchor
             notes += notes_on_anchor
         of_floors = tuple(_floors(new, floors or {}))
@@ -175,14 +177,17 @@ def headlines_of(run: StoredRun) -> list[ItemColumn]:
     return list(fewest.values())
 
 
-def default_margin(column: ItemColumn, *, sampled: bool) -> float:
-    """Return the margin of a headline: of a share what the items can rule out, or what it declares if that is more.
+def default_margins(run: StoredRun, pages: Pages) -> dict[Task, float]:
+    """Return the margin of each headline: of a share what the items can rule out, or what it declares if that is more.
 
     What the items can rule out is rounded up to a whole point.
     """
-    unit = gate_units(column, sampled=sampled)[~np.isnan(column.value)]
-    possible = whole_points(resolution(unit_codes(unit))) if column.of_shares and len(unit) else 0.0
-    return max(possible, column.margin or 0.0)
+    margins = {}
+    for column in headlines_of(run):
+        unit = gate_units(column, sampled=column.key.corpus in sampled_corpora(run, pages))[~np.isnan(column.value)]
+        possible = whole_points(resolution(unit_codes(unit))) if column.of_shares and len(unit) else 0.0
+        margins[column.task] = max(possible, column.margin or 0.0)
+    return margins
 
 
 # --- what is compared ------------------------------------------------------------------------------------
@@ -255,7 +260,7 @@ class _Gate:
     margins
         Those of the user, by the name of the metric.
     defaults
-        The margins of headlines that ``bless`` wrote, by diagnostic and corpus.
+        The other margins of headlines, by diagnostic and corpus: what the items of the baseline can rule out.
     sampled
         The corpora whose documents are a sample.
     """
@@ -268,12 +273,11 @@ class _Gate:
     @classmethod
     def of(cls, new: StoredRun, old: StoredRun, margins: Mapping[str, float], pages: Pages | None) -> _Gate:
         """Return what is tested against a baseline, or against another run; see :func:`check`."""
-        blessed = old.record.get("gate") or {"pages": pages or "given", "margins": {}, "default_margins": []}
+        blessed = old.record.get("gate") or {"pages": pages or "given", "margins": {}}
         given = blessed["pages"]
         if pages not in (None, given):
             raise SpecError(f"the baseline was blessed with --pages {given}; bless it again for another choice")
-        defaults = {(diagnostic, corpus): margin for diagnostic, corpus, margin in blessed["default_margins"]}
-        return cls(new, {**blessed["margins"], **margins}, defaults, sampled_corpora(new, given))
+        return cls(new, {**blessed["margins"], **margins}, default_margins(old, given), sampled_corpora(new, given))
 
     def pairs(self, old: StoredRun, since: str = "") -> tuple[list[Pair], list[str]]:
         """Return what is tested against an earlier run: the headlines, and the metrics that have a margin of the user.
@@ -296,37 +300,30 @@ class _Gate:
             except InputError as error:
                 raise InputError(f"{key.diagnostic} on {key.corpus}: {error}") from None
             notes += differs
+            margin = margins.get(key, self.defaults.get(before.task, before.margin or 0.0))
             name, sampled = shortest_name(key, columns, headlines), key.corpus in self.sampled
-            default = self.defaults.get(before.task, default_margin(before, sampled=sampled))
-            margin, is_users = margins.get(key, default), key in margins
-            pairs.append(Pair(before, after, after.encoder, name, margin, sampled, since, is_users))
+            pairs.append(Pair(before, after, after.encoder, name, margin, sampled, since, key in margins))
         return pairs, notes
 
-    def pairs_since(self, anchor: StoredRun, pairs: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
+    def pairs_since(self, anchor: StoredRun, baseline: StoredRun) -> tuple[list[Pair], list[str]]:
         """Return the metrics that are tested against the anchor as well, and what is not, one sentence each.
 
         Small losses, each within the margin, add up over releases whose baselines replace each other; the anchor stays.
-        What does not fit the anchor any more is noted and not tested, as the baseline is what a run must match.
-
-        Parameters
-        ----------
-        pairs
-            Those of the baseline. Where it has the values of the anchor, a second test would say the same.
+        What does not fit the anchor any more is noted and not tested, as the baseline is what a run must match. Where
+        the baseline has the values of the anchor, a second test would say the same.
         """
         documents = {column.task: column.documents for column in self.run.columns}
-        kept = tuple(column for column in anchor.columns if documents.get(column.task) == column.documents)
+        kept = [column for column in anchor.columns if documents.get(column.task) == column.documents]
         others = {" on ".join(column.task) for column in anchor.columns if column not in kept}
         notes = [f"{task}: only the anchor has it on these documents" for task in sorted(others)]
+        repeated = {(column.key, column.encoder, column.value.tobytes()) for column in baseline.columns}
+        news = [column for column in kept if (column.key, column.encoder, column.value.tobytes()) not in repeated]
         day, _, _ = anchor.record.get("time", "").partition("T")
         try:
-            since_anchor, mismatches = self.pairs(replace(anchor, columns=kept), f"the anchor of {day}")
+            pairs, mismatches = self.pairs(replace(anchor, columns=tuple(news)), f"the anchor of {day}")
         except InputError as error:
             return [], [*notes, f"nothing is tested against the anchor: {error}"]
-        of_baseline = {(pair.new.key, pair.encoder, pair.old.value.tobytes()) for pair in pairs}
-        changed = [
-            one for one in since_anchor if (one.new.key, one.encoder, one.old.value.tobytes()) not in of_baseline
-        ]
-        return changed, notes + mismatches
+        return pairs, notes + mismatches
 
     def _user_margins(
         self, columns: Mapping[MetricKey, ItemColumn], headlines: Sequence[MetricKey]
