@@ -778,7 +778,7 @@ def test_the_reference_is_named_on_the_command_line_or_in_the_configuration(emba
     embassay("run", "run.toml", "-o", "B", "--no-cache")
     for folder in "AB":
         verdicts = json.loads((tmp_path / folder / "result.json").read_text())["verdicts"]
-        (verdict,) = [verdict for verdict in verdicts if verdict["diagnostic"] == "negated_antonyms"]
+        (verdict,) = [verdict for verdict in verdicts if verdict["key"]["diagnostic"] == "negated_antonyms"]
         assert verdict["reference"] == "bow"
 
 

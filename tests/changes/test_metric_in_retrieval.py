@@ -141,7 +141,7 @@ def test_the_plan_says_how_many_questions_it_takes(declared, tmp_path, capsys):
     run = finished(tmp_path / "run")
     plan = ea.plan(run, 0.05)
     (pair,) = [pair for pair in plan.pairs if pair.heading == "Rprec"]
-    assert pair.items_needed > 0 and pair.format == "percent"
+    assert pair.comparison.items_needed > 0 and pair.format == "percent"
     assert "Rprec (retrieval on mine)" in printed(capsys, "plan", run, "--difference", "0.05")
 
 

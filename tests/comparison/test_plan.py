@@ -26,7 +26,7 @@ def test_the_figures_are_those_that_the_run_states(make_run):
             stated.low,
             stated.high,
         )
-        assert pair.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
+        assert pair.comparison.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
 
 
 def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
@@ -37,7 +37,7 @@ def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
         (pair,) = [
             pair for pair in ea.plan(run, one.target).pairs if (pair.comparison.a, pair.comparison.b) == (one.a, one.b)
         ]
-        assert pair.items_needed == one.items_needed
+        assert pair.comparison.items_needed == one.items_needed
 
 
 @pytest.mark.slow
@@ -51,27 +51,28 @@ def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
         now = pair.comparison
         pairs = result.differences(result.verdict(now.diagnostic, now.corpus))
         stated = between(pairs, now.a, now.b)
-        assert pair.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
+        assert pair.comparison.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
 
 
 def test_the_size_for_the_smallest_difference_is_the_present_one(make_run):
     run = make_run("run", TWO)
     pair = ea.plan(run).pairs[0]
-    assert ea.plan(run, pair.smallest_difference).pairs[0].items_needed == pair.comparison.items
-    assert ea.plan(run, pair.smallest_difference / 2).pairs[0].items_needed >= 2 * pair.comparison.items
+    smallest, items = pair.comparison.smallest_difference, pair.comparison.items
+    assert ea.plan(run, smallest).pairs[0].comparison.items_needed == items
+    assert ea.plan(run, smallest / 2).pairs[0].comparison.items_needed >= 2 * items
 
 
 def test_more_power_takes_more_items(make_run):
     run = make_run("run", TWO)
     usual, strict = ea.plan(run, 0.05).pairs[0], ea.plan(run, 0.05, power=0.95).pairs[0]
-    assert strict.items_needed > usual.items_needed
-    assert strict.smallest_difference > usual.smallest_difference
+    assert strict.comparison.items_needed > usual.comparison.items_needed
+    assert strict.comparison.smallest_difference > usual.comparison.smallest_difference
 
 
 def test_the_curve_is_the_formula_at_larger_sizes(make_run):
     (pair, *_) = ea.plan(make_run("run", TWO)).pairs
     assert [point.items for point in pair.curve] == [pair.comparison.items * growth for growth in (1, 2, 4, 8)]
-    assert pair.curve[0].smallest_difference == pair.smallest_difference
+    assert pair.curve[0].smallest_difference == pair.comparison.smallest_difference
     differences = [point.smallest_difference for point in pair.curve]
     assert differences == sorted(differences, reverse=True)
 
@@ -80,7 +81,9 @@ def test_under_ten_units_there_is_no_plan(make_run, capsys):
     run = make_run("run", TWO, questions=8)
     plan = ea.plan(run, 0.05)
     assert plan.pairs
-    assert all(pair.smallest_difference is None and pair.items_needed is None for pair in plan.pairs)
+    assert all(
+        pair.comparison.smallest_difference is None and pair.comparison.items_needed is None for pair in plan.pairs
+    )
     assert exit_code_of(["plan", str(run)]) == 0
     assert "no plan, because these items are too few" in " ".join(capsys.readouterr().out.split())
 

@@ -33,21 +33,20 @@ class PairPlan:
     Attributes
     ----------
     comparison
-        The two encoders with their present difference, for orientation only.
+        The two encoders with their present difference, for orientation only; the smallest difference that this run
+        shows at the power of the plan; the difference that is planned for, and about how many items it takes (None
+        without one, or out of reach).
     heading, format
         How the metric is called and written.
     curve
         The precision of these items, and of more items like these; empty where they are too few, or the difference
         does not vary.
-    items_needed
-        About how many items the difference that was named takes; None without such a difference, or out of reach.
     """
 
     comparison: Comparison
     heading: str
     format: Format
     curve: tuple[Precision, ...] = ()
-    items_needed: int | None = None
 
     @property
     def name(self) -> str:
@@ -58,11 +57,6 @@ class PairPlan:
     def title(self) -> str:
         """What is compared: ``Success@5 (retrieval on docs)``."""
         return f"{self.heading} ({self.comparison.diagnostic} on {self.comparison.corpus})"
-
-    @property
-    def smallest_difference(self) -> float | None:
-        """The smallest true difference that this run shows; None where that is not known."""
-        return self.curve[0].smallest_difference if self.curve else None
 
 
 @dataclass(frozen=True)
@@ -88,11 +82,7 @@ class SizePlan:
         """Return the pairs as a polars frame, without the curve."""
         import polars
 
-        needed = [
-            {"smallest_difference": one.smallest_difference, "items_needed": one.items_needed} for one in self.pairs
-        ]
-        rows = [vars(one.comparison) | more for one, more in zip(self.pairs, needed, strict=True)]
-        return polars.DataFrame(rows, infer_schema_length=None)
+        return polars.DataFrame([vars(pair.comparison) for pair in self.pairs], infer_schema_length=None)
 
 
 def plan(run: str | Path | Result, difference: float | None = None, *, power: float = POWER) -> SizePlan:
@@ -149,9 +139,10 @@ def _pairs(run: StoredRun, difference: float | None, power: float) -> Iterator[P
         name = new.heading if new.is_headline else str(replace(new.key.within_diagnostic, similarity_function=""))
         pool = [column.value for column in of_metric.values() if column.is_base]
         precision = Pair(old, new, "", name, 0.0).precision(pool, comparison.pairs_in_family)
-        pair = PairPlan(comparison, name, new.format)
+        curve, smallest, needed = tuple[Precision, ...](), None, None
         if precision is not None:
             precision = replace(precision, power=power)
+            curve, smallest = tuple(map(precision.grown, GROWTH)), precision.smallest_difference
             needed = None if difference is None else precision.items_needed(difference)
-            pair = replace(pair, curve=tuple(map(precision.grown, GROWTH)), items_needed=needed)
-        yield pair
+        planned = replace(comparison, smallest_difference=smallest, target=difference, items_needed=needed)
+        yield PairPlan(planned, name, new.format, curve)

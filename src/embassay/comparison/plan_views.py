@@ -60,7 +60,8 @@ def _tables(pairs: Sequence[PairPlan]) -> Iterator[Table]:
 def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> Iterator[str]:
     """Yield what it takes, one sentence for each pair, and what power is."""
     for pair in pairs:
-        present, needed = pair.comparison.items, pair.items_needed
+        planned = pair.comparison
+        present, needed = planned.items, planned.items_needed
         template = templates.ITEMS_NEEDED
         if not pair.curve:
             template = templates.NO_PLAN
@@ -71,8 +72,8 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> Iterator[str]:
         elif needed <= present:
             template = templates.ENOUGH_ITEMS
         yield template.sentence(
-            a=pair.comparison.a,
-            b=pair.comparison.b,
+            a=planned.a,
+            b=planned.b,
             difference=number(plan.difference, difference_format(pair.format)),
             items=f"{needed or 0:,}",
             present=f"{present:,}",

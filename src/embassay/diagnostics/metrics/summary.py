@@ -33,7 +33,7 @@ from embassay.core.result import (
 from embassay.core.types import Draws, ItemScores
 from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric
 from embassay.diagnostics.metrics.scoreboard import AnyView, pool_of, roles_of, without_baselines
-from embassay.diagnostics.metrics.verdict import Headline, ranked, with_precision
+from embassay.diagnostics.metrics.verdict import Headline, effective_items, ranked, with_precision
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import Roles, compare_means
@@ -336,12 +336,8 @@ class Figures(Generic[AnyView]):
 
     def differences(self, figure: Figure[AnyView], draws: Draws, *, all_pairs: bool) -> tuple[Comparison, ...]:
         """Return the paired differences of the encoders in one figure, each pair once."""
-        key, metric, roles, stream = (
-            self.key_of(figure),
-            figure.metric,
-            replace(self.roles, all_pairs=all_pairs),
-            self.views[0].stream,
-        )
+        key, metric, stream = self.key_of(figure), figure.metric, self.views[0].stream
+        roles = replace(self.roles, all_pairs=all_pairs)
         if metric.kind == "correlation":
             x = self._against(metric)
             if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
@@ -399,9 +395,10 @@ class Figures(Generic[AnyView]):
             if figure is headline:
                 metric = figure.metric
                 chance = metric.chance(self.views[0]) if callable(metric.chance) else metric.chance
-                verdict = replace(verdict, key=self.key_of(figure), chance=chance)
                 values = self._headline(figure)
-                differences = with_precision(differences, values, self.roles)
+                number = effective_items(values, self.roles)
+                differences = with_precision(differences, values, number)
+                verdict = replace(verdict, key=self.key_of(figure), chance=chance, effective_items=number)
                 of_rows, is_right = rows_of(values.key, rows), metric.undefined_is_wrong
                 verdict = ranked(verdict, self.roles, values, of_rows, differences, is_ranking_of_right=is_right)
             comparisons += differences

@@ -88,13 +88,18 @@ def ranked(
         left_out=left_out,
         undefined_as_wrong=undefined_as_wrong,
         reason=reason,
-        effective_items=_effective_items(headline, roles.base_systems),
     )
 
 
-def with_precision(pairs: Sequence[Comparison], headline: Headline, roles: Roles) -> tuple[Comparison, ...]:
-    """Return what pairs differ by on the headline, with the difference that could be detected."""
-    number, rows = _effective_items(headline, roles.base_systems), list[Comparison]()
+def with_precision(pairs: Sequence[Comparison], headline: Headline, number: float | None) -> tuple[Comparison, ...]:
+    """Return what pairs differ by on the headline, with the difference that could be detected.
+
+    Parameters
+    ----------
+    number
+        See :func:`effective_items`.
+    """
+    rows = list[Comparison]()
     for pair in pairs:
         precision = None
         if pair.p is not None:
@@ -116,11 +121,11 @@ def _often_undefined(values: Mapping[str, Floats], names: Sequence[str]) -> list
     return [name for name, of_name in undefined.items() if (of_name & ~for_all).sum() > MAX_UNDEFINED * possible]
 
 
-def _effective_items(headline: Headline, base_systems: Sequence[str]) -> float | None:
+def effective_items(headline: Headline, roles: Roles) -> float | None:
     """Return n* of the headline; None where its values are not known to lie in [0, 1]."""
     if not headline.is_bounded or not headline.labels.items:
         return None
-    pool = [headline.values[name] for name in base_systems if name in headline.values]
+    pool = [headline.values[name] for name in roles.base_systems if name in headline.values]
     return effective_number(headline.labels, pool, of_shares=headline.of_shares)
 
 
