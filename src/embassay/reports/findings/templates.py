@@ -454,12 +454,6 @@ TOO_MANY_ITEMS = replace(
     text="A true difference of {difference} between {a} and {b} needs more than a million times these items.",
     when="the same, out of reach",
 )
-ITEMS_FOR_GATE = Template(
-    "About {more} more {items} bring the margin from {present} down to {target}.",
-    "of each headline that is a share, where the test set cannot rule out that loss yet",
-    LOSS_LIMIT,
-    "limit",
-)
 MEANING_OF_POWER = Template(
     "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure is based on "
     "the present difference.",
