@@ -22,7 +22,7 @@ from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import BaseEncoder, Route, UnknownWords, spec_of
+from embassay.models.base import BaseEncoder, UnknownWords, spec_of
 from embassay.models.checks import check_whole
 from embassay.models.loaded import LazyModel
 from embassay.models.static.trained_folder import WordSettings, read_record
@@ -98,19 +98,14 @@ class WordFile(LazyModel[WordVectors]):
     ----------
     limit
         Only this many words from the start of the file are read; 0 for all.
-    notes
-        Irregularities in the file, one sentence each; they stay when the words are released.
     """
 
     path: Path
     limit: int
-    notes: list[str] = field(default_factory=list, compare=False)
 
     def load(self) -> WordVectors:
         """Read the words and their vectors."""
-        vectors = read(self.path, self.limit)
-        self.notes[:] = vectors.notes
-        return vectors
+        return read(self.path, self.limit)
 
 
 @dataclass(frozen=True)
@@ -138,10 +133,6 @@ class WordsEncoder(BaseEncoder):
         """The properties of the encoder."""
         is_fitted = self.pool == "sif"
         return Card(self.spec, fitted=is_fitted, cached=not is_fitted)
-
-    def route(self) -> Route:
-        """Return the irregularities of the file, for ``run.json``; none before it is read."""
-        return {"notes": list(self.file.notes)}
 
     def prepare(self) -> None:
         """Read the file."""
