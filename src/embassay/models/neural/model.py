@@ -21,7 +21,6 @@ from embassay.core.vectors import Indices, VectorMatrix
 from embassay.models.base import BaseEncoder, Batch, Prompts, Route, supported_similarity
 from embassay.models.checks import check_whole
 from embassay.models.light.model import LightModel
-from embassay.models.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
@@ -351,17 +350,4 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         known_route={"device": device, "dtype": options.get("dtype", "float32")},
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
         missing_prompts=missing_prompts(target, settings.get("prompts") or {}),
-    )
-
-
-def on_light_route(model: Model, light: LightModel | None) -> Model:
-    """Return a model that runs on the light route; the model itself if it cannot."""
-    if light is None:
-        return model
-    route = {"device": "cpu", "dtype": "float32", "backend": "light"}
-    return replace(
-        model,
-        light=light,
-        load=lambda described: LightRunner.load(light, described.limit),
-        known_route={**route, "tokens_per_batch": LIGHT_TOKENS, "batch_invariant": True},
     )
