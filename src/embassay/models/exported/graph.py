@@ -16,7 +16,7 @@ from embassay.core.vectors import DenseVectors
 from embassay.models.base import Route
 from embassay.models.light.pooling import pool
 from embassay.models.light.tokenized import TokenIds, TokenizerRunner
-from embassay.models.neural.batching import TOKENS_ON_CPU, check_finite
+from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.derived import unit
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class GraphRunner(TokenizerRunner):
         Raises
         ------
         EncoderError
-            If the graph cannot run, or a vector is not finite.
+            If the graph cannot run.
         """
         tokens = np.stack(ids).astype(np.int64)
         inputs = {
@@ -111,7 +111,6 @@ class GraphRunner(TokenizerRunner):
         if self.output != POOLED:
             rows = pool(rows, self.modes)
             rows = unit(rows) if self.normalize else rows
-        check_finite(rows, f"{self.graph}: ")
         return np.asarray(rows, dtype=np.float32)
 
 

@@ -21,7 +21,6 @@ from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import Dense, LightModel
 from embassay.models.light.pooling import pool
 from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer
-from embassay.models.neural.batching import check_finite
 from embassay.models.neural.derived import unit
 from embassay.models.neural.model_files import safetensors_files
 
@@ -91,16 +90,8 @@ class LightRunner(TokenizerRunner):
         return runner
 
     def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
-        """Return the (n, d) vectors of tokenised texts of equal length.
-
-        Raises
-        ------
-        EncoderError
-            If a vector is not finite.
-        """
-        vectors = self._vectors(np.stack(ids).astype(np.int64))
-        check_finite(vectors)
-        return vectors
+        """Return the (n, d) vectors of tokenised texts of equal length."""
+        return self._vectors(np.stack(ids).astype(np.int64))
 
     def is_stable(self) -> bool:
         """Return whether texts of equal length have the same vectors together and alone, bit by bit."""

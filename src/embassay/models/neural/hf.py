@@ -242,7 +242,7 @@ def _load(model: Model) -> LibraryRunner:
     else:
         later = [PoolingModule(transformer.get_embedding_dimension(), POOLINGS[pooling])]
     loaded = SentenceTransformer(modules=[transformer, *later], device=device)
-    return LibraryRunner(loaded, dtype, model.settings["template"], model.limit)
+    return LibraryRunner(loaded, model.settings["template"], model.limit)
 
 
 def _output(model: Model) -> str | tuple[str, int]:

@@ -331,7 +331,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             )
             if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, dtype, limit=model.limit, is_sparse=kind == "SparseEncoder")
+        return LibraryRunner(loaded, limit=model.limit, is_sparse=kind == "SparseEncoder")
 
     return Model(
         scheme=scheme,
