@@ -165,17 +165,6 @@ def test_a_run_frees_the_model_and_loads_it_again():
     assert np.array_equal(encoder.encode(["a"]), first)
 
 
-def test_a_family_that_was_trained_with_prompts_is_said_to_lack_them(tmp_path):
-    import shutil
-
-    source = load_encoder("all-MiniLM-L6-v2").found.folder
-    shutil.copytree(source, tmp_path / "e5-small")
-    warning = "the name suggests a model family that was trained with query_prompt='query: '"
-    assert any(warning in w for w in load_encoder(str(tmp_path / "e5-small")).card.warnings)
-    assert not any(warning in w for w in load_encoder(f"{tmp_path / 'e5-small'},query_prompt=query:").card.warnings)
-    assert not any(warning in w for w in load_encoder("all-MiniLM-L6-v2").card.warnings)
-
-
 def test_the_models_own_encode_is_not_given_its_default_prompt(model, monkeypatch):
     monkeypatch.setattr(model, "default_prompt_name", "query")
     monkeypatch.setattr(model, "prompts", {"query": "search query: "})

@@ -349,5 +349,5 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         similarity=settings.get("similarity_fn_name") or "cosine",
         known_route={"device": device, "dtype": options.get("dtype", "float32")},
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
-        missing_prompts=missing_prompts(target, settings.get("prompts") or {}),
+        missing_prompts=missing_prompts(settings.get("prompts") or {}),
     )
