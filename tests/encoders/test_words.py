@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from embassay.core.errors import EncoderError, MissingExtraError, SourceError, SpecError
+from embassay.core.errors import EncoderError, MissingExtraError, SourceError
 from embassay.models.static.word_files import read
 from embassay.run.resolve import load_encoder
 
@@ -68,11 +68,11 @@ def glove(write):
     return write(FORMS["glove"])
 
 
-def naive_tokens(text, lower=None):
+def naive_tokens(text):
     """Cut by hand: letters together, marks alone; find each as it is, then lower-cased."""
     spaced = "".join(c if c.isalnum() else f" {c} " for c in text)
-    tokens = (spaced.lower() if lower else spaced).split()
-    known = [t if t in WORDS else t.lower() if lower is None else t for t in tokens]
+    tokens = spaced.split()
+    known = [t if t in WORDS else t.lower() for t in tokens]
     return tokens, [WORDS.index(t) for t in known if t in WORDS]
 
 
@@ -97,13 +97,11 @@ def test_mean_is_gensims_own(is_binary, tmp_path):
         assert np.abs(vector - expected).max() < 1e-6
 
 
-@pytest.mark.parametrize("lower", [None, True, False])
-def test_words_are_looked_up_as_they_are_then_lower_cased(lower, glove):
-    option = "" if lower is None else f",lower={str(lower).lower()}"
-    encoder = load_encoder(f"words:{glove},pool=sum{option}")
-    expected = [MATRIX[naive_tokens(text, lower)[1]].sum(axis=0, dtype=np.float64) for text in TEXTS]
+def test_words_are_looked_up_as_they_are_then_lower_cased(glove):
+    encoder = load_encoder(f"words:{glove},pool=sum")
+    expected = [MATRIX[naive_tokens(text)[1]].sum(axis=0, dtype=np.float64) for text in TEXTS]
     assert np.allclose(encoder.encode(TEXTS), expected, atol=1e-6)
-    assert encoder.card.spec == f"words:{glove},pool=sum{option}"
+    assert encoder.card.spec == f"words:{glove},pool=sum"
 
 
 def test_unknown_words_are_counted(glove):
@@ -140,16 +138,8 @@ def test_sif_of_texts_without_a_known_word_is_zero(glove):
     assert encoder.encode(["cat"]).any()
 
 
-def test_limit_reads_the_first_words_only(glove):
-    encoder = load_encoder(f"words:{glove},limit=3")
-    assert encoder.unknown_words(["the The cat sat"]) == (1, 4, 0)
-    assert np.array_equal(read(glove, 3).matrix, MATRIX[:3])
-    with pytest.raises(SpecError, match="limit"):
-        load_encoder(f"words:{glove},limit=-1")
-
-
 def test_the_fingerprint_is_the_contents_and_the_options(glove, write):
-    specs = ["", ",pool=sum", ",lower=true", ",lower=false", ",limit=2", ",pool=sif"]
+    specs = ["", ",pool=sum", ",pool=sif"]
     found = [load_encoder(f"words:{glove}{options}").fingerprint for options in specs]
     assert len(set(found)) == len(specs)
     assert load_encoder(f"words:{write(FORMS['glove'], 'copy')}").fingerprint == found[0]

@@ -96,15 +96,10 @@ def recognise(path: Path) -> WordFormat:
     return WordFormat(dim, 0, is_binary=False)
 
 
-def read(path: Path, limit: int = 0) -> WordVectors:
+def read(path: Path) -> WordVectors:
     """Return the words of a file and their vectors.
 
     The memory needed is about that of the matrix and the words.
-
-    Parameters
-    ----------
-    limit
-        Read only this many words from the start of the file; 0 for all.
 
     Raises
     ------
@@ -117,8 +112,6 @@ def read(path: Path, limit: int = 0) -> WordVectors:
     count = 0
     with _opened(path) as file, np.errstate(over="ignore"):
         for content, vector in _words(file, form):
-            if limit and count == limit:
-                break
             # Words are looked up as texts have them.
             word = composed(content.decode(errors="replace"))
             if vector.shape != (form.dim,) or not np.isfinite(vector).all():
@@ -128,7 +121,7 @@ def read(path: Path, limit: int = 0) -> WordVectors:
             numbers += vector.tobytes()
             count += 1
         rest = file.read().strip()
-    if form.promised and not limit and (count != form.promised or rest):
+    if form.promised and (count != form.promised or rest):
         problem = f"the header gives {form.promised:,} words, but the file has {'more' if rest else f'{count:,}'}"
         raise SourceError(f"{problem}; copy or download it again", path)
     return WordVectors(row, np.frombuffer(numbers, dtype=np.float32).reshape(-1, form.dim))
