@@ -41,7 +41,6 @@ class LlamaIndex:
 
 class Sentences:
     def __init__(self):
-        self.prompts = {"query": "query: ", "document": ""}
         self.similarity_fn_name = "dot"
 
     def encode(self, texts):
@@ -91,7 +90,6 @@ def test_each_role_goes_the_objects_own_way(thing, query, document):
 def test_what_it_says_of_itself():
     card = ea.encoder(Sentences()).card
     assert card.similarity == "dot"
-    assert card.prompts == {"query": "query: "}
     assert card.spec.startswith("object:")
     assert card.spec.endswith("Sentences")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import getattr_static
@@ -130,7 +130,6 @@ class ObjectEncoder(BaseEncoder):
             spec_of(f"object:{self._class_name}", options),
             cached=is_known,
             known=is_known,
-            prompts=self._prompts(),
             similarity=supported_similarity(getattr(self.thing, "similarity_fn_name", None)),
             warnings=() if is_known else (NOT_KEPT,),
         )
@@ -139,7 +138,7 @@ class ObjectEncoder(BaseEncoder):
     def fingerprint(self) -> str:
         """A hash of the object's class, name and version; without a version, of a random number instead."""
         content = f"version {self.version}" if self.version else secrets.token_hex(16)
-        return content_hash(["object", self._class_name, own_name(self.thing), self._prompts(), content])
+        return content_hash(["object", self._class_name, own_name(self.thing), content])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, d) float32, dense or CSR. The role is passed on if the object's interface has roles.
@@ -160,14 +159,6 @@ class ObjectEncoder(BaseEncoder):
     def _class_name(self) -> str:
         kind = type(self.thing)
         return f"{kind.__module__}.{kind.__qualname__}"
-
-    def _prompts(self) -> dict[str, str]:
-        """Return the prompts by role, if the object stores them like sentence-transformers."""
-        prompts = getattr(self.thing, "prompts", None)
-        if not isinstance(prompts, Mapping):
-            return {}
-        names = {"text": getattr(self.thing, "default_prompt_name", None), "query": "query", "document": "document"}
-        return {role: str(prompts[name]) for role, name in names.items() if prompts.get(name)}
 
 
 def _is_encoder_already(thing: object) -> bool:

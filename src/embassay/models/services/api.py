@@ -116,7 +116,6 @@ class ApiEncoder(BaseEncoder):
     similarity: Similarity = "cosine"
     batch: int = 128
     dim: int | None = None
-    _empty_texts: int = 0
     _width: int | None = None
     _probe: DenseVectors | EncoderError | None = field(default=None, repr=False)
 
@@ -182,7 +181,6 @@ class ApiEncoder(BaseEncoder):
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
         # Services reject an empty text. A space has as little content, and gets a vector.
         inputs = [self.prompts[role] + text or BLANK for text in texts]
-        self._empty_texts += inputs.count(BLANK)
         starts = range(0, len(inputs), self.batch)
         requests = [inputs[start : start + self.batch] for start in starts]
         for number, rows in self.service.each(lambda part: self.service.in_parts(self._ask, part), requests):
@@ -198,7 +196,7 @@ class ApiEncoder(BaseEncoder):
 
     def route(self) -> Route:
         """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
-        return {**self.service.route(), "empty_texts": self._empty_texts}
+        return self.service.route()
 
     def release(self) -> None:
         """Close connections, and forget a probe that failed."""
