@@ -129,7 +129,7 @@ def test_damaged_files_are_named(copy):
         load_encoder(f"onnx:{copy}").encode(["a"])
     (copy / GRAPH).write_bytes(content)
     (copy / "tokenizer.json").write_text("{}")
-    with pytest.raises(ModelNotFoundError, match=r"tokenizer\.json: damaged or not a tokenizer"):
+    with pytest.raises(EncoderError, match=r"tokenizer\.json: damaged or not a tokenizer"):
         load_encoder(f"onnx:{copy}").encode(["a"])
 
 

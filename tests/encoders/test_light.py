@@ -358,7 +358,7 @@ def test_a_tokenizer_without_vocabulary_or_of_another_model_is_named(copy):
     tokenizer["model"]["vocab"] = {}
     tokenizer["added_tokens"] = []
     path.write_text(json.dumps(tokenizer))
-    with pytest.raises(ModelNotFoundError, match=r"tokenizer.json: the tokenizer has no vocabulary; download or copy"):
+    with pytest.raises(EncoderError, match=r"tokenizer.json: the tokenizer has no vocabulary; download or copy"):
         light(copy).encode(["a"])
     path.write_text("{}")
     with pytest.raises(SpecError, match=r"it has no tokenizer\.json"):

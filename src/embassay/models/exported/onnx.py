@@ -118,7 +118,7 @@ def create(
         options=options,
         prompts=with_prompts(configured_prompts(folder), options),
         limit=min(filter(None, (max_length, token_limit(folder))), default=None),
-        load=load,
+        open=load,
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
         known_route={"graph": graph.relative_to(folder).as_posix()},

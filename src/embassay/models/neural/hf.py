@@ -151,7 +151,7 @@ def create(
         options=options,
         prompts=with_prompts({}, options),
         limit=transformer_limit(folder, tokens, max_length),
-        load=_load,
+        open=_load,
         parameters=lambda: parameters(folder),
         settings={"pooling": pooling, "layer": layer, "template": template or "{text}"},
         known_route={"device": device, "dtype": dtype},

@@ -107,7 +107,7 @@ def create(
     return replace(
         model,
         light=light,
-        load=lambda described: LightRunner.load(light, described.limit),
+        open=lambda described: LightRunner.load(light, described.limit),
         known_route={
             "device": "cpu",
             "dtype": "float32",
