@@ -41,6 +41,7 @@ FORMS = {
     "glove without a last newline": "\n".join(lines()).encode(),
     "glove from Windows": "\r\n".join([*lines(), "", ""]).encode(),
     "glove, gzipped": gzip.compress("\n".join(lines()).encode()),
+    "glove with a byte-order mark": b"\xef\xbb\xbf" + "\n".join(lines()).encode(),
     "glove with tabs": "\n".join(lines()).replace(" ", "\t").encode(),
     "glove with a tab after the word": "\n".join(line.replace(" ", "\t", 1) for line in lines()).encode(),
     "glove with blank lines": "\n\n".join(lines()).encode(),

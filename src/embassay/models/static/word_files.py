@@ -87,7 +87,7 @@ def recognise(path: Path) -> WordFormat:
     dim = mode(sorted(counts))
     if dim < 2 or counts[0] < dim:
         raise SourceError(
-            f"unrecognised format: the line must be a word and its numbers, separated by spaces, "
+            "unrecognised format: the line must be a word and its numbers, separated by spaces, "
             f"is {quoted(first.decode(errors='replace'))}; supported: GloVe text, word2vec text or binary "
             "(fastText's .vec file, gensim's save_word2vec_format()), a folder written by 'embassay train words'",
             path,
