@@ -142,7 +142,7 @@ FILES = {MPNET: MPNET, "glove.6B.50d": "glove.6B.50d.txt"}
 
 
 def test_each_row_of_the_table_is_tested():
-    assert len(ROWS) == len(set(ROWS)) == 18
+    assert len(ROWS) == len(set(ROWS)) == 17
     for *row, bound in ROWS:
         assert bound == "1e-5"
         named = re.search(r"`(test_\w+\.py)`", row[2])
