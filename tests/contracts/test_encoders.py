@@ -28,6 +28,7 @@ SPECS = {
     "urae": "urae:{urae}",
     "onnx": "onnx:{onnx}",
     "vectors": "vectors:{vectors}",
+    "infersent": "infersent:{infersent}",
     "mteb": "mteb:mteb/baseline-random-encoder",
     "sparse": "sparse:{sparse}",
 }
@@ -50,13 +51,14 @@ ABILITIES = {
     "urae": KNOWN_WORDS,
     "onnx": MODEL,
     "vectors": {"batches", *LOADED},
+    "infersent": KNOWN_WORDS,
     "mteb": MODEL,
     "sparse": MODEL,
 }
 """What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
 WITH_OPTIONS = {"relearn", "vectors_of", "with_other"}
 """Abilities of encoders with other options, and of objects."""
-TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "sparse"}
+TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "infersent", "sparse"}
 """Each has a fixture of its name: what its target is."""
 
 
@@ -118,6 +120,18 @@ def onnx(tmp_path_factory):
         pytest.importorskip(name, reason=f"{name} is not installed (extras hf, onnx)")
     place = tmp_path_factory.mktemp("onnx")
     return tiny_model().export(tiny_model().make(place), place / "graph")
+
+
+@pytest.fixture(scope="module")
+def infersent(words):
+    """Random weights of InferSent, and a file of word vectors."""
+    for name, extra in (("torch", "hf"), ("nltk", "words")):
+        pytest.importorskip(name, reason=f"the {extra} extra is not installed")
+    import torch
+
+    lstm = torch.nn.LSTM(4, 5, bidirectional=True)
+    torch.save({f"enc_lstm.{name}": value for name, value in lstm.state_dict().items()}, words.parent / "weights.pkl")
+    return f"{words.parent / 'weights.pkl'},vectors={words}"
 
 
 @pytest.fixture(scope="module")
