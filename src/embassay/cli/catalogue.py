@@ -26,7 +26,7 @@ KINDS = {
     "builders": BUILDERS,
     "formats": FORMATS,
 }
-PAPERS_ONLY = ("infersent", "paragraphs", "urae", "words")
+PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
 SETS = "sets"
 PROFILES_LISTED = "profiles"

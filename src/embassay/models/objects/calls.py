@@ -1,0 +1,109 @@
+"""Encoders that call a function of a list of texts: the user's own, or one that another package loads."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from embassay.core.errors import EncoderError, SpecError, reason_of
+from embassay.core.samples.base import Role
+from embassay.core.types import Card, content_hash
+from embassay.core.vectors import VectorMatrix
+from embassay.models.loaded import LoadedEncoder
+from embassay.models.objects.matrices import real_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class CallEncoder(LoadedEncoder[Callable[[list[str]], object]]):
+    """An encoder that calls a function with the texts; roles are ignored.
+
+    Attributes
+    ----------
+    content
+        Returns what identifies the function.
+    open
+        Loads the function, for the first text.
+    """
+
+    name: str
+    card: Card
+    content: Callable[[], object] = field(repr=False)
+    open: Callable[[], Callable[[list[str]], object]] = field(repr=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the spec without its options, and of what identifies the function."""
+        return content_hash([self.card.spec.partition(",")[0], self.content()])
+
+    def load(self) -> Callable[[list[str]], object]:
+        """Load the function."""
+        return self.open()
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
+        """Return the function's (n, d) vectors as float32, dense or CSR.
+
+        Raises
+        ------
+        EncoderError
+            If the function cannot be loaded; if it fails (the message names the line in its module); or if it does not
+            return an array of real numbers within float32's range.
+        """
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        function = self.model
+        try:
+            rows = function(list(texts))
+        except EncoderError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise EncoderError(f"{reason_of(error)}{_line_of(error, function)}") from error
+        return real_matrix(rows, texts)
+
+
+def _line_of(error: BaseException, function: object) -> str:
+    """Return the innermost line of a function's module in an error's traceback; empty if there is none."""
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename == getattr(module, "__file__", None):
+            return f" ({Path(frame.filename).name}, line {frame.lineno})"
+    return ""
+
+
+def of_package(
+    name: str,
+    spec: str,
+    package: str,
+    install: str,
+    content: Callable[[], object],
+    open_model: Callable[[ModuleType], Any],
+) -> CallEncoder:
+    """Return the encoder of a model of a package that no extra of this one installs; it is imported for the first text.
+
+    Parameters
+    ----------
+    install
+        The names of the packages to install.
+    content
+        Returns what identifies the model.
+    open_model
+        Takes the package, and returns the model as a function of a list of texts.
+
+    Raises
+    ------
+    SpecError
+        If the package is not installed.
+    """
+    if importlib.util.find_spec(package) is None:
+        raise SpecError(f"encoder {spec!r} needs the package {package}: pip install {install}")
+
+    return CallEncoder(name, Card(spec), content, lambda: open_model(importlib.import_module(package)))
