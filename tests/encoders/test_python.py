@@ -1,6 +1,5 @@
 """Encoders of the user's own: found, checked, known by their source."""
 
-import importlib
 import subprocess
 import sys
 
@@ -54,33 +53,45 @@ def test_a_callable_object_and_a_sparse_result(module):
     assert load_encoder(f"python:{module}:sparse").encode(["abc"]).toarray().tolist() == [[3.0, 1.0]]
 
 
-def fingerprint_of(spec):
-    """Return the fingerprint in a process of its own, which has not imported the module yet."""
-    code = f"import embassay as ea\nprint(ea.encoder('python:{spec}').fingerprint)"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-
-
 def test_it_is_known_by_its_source_and_by_its_version(module, tmp_path):
+    before = load_encoder(f"python:{module}:lengths").fingerprint
+    versioned = load_encoder(f"python:{module}:lengths,version=2").fingerprint
+    (tmp_path / f"{module}.py").write_text(SOURCE + "# changed\n")
+    assert load_encoder(f"python:{module}:lengths").fingerprint != before
+    assert load_encoder(f"python:{module}:lengths,version=2").fingerprint == versioned
+    assert versioned != before
+
+
+def test_a_changed_file_is_run_again_and_never_answers_for_the_old_one(module, tmp_path):
+    old = load_encoder(f"python:{module}:lengths")
+    (tmp_path / f"{module}.py").write_text(SOURCE.replace("1.0", "7.0"))
+    new = load_encoder(f"python:{module}:lengths")
+    assert new.fingerprint != old.fingerprint
+    assert new.encode(["abc"]).tolist() == [[3.0, 7.0]]
+
+
+def test_a_changed_helper_is_run_again_too(module, tmp_path):
     name = f"{module}_user"
     (tmp_path / f"{name}.py").write_text(f"from {module} import lengths\n")
-    specs = (f"{module}:lengths", f"{name}:lengths", f"{module}:lengths,version=2")
-    before = [fingerprint_of(spec) for spec in specs]
-    assert len(set(before)) == 3
-    (tmp_path / f"{module}.py").write_text(SOURCE + "# changed\n")
-    after = [fingerprint_of(spec) for spec in specs]
-    assert [new == old for new, old in zip(after, before, strict=True)] == [False, False, True]
+    old = load_encoder(f"python:{name}:lengths")
+    (tmp_path / f"{module}.py").write_text(SOURCE.replace("1.0", "9.0"))
+    new = load_encoder(f"python:{name}:lengths")
+    assert new.fingerprint != old.fingerprint
+    assert new.encode(["abc"]).tolist() == [[3.0, 9.0]]
 
 
-def test_a_file_that_changes_is_another_encoder_once_its_module_is_reloaded(module, tmp_path):
-    old = load_encoder(f"python:{module}:lengths")
-    (tmp_path / f"{module}.py").write_text(SOURCE.replace("1.0", "17.0"))
-    new = load_encoder(f"python:{module}:lengths")
-    assert new.fingerprint == old.fingerprint
-    assert new.encode(["abc"]).tolist() == [[3.0, 1.0]]
-    importlib.reload(sys.modules[module])
-    reloaded = load_encoder(f"python:{module}:lengths")
-    assert reloaded.fingerprint != old.fingerprint
-    assert reloaded.encode(["abc"]).tolist() == [[3.0, 17.0]]
+def test_unchanged_modules_are_not_run_twice(tmp_path, monkeypatch):
+    name = f"counts_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(
+        "import sys\nsys.runs = getattr(sys, 'runs', 0) + 1\ndef f(texts): return [[1.0]]\n"
+    )
+    (tmp_path / f"{name}_user.py").write_text(f"from {name} import f\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr("sys.runs", raising=False)
+    first, second = (load_encoder(f"python:{name}_user:f").fingerprint for _ in range(2))
+    assert first == second
+    assert load_encoder(f"python:{name}:f").encode(["a"]) == [[1.0]]
+    assert sys.runs == 1
 
 
 def test_a_running_script_is_not_run_again(tmp_path):
@@ -92,6 +103,20 @@ def test_a_running_script_is_not_run_again(tmp_path):
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["top", "[[3.0, 1.0]]", ""]
+
+
+def test_it_is_known_by_the_file_that_names_it(module, tmp_path):
+    source = (
+        SOURCE
+        + "import functools\n\ndef scaled(texts, k):\n    return lengths(texts) * k\n\n"
+        + "part = functools.partial(scaled, k=1)\n"
+    )
+    (tmp_path / f"{module}.py").write_text(source)
+    once = load_encoder(f"python:{module}:part")
+    (tmp_path / f"{module}.py").write_text(source.replace("k=1", "k=2"))
+    twice = load_encoder(f"python:{module}:part")
+    assert once.fingerprint != twice.fingerprint
+    assert twice.encode(["abc"]).tolist() == [[6.0, 2.0]]
 
 
 @pytest.mark.parametrize("text", ["def f(:\n", "raise ValueError('no licence')\n", "import sys\nsys.exit(0)\n"])

@@ -1,9 +1,9 @@
 """A function of your own: ``python:module:callable``, a list of texts to an (n, d) array.
 
 The module may also be in the current folder. The fingerprint is made from the module's source file, and from the
-callable's if that is another file; a file that changes counts when its module is reloaded. If the vectors depend
-on more than that (weights that it loads, helpers that it imports), set ``version=``. Without a source file and a
-version, vectors are not cached.
+callable's if that is another file; a file that was changed after its import is run again. If the vectors depend on
+more than that (weights that it loads, helpers that it imports), set ``version=``. Without a source file and a version,
+vectors are not cached.
 """
 
 from __future__ import annotations
