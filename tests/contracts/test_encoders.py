@@ -38,7 +38,7 @@ SPECS = {
 LOADED = {"prepare", "release"}
 OF_FILES = {"count_tokens", "training_datasets", "name_of_weights"}
 MODEL = {"batches", "derive", "route", "batch_invariant", *OF_FILES, *LOADED}
-KNOWN_WORDS = {"unknown_words", "route", *LOADED}
+KNOWN_WORDS = {"unknown_words", *LOADED}
 ABILITIES = {
     "api": {"batches", "release", "route", "known_fingerprint", "estimate_tokens", "outlook"},
     "bm25": {"fit"},
@@ -50,18 +50,18 @@ ABILITIES = {
     "python": LOADED,
     "st": MODEL,
     "words": {"fit", *KNOWN_WORDS},
-    "paragraphs": KNOWN_WORDS - {"route"},
-    "urae": KNOWN_WORDS - {"route"},
+    "paragraphs": KNOWN_WORDS,
+    "urae": KNOWN_WORDS,
     "onnx": MODEL,
     "vectors": {"batches", *LOADED},
-    "infersent": KNOWN_WORDS - {"route"},
+    "infersent": KNOWN_WORDS,
     "laser": LOADED,
     "mteb": MODEL,
     "use": LOADED,
     "sparse": MODEL,
 }
 """What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
-WITH_OPTIONS = {"relearn", "vectors_of", "with_other", "of_one_run"}
+WITH_OPTIONS = {"relearn", "vectors_of", "with_other"}
 """Abilities of encoders with other options, and of objects."""
 TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "infersent", "laser", "use", "sparse"}
 """Each has a fixture of its name: what its target is."""

@@ -149,24 +149,6 @@ def test_each_pooling_takes_the_right_tokens_under_either_padding(folder, name, 
         assert near(np.concatenate([encoder.encode([text]) for text in TEXTS]), together), pooling
 
 
-@pytest.mark.parametrize("name", ["BertForMaskedLM", "RobertaModel"])
-@pytest.mark.parametrize("pooling", POOL)
-def test_what_the_light_route_can_run_runs_on_it_with_equal_bits_in_every_batch(folder, name, pooling):
-    path = folder(name)
-    light, torch_route = (load_encoder(f"hf:{path},pooling={pooling}", Runtime(backend=b)) for b in ("auto", "torch"))
-    together = light.encode(TEXTS)
-    assert (light.card.route, light.route()["backend"], light.batch_invariant()) == ("light", "light", True)
-    assert np.array_equal(np.concatenate([light.encode([text]) for text in TEXTS]), together)
-    assert near(together, torch_route.encode(TEXTS))
-    assert light.fingerprint == torch_route.fingerprint
-    assert torch_route.card.route == "torch"
-
-
-@pytest.mark.parametrize("option", ["layer=1", "dtype=bfloat16", "device=cuda"])
-def test_an_option_that_the_light_route_lacks_leads_to_torch(folder, option):
-    assert load_encoder(f"hf:{folder('BertForMaskedLM')},{option}").card.route == ""
-
-
 @pytest.mark.parametrize("name", ["LlamaModel", "BertForMaskedLM", "T5EncoderModel"])
 def test_layers_are_counted_from_the_embeddings_and_from_the_end(folder, name):
     path = folder(name)

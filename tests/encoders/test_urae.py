@@ -189,11 +189,11 @@ def test_it_says_what_it_is(folder, copied):
     changed = np.load(copied / "fold.npy")
     np.save(copied / "fold.npy", changed + np.float32(1e-6))
     assert plain.fingerprint != load_encoder(f"urae:{copied}").fingerprint
-    assert not plain.is_loaded
+    assert "model" not in vars(plain)
     plain.encode(["rain"])
-    assert plain.is_loaded
+    assert "model" in vars(plain)
     plain.release()
-    assert not plain.is_loaded
+    assert "model" not in vars(plain)
 
 
 def test_what_was_trained_on_brackets_takes_plain_texts_and_brackets(tmp_path):

@@ -319,6 +319,7 @@ def answers(tmp_path, monkeypatch):
 
     def write(content, options=""):
         (tmp_path / "answers_of_user.py").write_text(content, encoding="utf-8")
+        sys.modules.pop("answers_of_user", None)
         return f"mine=python:answers_of_user:answer,kind=retriever{options}"
 
     monkeypatch.syspath_prepend(tmp_path)

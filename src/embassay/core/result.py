@@ -681,7 +681,7 @@ class EncoderRecord:
     unread_in
         The share of the tokens of all passages that are after ``max_tokens`` of theirs, by corpus, where some are.
     missing_prompts
-        Which prompts the model was probably trained with, where none is set.
+        Which prompts the model's files name, where none of them is used.
     dim_in
         The number of dimensions on each corpus, where it depends on the corpus.
     parts

@@ -293,7 +293,7 @@ class Card:
     prompts
         The prompt of each role that has one.
     missing_prompts
-        Which prompts the model was probably trained with, where none is set; empty where that is not known.
+        Which prompts the model's files name, where none of them is used; empty where they name none.
     similarity
         How it compares a query with a document.
     shapes

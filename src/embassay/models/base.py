@@ -111,10 +111,6 @@ class BaseEncoder:
         """
         return None
 
-    def of_one_run(self) -> Encoder:
-        """Return the encoder in its current state: an object of the user may change between runs."""
-        return cast("Encoder", self)
-
     def count_tokens(self, texts: Sequence[str], role: Role) -> Sequence[int] | Indices | None:
         """Return the (n,) tokens of each text before truncation, with prompt and special tokens; None if unknown."""
         return None

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from embassay.core.errors import EncoderError, SourceError, reason_of
+from embassay.core.errors import EncoderError, InputError, reason_of
 from embassay.models.base import BaseEncoder
 
 M = TypeVar("M")
@@ -33,15 +33,10 @@ class LazyModel(ABC, Generic[M]):
             return self.load()
         except EncoderError:
             raise
-        except SourceError as error:
+        except InputError as error:
             raise EncoderError(str(error)) from None
         except Exception as error:
             raise EncoderError(f"the model cannot be loaded: {self.explain(error)}") from error
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the model is in memory."""
-        return "model" in vars(self)
 
     def explain(self, error: Exception) -> str:
         """Return a library's error as text."""

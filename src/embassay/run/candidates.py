@@ -144,9 +144,8 @@ def load_candidates(
         if not isinstance(one, (str, Spec)):
             label, thing = one if isinstance(one, tuple) else ("", one)
             model = load_candidate(thing)
-            # The fingerprint of an object may differ at each access. One run needs one fingerprint.
             if not isinstance(model, Retriever):
-                model = adopted(model.of_one_run())
+                model = adopted(model)
             entries.append(RunEncoder(label or model.name, model))
         elif encoder_set := named_in(one):
             sets.append(encoder_set)

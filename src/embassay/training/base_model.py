@@ -99,10 +99,10 @@ def load(encoder: Base, device: str) -> SentenceTransformer:
 
 def live(encoder: Base, model: SentenceTransformer) -> Base:
     """Return an encoder with the base's prompts and the current weights of a model."""
-    # A copy without the cached runner, because an encoder is frozen and loads its own weights at the first use. The
+    # A copy without the cached model, because an encoder is frozen and loads its own weights at the first use. The
     # weights in training are those of torch.
     other = replace(encoder, light=None)
-    vars(other)["runner"] = LibraryRunner(model)
+    vars(other)["model"] = LibraryRunner(model)
     return other
 
 

@@ -1,4 +1,4 @@
-"""A loaded graph of onnxruntime with its tokenizer: batches of texts of equal length, and their vectors."""
+"""A loaded graph of onnxruntime with its tokenizer: batches of texts of equal length, and their vectors, on the CPU."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from embassay.core.processes.cores import cores
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import Route
 from embassay.models.light.pooling import pool
-from embassay.models.light.tokenized import TokenIds, TokenizerRunner
-from embassay.models.neural.batching import TOKENS_ON_CPU, check_finite
+from embassay.models.light.tokenized import TokenIds, TokenizerRunner, session_options
+from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.derived import unit
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ DYNAMIC = b"DynamicQuantizeLinear"
 
 @dataclass
 class GraphRunner(TokenizerRunner):
-    """A loaded graph; on a CPU, each batch runs on one thread, and several batches run at the same time.
+    """A loaded graph.
 
     Attributes
     ----------
@@ -66,8 +66,6 @@ class GraphRunner(TokenizerRunner):
                 f"{self.graph}: none of its outputs ({', '.join(names)}) has vectors ({', '.join(OUTPUTS)}); export "
                 "the model with optimum for the task feature-extraction"
             )
-        self.provider = self.session.get_providers()[0]
-        self.one_per_core = self.provider == "CPUExecutionProvider"
         # Names of operators are plain text in the file.
         with self.graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
             self.alone = content.find(DYNAMIC) >= 0
@@ -77,9 +75,9 @@ class GraphRunner(TokenizerRunner):
     def route(self) -> Route:
         """How it computes, for ``run.json``."""
         return {
-            "device": "cpu" if self.one_per_core else "cuda",
-            "backend": self.provider,
-            "threads": cores() if self.one_per_core else 1,
+            "device": "cpu",
+            "backend": "onnxruntime",
+            "threads": cores(),
             "alone": self.alone,
             "tokens_per_batch": self.tokens,
         }
@@ -90,7 +88,7 @@ class GraphRunner(TokenizerRunner):
         Raises
         ------
         EncoderError
-            If the graph cannot run, or a vector is not finite.
+            If the graph cannot run.
         """
         tokens = np.stack(ids).astype(np.int64)
         inputs = {
@@ -111,30 +109,20 @@ class GraphRunner(TokenizerRunner):
         if self.output != POOLED:
             rows = pool(rows, self.modes)
             rows = unit(rows) if self.normalize else rows
-        check_finite(rows, f"{self.graph}: ")
         return np.asarray(rows, dtype=np.float32)
 
 
-def open_graph(graph: Path, device: str) -> InferenceSession:
+def open_graph(graph: Path) -> InferenceSession:
     """Load a graph.
 
     Raises
     ------
     EncoderError
-        If the device is not supported, or this onnxruntime cannot read the graph.
+        If this onnxruntime cannot read the graph.
     """
     import onnxruntime
 
-    kind, _, number = device.partition(":")
-    provider, options = "CPUExecutionProvider", {}
-    if kind == "cuda":
-        provider, options = "CUDAExecutionProvider", {"device_id": number or "0"}
-    if kind not in ("auto", "cpu", "cuda") or provider not in onnxruntime.get_available_providers():
-        raise EncoderError(f"device {device!r} is not supported by this onnxruntime; leave --device out")
-    settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = settings.inter_op_num_threads = 1
-    settings.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(str(graph), settings, providers=[(provider, options)])
+        return onnxruntime.InferenceSession(str(graph), session_options(), providers=["CPUExecutionProvider"])
     except Exception as error:
         raise EncoderError(f"{graph}: cannot be loaded by onnxruntime: {error}") from None

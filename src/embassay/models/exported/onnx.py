@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import EncoderError, ModelNotFoundError
+from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.store.paths import source_path
-from embassay.core.types import Runtime, check_device
+from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.exported.graph import POOLED, GraphRunner, open_graph
 from embassay.models.light.pooling import MODES, configured
@@ -43,7 +43,6 @@ def create(
     text_prompt: str | None = None,
     max_length: int | None = None,
     dim: int | None = None,
-    device: str = "",
     normalize: bool = False,
     similarity: Similarity | None = None,
 ) -> Model:
@@ -63,8 +62,6 @@ def create(
         Truncate texts after this many tokens; by default the model's own limit.
     dim
         Keep only this many leading dimensions.
-    device
-        ``cpu``, or ``cuda:0`` … for an onnxruntime that supports CUDA; by default the run's device.
     normalize
         Scale vectors to unit length.
     similarity
@@ -75,7 +72,7 @@ def create(
     ModelNotFoundError
         If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
     SpecError
-        For a length or a number of dimensions below 1, and for a device of an unknown kind.
+        For a length or a number of dimensions below 1, and for another device than the CPU.
     """
     options = explicit(
         f"encoder 'onnx:{target}'",
@@ -89,8 +86,8 @@ def create(
         normalize=normalize,
         similarity=similarity,
     )
-    device = device or runtime.device
-    check_device(device)
+    if runtime.device not in ("auto", "cpu"):
+        raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
     graph = _graph(folder, file)
     modes, others = ((pooling,), []) if pooling else _poolings(folder)
@@ -100,7 +97,7 @@ def create(
 
     def load(model: Model) -> GraphRunner:
         tokenizer = read_tokenizer(folder, lower=lower, limit=model.limit)
-        runner = GraphRunner(graph, open_graph(graph, device), tokenizer, modes or ("mean",), normalizes)
+        runner = GraphRunner(graph, open_graph(graph), tokenizer, modes or ("mean",), normalizes)
         if others and runner.output != POOLED:
             raise EncoderError(
                 f"{graph}: returns token vectors, and {', '.join(others)} is not supported as it is configured; export "
@@ -115,13 +112,13 @@ def create(
         target=target,
         found=ModelFiles(folder, LOCAL_FOLDER),
         runtime=runtime,
-        device=device,
+        device="cpu",
         files={folder: sorted({*folder_files(folder), *of_graph})},
         tokens=folder,
         options=options,
         prompts=with_prompts(configured_prompts(folder), options),
         limit=min(filter(None, (max_length, token_limit(folder))), default=None),
-        load=load,
+        open=load,
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
         known_route={"graph": graph.relative_to(folder).as_posix()},

@@ -1,4 +1,4 @@
-"""Which route runs a model: light, or one of those with torch."""
+"""Which route runs a model: light, or the one with torch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from embassay.core.errors import InputError, MissingExtraError, SpecError
+from embassay.core.errors import MissingExtraError, SpecError
 from embassay.models.light.architecture import NotSupportedError
 from embassay.models.light.model import LightModel
 
@@ -15,7 +15,7 @@ EXTRAS = {
     "light": ("onnxruntime", "onnx", "tokenizers", "safetensors"),
     "hf": ("torch", "transformers", "sentence_transformers"),
 }
-"""The packages of the light route, and of the routes with torch."""
+"""The packages of the light route, and of the route with torch."""
 GPUS = ("nvidia[0-9]*", "kfd", "dri")
 """Names in ``/dev`` on machines that may have a GPU."""
 
@@ -34,9 +34,7 @@ def check_installed(target: str) -> None:
 def choose_route(
     target: str, describe: Callable[[], LightModel], backend: str, device: str, dtype: str
 ) -> tuple[LightModel | None, str]:
-    """Return the model for the light route, or None for a route with torch; and a note on why it is not the light one.
-
-    The note is empty if it is, or if a setting decided.
+    """Return the model for the light route, or None for the route with torch; and a note where that may be slower.
 
     Parameters
     ----------
@@ -52,48 +50,30 @@ def choose_route(
     MissingExtraError
         If the packages of the route are not installed.
     """
-    if backend not in ("auto", "light"):
-        if not is_installed("hf"):
-            raise MissingExtraError(f"backend {backend!r}", "hf")
-        return None, ""
-    model: LightModel | None = None
-    setting = reason = _wanted_otherwise(backend, device, dtype)
-    if not setting:
-        try:
-            model = describe()
-        except NotSupportedError as error:
-            reason = str(error)
-    if model is not None and is_installed("light"):
-        return model, ""
-    if backend == "light" or not is_installed("hf"):
-        raise _unusable(target, backend, model, reason)
-    if setting:
-        # What the user has set needs no explanation.
-        return None, ""
-    if model is not None:
-        return None, "runs with torch; the extra 'light' runs it faster: pip install 'embassay[light]'"
-    return None, f"runs with sentence-transformers (extra 'hf'), because the light route cannot run it: {reason}"
-
-
-def _unusable(target: str, backend: str, model: LightModel | None, reason: str) -> InputError:
-    """Return the error for a model without a route; ``model`` is None where the light route cannot run it."""
-    if model is not None:
-        return MissingExtraError(f"encoder {target!r}", "light")
-    if backend == "light":
-        return SpecError(f"encoder {target!r}: backend 'light' cannot run this model: {reason}; leave --backend out")
-    return MissingExtraError(f"encoder {target!r} cannot run without torch ({reason}) and", "hf")
-
-
-def _wanted_otherwise(backend: str, device: str, dtype: str) -> str:
-    """Return which setting, or which device, the light route does not have; empty if it has all of them."""
-    if dtype != "float32":
-        return f"it computes in float32, not in {dtype}"
-    if device not in ("auto", "cpu"):
-        return f"it runs on the CPU, not on {device}"
+    light: LightModel | None = None
+    why = note = ""
+    if backend == "torch":
+        why = "--backend torch"
+    elif dtype != "float32" or device not in ("auto", "cpu"):
+        why = f"the light route computes in float32 on the CPU, not in {dtype} on {device}"
     # Only torch can tell whether there is a GPU, and importing it takes seconds.
-    if backend == "auto" and not is_surely_cpu(device) and is_installed("hf"):
-        return "there may be a GPU"
-    return ""
+    elif backend == "light" or is_surely_cpu(device) or not is_installed("hf"):
+        try:
+            light = describe()
+        except NotSupportedError as error:
+            why = f"the light route cannot run it: {error}"
+            note = f"runs with sentence-transformers (extra 'hf'), because {why}"
+        else:
+            if is_installed("light"):
+                return light, ""
+            note = "runs with torch; the extra 'light' runs it faster: pip install 'embassay[light]'"
+    if backend == "light" and not light:
+        raise SpecError(f"encoder {target!r}: {why}; leave --backend out")
+    if backend == "light" or not is_installed("hf"):
+        raise MissingExtraError(
+            f"encoder {target!r} ({why})" if why else f"encoder {target!r}", "hf" if why else "light"
+        )
+    return None, note
 
 
 def is_surely_cpu(device: str) -> bool:

@@ -107,21 +107,6 @@ class LightModel:
         steps = tuple(_step(kind, place) for kind, place in others)
         return cls(transformer, architecture, poolings, steps, bool(settings.get("do_lower_case")))
 
-    @classmethod
-    def pooled(cls, folder: Path, pooling: str) -> LightModel:
-        """Read the folder of a transformer, whose token vectors are pooled by one mode.
-
-        Raises
-        ------
-        NotSupportedError
-            If the model has a part that the light route does not have, or that is unknown.
-        ModelNotFoundError
-            If a file is damaged, or the weights have other sizes than the configuration.
-        """
-        if own_code(folder):
-            raise NotSupportedError("it brings its own code")
-        return cls(folder, _architecture(folder), (pooling,), (), lower=False)
-
 
 def _name(kind: str) -> str:
     """Return the last part of a module's type: ``Pooling``."""

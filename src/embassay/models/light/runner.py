@@ -20,8 +20,7 @@ from embassay.models.light.architecture import POSITION_BIAS
 from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import Dense, LightModel
 from embassay.models.light.pooling import pool
-from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer
-from embassay.models.neural.batching import check_finite
+from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
 from embassay.models.neural.derived import unit
 from embassay.models.neural.model_files import safetensors_files
 
@@ -57,7 +56,6 @@ class LightRunner(TokenizerRunner):
     dense: dict[Dense, tuple[Array, Array]] = field(repr=False)
     bias: Array | None = field(default=None, repr=False)
     tokens: int = LIGHT_TOKENS
-    one_per_core = True
 
     @classmethod
     def load(cls, model: LightModel, limit: int | None) -> LightRunner:
@@ -91,16 +89,8 @@ class LightRunner(TokenizerRunner):
         return runner
 
     def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
-        """Return the (n, d) vectors of tokenised texts of equal length.
-
-        Raises
-        ------
-        EncoderError
-            If a vector is not finite.
-        """
-        vectors = self._vectors(np.stack(ids).astype(np.int64))
-        check_finite(vectors)
-        return vectors
+        """Return the (n, d) vectors of tokenised texts of equal length."""
+        return self._vectors(np.stack(ids).astype(np.int64))
 
     def is_stable(self) -> bool:
         """Return whether texts of equal length have the same vectors together and alone, bit by bit."""
@@ -153,9 +143,7 @@ def open_session(graph: bytes, arrays: dict[str, Array]) -> tuple[InferenceSessi
     """Return a session that computes on one thread per call, and the values that it reads the weights from."""
     import onnxruntime
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options = session_options()
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
     options.add_external_initializers(list(arrays), values)
     session = onnxruntime.InferenceSession(

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from embassay.core.vectors import DenseVectors, Indices, VectorBatch
 from embassay.models.neural.batching import CHUNK, Runner, batches, check_limit, windows
 
 if TYPE_CHECKING:
+    from onnxruntime import SessionOptions
     from tokenizers import Tokenizer
 
 TokenIds = NDArray[np.int32]
@@ -28,18 +28,15 @@ LEAST = 128
 
 
 class TokenizerRunner(Runner):
-    """A model without torch, whose tokenizer is read from its folder.
+    """A model without torch, whose tokenizer is read from its folder. Each batch runs on one thread, one per core.
 
     Attributes
     ----------
-    one_per_core
-        Whether batches run side by side, each on a single thread; otherwise one batch uses all threads.
     vocabulary
         The number of tokens that the model has embeddings for; None if that is not known.
     """
 
     tokenizer: Tokenizer
-    one_per_core: bool = False
     vocabulary: int | None = None
 
     @abstractmethod
@@ -83,12 +80,9 @@ class TokenizerRunner(Runner):
         """Yield (indices, vectors) of the texts of a window."""
         ids = tokens.result()
         lengths = [len(text) for text in ids]
-        limit = self.tokens
-        threads: AbstractContextManager[ThreadPoolExecutor] = ThreadPoolExecutor(1)
-        if self.one_per_core:
-            # If there are few texts, batches are smaller, so that every core has one.
-            limit = min(limit, max(LEAST, sum(lengths) // cores()))
-            threads = single_threads(max(1, min(cores(), sum(lengths) // LEAST)))
+        # If there are few texts, batches are smaller, so that every core has one.
+        limit = min(self.tokens, max(LEAST, sum(lengths) // cores()))
+        threads = single_threads(max(1, min(cores(), sum(lengths) // LEAST)))
 
         def forward(places: Indices) -> VectorBatch:
             return window[places], self.forward([ids[n] for n in places])
@@ -102,6 +96,16 @@ class TokenizerRunner(Runner):
             finally:
                 for future in futures:
                     future.cancel()
+
+
+def session_options() -> SessionOptions:
+    """Return the settings of a session that computes on one thread per call."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return options
 
 
 def read_tokenizer(folder: Path, *, lower: bool = False, limit: int | None = None) -> Tokenizer:

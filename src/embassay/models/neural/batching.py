@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
-from embassay.core.vectors import DenseVectors, Indices, VectorMatrix
+from embassay.core.vectors import Indices, VectorMatrix
 from embassay.models.base import Batch, Route
 
 WINDOW = 32_768
@@ -57,12 +57,6 @@ def check_limit(limit: int | None, least: int) -> None:
             f"the limit of {limit} tokens is too short: every text has {least} special tokens; set "
             f"max_length={least + 1} or more"
         )
-
-
-def check_finite(rows: DenseVectors, place: str = "", advice: str = "") -> None:
-    """Raise EncoderError if a vector is not finite; ``place`` and ``advice`` stand around the message."""
-    if not np.isfinite(rows).all():
-        raise EncoderError(f"{place}the vectors contain NaN or infinity{advice}")
 
 
 def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[Batch]]) -> VectorMatrix:

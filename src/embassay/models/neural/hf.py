@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.types import JsonObject, Runtime
 from embassay.core.vectors import Similarity
-from embassay.models.light.architecture import FAMILIES, NotSupportedError
-from embassay.models.light.choice import choose_route
-from embassay.models.light.model import LightModel
+from embassay.models.light.architecture import FAMILIES
 from embassay.models.neural.library import UNUSED, LibraryRunner, check_weights, placement, quiet
 from embassay.models.neural.locations import find_tokenizer
 from embassay.models.neural.model import (
@@ -23,7 +21,6 @@ from embassay.models.neural.model import (
     explicit,
     file_warnings,
     locate,
-    on_light_route,
     with_prompts,
 )
 from embassay.models.neural.model_files import folder_files, parameters, read_json
@@ -121,6 +118,8 @@ def create(
         normalize=normalize,
         similarity=similarity,
     )
+    if runtime.backend == "light":
+        raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")
     device = device or runtime.device
     found = locate(target, runtime, options, device, "-e hf:")
     folder = tokens = modules(found.folder)[0][1]
@@ -133,11 +132,6 @@ def create(
     pooling = pooling or ("last" if kind == "a decoder" else "mean")
     _check_pooling(place, pooling, layer, template, first_number(config, LAYERS))
 
-    def describe() -> LightModel:
-        if layer != -1 or template or tokenizer or pooling not in POOLINGS:
-            raise NotSupportedError("it has an option that only torch has")
-        return LightModel.pooled(folder, POOLINGS[pooling])
-
     warnings = []
     if "pooling" not in options:
         warnings.append(f"pooling={pooling} is used by default, because the model is {kind}")
@@ -146,7 +140,7 @@ def create(
             "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
         )
     warnings += file_warnings(target, found, [*own_code(folder), *own_code(tokens)], runtime)
-    model = Model(
+    return Model(
         scheme="hf",
         target=target,
         found=found,
@@ -157,14 +151,12 @@ def create(
         options=options,
         prompts=with_prompts({}, options),
         limit=transformer_limit(folder, tokens, max_length),
-        load=_load,
+        open=_load,
         parameters=lambda: parameters(folder),
         settings={"pooling": pooling, "layer": layer, "template": template or "{text}"},
         known_route={"device": device, "dtype": dtype},
         warnings=tuple(warnings),
     )
-    light, _ = choose_route(target, describe, runtime.backend, device, dtype)
-    return on_light_route(model, light)
 
 
 def _config(folder: Path) -> JsonObject:
@@ -250,7 +242,7 @@ def _load(model: Model) -> LibraryRunner:
     else:
         later = [PoolingModule(transformer.get_embedding_dimension(), POOLINGS[pooling])]
     loaded = SentenceTransformer(modules=[transformer, *later], device=device)
-    return LibraryRunner(loaded, dtype, model.settings["template"], model.limit)
+    return LibraryRunner(loaded, model.settings["template"], model.limit)
 
 
 def _output(model: Model) -> str | tuple[str, int]:

@@ -153,15 +153,32 @@ def _bundled(runtime: Runtime) -> ModelFiles | None:
 
 def _from_hub(target: str, revision: str, runtime: Runtime, how: str) -> ModelFiles:
     """Download a model from the hub, or raise ModelNotFoundError with what to do."""
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+    hub = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
+    why = ""
     for repository in repositories(target):
-        sizes = _hub_files(repository, revision, target, how)
-        if sizes:
-            names = model_files(sizes)
-            runtime.tell(f"{target}: downloading {sum(sizes[name] for name in names) / 1e6:,.0f} MB from the hub, once")
-            folder = _download(repository, revision, (*names, CARD))
+        try:
+            model = hub.model_info(repository, revision=revision or None, timeout=HUB_TIMEOUT)
+            names = model_files(file.rfilename for file in model.siblings or ())
+            runtime.tell(f"{target}: downloading from the hub, once")
+            folder = Path(snapshot_download(repository, revision=revision or None, allow_patterns=[*names, CARD]))
             return ModelFiles(_folder(folder), folder.name)
-    which = f"no such model or no such revision {revision!r}" if revision else "no such model"
-    raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
+        except ModelNotFoundError:
+            raise
+        except Exception as error:
+            # Of whatever kind: the connection fails in another way with each version of the hub's library.
+            if isinstance(error, GatedRepoError) or not isinstance(
+                error, RepositoryNotFoundError | RevisionNotFoundError
+            ):
+                why = f"the hub does not give it ({first_line_of(error)})"
+                break
+            why = f"the hub has no such model{revision and f' or revision {revision!r}'}"
+    raise ModelNotFoundError(
+        f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; a folder with the model's files works "
+        f"offline: {how}./FOLDER"
+    )
 
 
 def find_tokenizer(target: str) -> Path:
@@ -174,60 +191,15 @@ def find_tokenizer(target: str) -> Path:
     """
     folder = source_path(target)
     if not (is_path(target) or has_tokenizer(folder)):
-        folder = _download(target, "", TOKENIZER_FILES)
+        from huggingface_hub import snapshot_download
+
+        try:
+            folder = Path(snapshot_download(target, allow_patterns=list(TOKENIZER_FILES)))
+        except (OSError, ValueError) as error:
+            raise ModelNotFoundError(f"encoder {target!r}: the download failed: {first_line_of(error)}") from None
     if not has_tokenizer(folder):
         raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
     return folder
-
-
-def _hub_files(repository: str, revision: str, target: str, how: str) -> dict[str, int]:
-    """Return the sizes in bytes of the files of a repository on the hub; empty if there is no such repository.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If the name cannot be one of the hub, the hub cannot be reached, or it restricts access to the model.
-    """
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
-
-    hub = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
-    try:
-        model = hub.model_info(repository, revision=revision or None, timeout=HUB_TIMEOUT, files_metadata=True)
-        # The bytes of a file may be unknown.
-        return {file.rfilename: file.size or 0 for file in model.siblings or ()}
-    except Exception as error:
-        # Of whatever kind: the connection fails in another way with each version of the hub's library.
-        unknown = isinstance(error, RepositoryNotFoundError | RevisionNotFoundError)
-        if unknown and not isinstance(error, GatedRepoError):
-            return {}
-        is_offline = isinstance(error, OfflineModeIsEnabled)
-        why = "HF_HUB_OFFLINE is set" if is_offline else f"the hub does not give it ({first_line_of(error)})"
-        raise ModelNotFoundError(
-            f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; a folder with the model's files "
-            f"works offline: {how}./FOLDER"
-        ) from None
-
-
-def _download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
-    """Download files of a repository into the hub's cache; return their folder.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If the download fails.
-    """
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(repository, revision=revision or None, allow_patterns=list(files)))
-    except (OSError, ValueError) as error:
-        raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {first_line_of(error)}") from None
 
 
 def _guess(target: str) -> str:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from embassay.core.errors import EmbassayError, EncoderError, ModelNotFoundError, SpecError
+from embassay.core.errors import ModelNotFoundError, SpecError
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import Indices, VectorMatrix
-from embassay.models.base import BaseEncoder, Batch, Prompts, Route, supported_similarity
+from embassay.models.base import Batch, Prompts, Route, supported_similarity
 from embassay.models.checks import check_whole
 from embassay.models.light.model import LightModel
-from embassay.models.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.models.light.tokenized import read_tokenizer
+from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
 from embassay.models.neural.library import LibraryRunner, check_place, check_weights, placement, quiet, reason
@@ -48,7 +48,7 @@ OF_VECTORS = ("dim", "normalize", "vectors")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model(BaseEncoder):
+class Model(LoadedEncoder[Runner]):
     """A model; it is loaded when the first text is encoded.
 
     Attributes
@@ -67,7 +67,7 @@ class Model(BaseEncoder):
         The prompt of each role; empty if it has none.
     limit
         The number of tokens after which texts are truncated; None for no limit.
-    load
+    open
         Loads the model.
     parameters
         Counts its parameters; None if that is not known.
@@ -87,7 +87,7 @@ class Model(BaseEncoder):
     options: Options = field(hash=False)
     prompts: Prompts = field(repr=False, hash=False)
     limit: int | None
-    load: Callable[[Self], Runner] = field(repr=False, compare=False)
+    open: Callable[[Self], Runner] = field(repr=False, compare=False)
     parameters: Callable[[], int | None] = field(default=lambda: None, repr=False, compare=False)
     similarity: str = "cosine"
     settings: Options = field(default_factory=dict, hash=False)
@@ -156,44 +156,30 @@ class Model(BaseEncoder):
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
-        for places, rows in self.runner.batches(texts, self.prompts[role], role):
+        for places, rows in self.model.batches(texts, self.prompts[role], role):
             yield places, self.derive(rows)
 
     def batch_invariant(self) -> bool:
         """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
         return self.light is not None
 
-    @cached_property
-    def runner(self) -> Runner:
-        """The loaded model.
+    def load(self) -> Runner:
+        """Load the model; without the options that are applied to finished vectors, it is the same."""
+        return self.full.model if self.full else self.open(self)
 
-        Raises
-        ------
-        EncoderError
-            If it cannot be loaded.
-        """
-        if self.full:
-            return self.full.runner
-        try:
-            return self.load(self)
-        except EmbassayError:
-            raise
-        except Exception as error:
-            raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
-
-    def prepare(self) -> None:
-        """Load the model."""
-        _ = self.runner
+    def explain(self, error: Exception) -> str:
+        """Return a library's error as text."""
+        return reason(error)
 
     def release(self) -> None:
         """Release the loaded model; it is loaded again for the next text."""
-        vars(self).pop("runner", None)
+        super().release()
         if self.full:
             self.full.release()
 
     def route(self) -> Route:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
-        runner: Runner | None = vars(self.full or self).get("runner")
+        runner: Runner | None = vars(self.full or self).get("model")
         return {**self.known_route, **(runner.route if runner else {})}
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> Indices | None:
@@ -332,7 +318,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             )
             if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, dtype, limit=model.limit, is_sparse=kind == "SparseEncoder")
+        return LibraryRunner(loaded, limit=model.limit, is_sparse=kind == "SparseEncoder")
 
     return Model(
         scheme=scheme,
@@ -345,23 +331,10 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         options=options,
         prompts=with_prompts(configured_prompts(folder), options),
         limit=min(filter(None, limits), default=None),
-        load=load,
+        open=load,
         parameters=lambda: parameters(folder),
         similarity=settings.get("similarity_fn_name") or "cosine",
         known_route={"device": device, "dtype": options.get("dtype", "float32")},
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
-        missing_prompts=missing_prompts(target, settings.get("prompts") or {}),
-    )
-
-
-def on_light_route(model: Model, light: LightModel | None) -> Model:
-    """Return a model that runs on the light route; the model itself if it cannot."""
-    if light is None:
-        return model
-    route = {"device": "cpu", "dtype": "float32", "backend": "light"}
-    return replace(
-        model,
-        light=light,
-        load=lambda described: LightRunner.load(light, described.limit),
-        known_route={**route, "tokens_per_batch": LIGHT_TOKENS, "batch_invariant": True},
+        missing_prompts=missing_prompts(settings.get("prompts") or {}),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,13 +15,6 @@ Empty prompts are skipped. sentence-transformers 6.2 adds ``"document": ""`` to 
 saves, and its ``encode_document`` uses the first of these names that exists. So it ignores a prompt named ``passage``,
 although the model was trained with it and the library's documentation promises to use it.
 """
-FAMILIES = {
-    r"(^|[-_])e5[-_](?!.*instruct)": "query_prompt='query: ' and document_prompt='passage: '",
-    r"(^|[-_])e5[-_].*instruct": "query_prompt='Instruct: …\\nQuery: '",
-    r"^bge-(small|base|large)-en": "query_prompt='Represent this sentence for searching relevant passages: '",
-}
-"""Patterns of model names, and the prompts that these models were trained with. Their configurations often lack the
-prompts; a warning names them, but they are never added."""
 
 
 def by_role(prompts: Mapping[str, str | None], default: str | None) -> Prompts:
@@ -43,8 +35,8 @@ def by_role(prompts: Mapping[str, str | None], default: str | None) -> Prompts:
     }
 
 
-def missing_prompts(target: str, prompts: Mapping[str, str]) -> str:
-    """Return which prompts a model was probably trained with, where no role has one; an empty text if unknown.
+def missing_prompts(prompts: Mapping[str, str]) -> str:
+    """Return which prompts of a model are of no role; an empty text if it has none.
 
     Parameters
     ----------
@@ -52,13 +44,7 @@ def missing_prompts(target: str, prompts: Mapping[str, str]) -> str:
         The prompts by their names in its configuration.
     """
     named = [f"{name} ({begun(prompt)!r})" for name, prompt in prompts.items() if prompt]
-    if named:
-        return f"the model's files name prompts that are not used: {', '.join(named)}"
-    name = target.rsplit("/", 1)[-1].lower()
-    for pattern, family_prompts in FAMILIES.items():
-        if re.search(pattern, name):
-            return f"the name suggests a model family that was trained with {family_prompts}, but no prompt is set"
-    return ""
+    return f"the model's files name prompts that are not used: {', '.join(named)}" if named else ""
 
 
 def unprompted_texts(prompts: Mapping[Any, str]) -> list[str]:

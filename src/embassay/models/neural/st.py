@@ -13,8 +13,9 @@ from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.choice import check_installed, choose_route
 from embassay.models.light.model import LightModel
+from embassay.models.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.models.neural.locations import find_offline
-from embassay.models.neural.model import Model, configured_model, explicit, on_light_route
+from embassay.models.neural.model import Model, configured_model, explicit
 from embassay.models.neural.modules import modules, transformer_settings
 
 EXTRA = "light"
@@ -100,7 +101,21 @@ def create(
     notes = [why_not] if why_not else []
     if not (folder / "modules.json").is_file():
         notes.append("the model has no modules.json: mean pooling is used")
-    return on_light_route(replace(model, warnings=(*notes, *model.warnings)), light)
+    model = replace(model, warnings=(*notes, *model.warnings))
+    if light is None:
+        return model
+    return replace(
+        model,
+        light=light,
+        open=lambda described: LightRunner.load(light, described.limit),
+        known_route={
+            "device": "cpu",
+            "dtype": "float32",
+            "backend": "light",
+            "tokens_per_batch": LIGHT_TOKENS,
+            "batch_invariant": True,
+        },
+    )
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import logging
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -107,14 +106,4 @@ def of_package(
     if importlib.util.find_spec(package) is None:
         raise SpecError(f"encoder {spec!r} needs the package {package}: pip install {install}")
 
-    def load() -> Any:
-        # laser_encoders adds a handler that writes to standard output.
-        root = logging.getLogger()
-        handlers, level = list(root.handlers), root.level
-        try:
-            return open_model(importlib.import_module(package))
-        finally:
-            root.handlers[:] = handlers
-            root.setLevel(level)
-
-    return CallEncoder(name, Card(spec), content, load)
+    return CallEncoder(name, Card(spec), content, lambda: open_model(importlib.import_module(package)))

@@ -1,17 +1,17 @@
 """Objects of other libraries as encoders: recognised by their methods; those libraries are never imported.
 
 The content of an object is not known in general, so its fingerprint is made from a version: the argument ``version``
-of ``ea.encoder``, or the object's own attribute ``version`` or ``fingerprint``. A ``SentenceTransformer`` needs no
-version, because its weights, tokenizer and settings can be read. The vectors of any other object are not cached, and
-each run treats it as a new model.
+of ``ea.encoder``, or the object's own attribute ``version`` or ``fingerprint``. Without a version, its vectors are not
+cached.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import getattr_static
 from typing import Any
 
@@ -22,7 +22,6 @@ from embassay.core.samples.base import ROLES, Role
 from embassay.core.types import Card, Encoder, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.base import BaseEncoder, spec_of, supported_similarity
-from embassay.models.objects.content import content_of
 from embassay.models.objects.matrices import real_matrix
 
 ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
@@ -105,7 +104,7 @@ def own_name(thing: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ObjectEncoder(BaseEncoder):
-    """An encoder that calls an object of another library. What identifies it is computed again at each access.
+    """An encoder that calls an object of another library.
 
     Attributes
     ----------
@@ -113,15 +112,12 @@ class ObjectEncoder(BaseEncoder):
         The names of its methods for texts, queries and documents.
     version
         The version of the object's content; empty if it is unknown.
-    identity
-        Whether the content is known, and what identifies it; None to find it out.
     """
 
     name: str
     thing: Any = field(repr=False)
     interface: tuple[str, ...]
     version: str = ""
-    identity: tuple[bool, str] | None = None
 
     @property
     def card(self) -> Card:
@@ -129,28 +125,20 @@ class ObjectEncoder(BaseEncoder):
         model = own_name(self.thing)
         # The class is already in the head of the spec.
         options = {"model": "" if model == type(self.thing).__name__ else model, "version": self.version}
-        is_known, _ = self._identity()
+        is_known = bool(self.version)
         return Card(
             spec_of(f"object:{self._class_name}", options),
             cached=is_known,
             known=is_known,
-            prompts=self._prompts(),
             similarity=supported_similarity(getattr(self.thing, "similarity_fn_name", None)),
             warnings=() if is_known else (NOT_KEPT,),
         )
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """A hash of the object's class and name, and of its version or otherwise its content.
-
-        If neither is known, it is different each time, because the object may have changed since.
-        """
-        _, content = self._identity()
-        return content_hash(["object", self._class_name, own_name(self.thing), self._prompts(), content])
-
-    def of_one_run(self) -> ObjectEncoder:
-        """Return an encoder with a fixed fingerprint; during one run the object is assumed not to change."""
-        return replace(self, identity=self._identity())
+        """A hash of the object's class, name and version; without a version, of a random number instead."""
+        content = f"version {self.version}" if self.version else secrets.token_hex(16)
+        return content_hash(["object", self._class_name, own_name(self.thing), content])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, d) float32, dense or CSR. The role is passed on if the object's interface has roles.
@@ -171,21 +159,6 @@ class ObjectEncoder(BaseEncoder):
     def _class_name(self) -> str:
         kind = type(self.thing)
         return f"{kind.__module__}.{kind.__qualname__}"
-
-    def _identity(self) -> tuple[bool, str]:
-        """Return whether the content is known, and what identifies it."""
-        if self.identity is not None:
-            return self.identity
-        content = f"version {self.version}" if self.version else content_of(self.thing)
-        return bool(content), content or secrets.token_hex(16)
-
-    def _prompts(self) -> dict[str, str]:
-        """Return the prompts by role, if the object stores them like sentence-transformers."""
-        prompts = getattr(self.thing, "prompts", None)
-        if not isinstance(prompts, Mapping):
-            return {}
-        names = {"text": getattr(self.thing, "default_prompt_name", None), "query": "query", "document": "document"}
-        return {role: str(prompts[name]) for role, name in names.items() if prompts.get(name)}
 
 
 def _is_encoder_already(thing: object) -> bool:

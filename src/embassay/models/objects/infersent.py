@@ -1,10 +1,10 @@
 """InferSent from its released weights and a file of word vectors.
 
 Conneau, Kiela, Schwenk, Barrault & Bordes (2017), "Supervised Learning of Universal Sentence Representations from
-Natural Language Inference Data". A text's vector is the maximum over its own words. The released code of version 1
-takes the padding of a batch into the maximum, so that its vectors depend on what a text is encoded with; here they do
-not. A text without a known word is a zero vector, as for ``words:``; the released code encodes the signs before and
-after it, and the one after it alone where neither has a vector.
+Natural Language Inference Data"; version 1, trained on GloVe. A text's vector is the maximum over its own words. The
+released code takes the padding of a batch into the maximum, so that its vectors depend on what a text is encoded with;
+here they do not. A text without a known word is a zero vector, as for ``words:``; the released code encodes the signs
+before and after it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,27 +32,24 @@ from embassay.models.tokens import count_unknown, need_nltk
 if TYPE_CHECKING:
     from torch.nn import LSTM
 
-Version = Literal["1", "2"]
 TARGET = "WEIGHTS"
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
-ENDS = {"1": ("<s>", "</s>"), "2": ("<p>", "</p>")}
-"""The signs before and after each text, of the model trained on GloVe (1) and on fastText (2)."""
+FIRST, LAST = "<s>", "</s>"
+"""The signs before and after each text."""
 PREFIX = "enc_lstm."
 """The prefix of the names of the released weights."""
 
 
-def create(target: str, runtime: Runtime, *, vectors: str = "", version: Version = "1") -> InferSentEncoder:
+def create(target: str, runtime: Runtime, *, vectors: str = "") -> InferSentEncoder:
     """Look at the files; they are read when the first text is encoded.
 
     Parameters
     ----------
     target
-        The released weights, ``infersent1.pkl`` or ``infersent2.pkl``.
+        The released weights, ``infersent1.pkl``.
     vectors
-        The word vectors that they were trained with: GloVe 840B (version 1), fastText crawl (version 2).
-    version
-        ``1`` or ``2``: which signs stand before and after a text, and how words are cut.
+        The word vectors that they were trained with, GloVe 840B.
 
     Raises
     ------
@@ -71,8 +68,8 @@ def create(target: str, runtime: Runtime, *, vectors: str = "", version: Version
         raise SourceError("no such file", weights)
     recognise(words)
     need_nltk(place)
-    spec = spec_of(f"infersent:{target}", {"vectors": vectors, "version": "" if version == "1" else version})
-    return InferSentEncoder(target, spec, weights, words, version, runtime)
+    card = Card(spec_of(f"infersent:{target}", {"vectors": vectors}))
+    return InferSentEncoder(target, card, weights, words, runtime)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,22 +77,16 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
     """A BiLSTM whose outputs are pooled by their maximum (section 3.2), and the vectors of the words that it reads."""
 
     name: str
-    spec: str
+    card: Card = field(repr=False)
     weights: Path
     words: Path
-    version: Version
     runtime: Runtime = field(repr=False)
-
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that are known without reading the files."""
-        return Card(self.spec)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the content of both files, and of the version."""
+        """A hash of the content of both files."""
         files = [self.runtime.sha256(path) for path in (self.weights, self.words)]
-        return content_hash(["infersent", *files, self.version])
+        return content_hash(["infersent", *files])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, 2h) float32, h numbers of each direction; a text without a known word is a zero row.
@@ -108,11 +99,10 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
         import torch
 
         network, words = self.model
-        first, last = ENDS[self.version]
         rows_of: list[list[int]] = []
         for text in texts:
-            known = [word for word in cut(text, self.version) if word in words.row]
-            sentence = [first, *known, last] if known else []
+            known = [word for word in cut(text) if word in words.row]
+            sentence = [FIRST, *known, LAST] if known else []
             rows_of.append([words.row[word] for word in sentence if word in words.row])
         vectors = np.zeros((len(texts), 2 * network.hidden_size), dtype=np.float32)
         # Texts of equal length, so that there is no padding.
@@ -127,7 +117,7 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
         _, words = self.model
-        return count_unknown((cut(text, self.version) for text in texts), lambda word: word in words.row)
+        return count_unknown(map(cut, texts), lambda word: word in words.row)
 
     def load(self) -> tuple[LSTM, WordVectors]:
         """Read words and network; no code of the file of weights is run.
@@ -155,15 +145,12 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
         return network.eval().to(available_device(self.runtime.device)), words
 
 
-def cut(text: str, version: Version) -> list[str]:
-    """Return a text's words as released: nltk's ``word_tokenize``, after sentencex has split the sentences.
-
-    Version 2 moves the n of *n't* to the word before it.
-    """
+def cut(text: str) -> list[str]:
+    """Return a text's words as released: nltk's ``word_tokenize``, after sentencex has split the sentences."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
     from sentencex import segment
 
     words: list[str] = []
     for sentence in segment("en", text):
         words += NLTKWordTokenizer().tokenize(sentence)
-    return " ".join(words).replace(" n't ", "n 't ").split() if version == "2" else words
+    return words

@@ -39,7 +39,7 @@ def of_model(
     model = configured_model("CrossEncoder", "rerank", target, runtime, options, device)
 
     def score(query: str, texts: list[str]) -> object:
-        library = cast("LibraryRunner", model.runner).model
+        library = cast("LibraryRunner", model.model).model
         if library.num_labels != 1:
             raise EncoderError(f"{target} has {library.num_labels} scores for a pair, and a reranker has one")
         return library.predict([(query, text) for text in texts], show_progress_bar=False)

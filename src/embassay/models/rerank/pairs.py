@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, quoted
-from embassay.core.formatting import counted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
@@ -78,10 +76,7 @@ class PairScorer(BaseEncoder):
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, 1) scores) of the pairs of each question.
 
-        Raises
-        ------
-        EncoderError
-            If there is not one finite score for each text.
+        Whether each text has one finite score is checked where they are used, as for all vectors.
         """
         pairs = [json.loads(text) for text in texts]
         places_of: dict[str, list[int]] = defaultdict(list)
@@ -101,13 +96,6 @@ class PairScorer(BaseEncoder):
 
     def _scores(self, query: str, texts: list[str]) -> DenseVectors:
         start = time.perf_counter()
-        scores = np.asarray(off_device(self.score(query, texts)), dtype=np.float64).reshape(-1, 1)
+        scores: DenseVectors = np.asarray(off_device(self.score(query, texts))).reshape(-1, 1)
         self.rates.append((time.perf_counter() - start) / len(texts))
-        if len(scores) != len(texts):
-            raise EncoderError(
-                f"{counted(len(scores), 'score')} for {counted(len(texts), 'text')} of question {quoted(query)}"
-            )
-        if not np.isfinite(scores).all():
-            place = int(np.isfinite(scores).argmin())
-            raise EncoderError(f"the score of text {place + 1} of question {quoted(query)} is no finite number")
-        return scores.astype(np.float32)
+        return scores

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import EncoderError, SpecError, quoted
+from embassay.core.errors import EncoderError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
@@ -28,13 +29,10 @@ from embassay.models.services.spending import guess
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "MODEL"
-MOST, MOST_TOKENS = 2048, 8000
-"""Maximum number of texts in a request, and approximate maximum number of tokens."""
 ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
 """Maximum bytes of an answer: without its vectors, of a vector without its numbers, and of a number."""
 MOST_DIMENSIONS = 1 << 14
 """The maximum number of dimensions of the first vectors; afterwards their number is known."""
-NO_VECTOR = "NaN or infinity, or not a list of numbers"
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -68,7 +66,7 @@ def create(
     price, budget
         Price of a million tokens, and the maximum cost of a run.
     batch
-        Maximum number of texts per request.
+        Maximum number of texts per request; one that the service finds too large is divided.
     query_prompt, document_prompt, text_prompt
         Prompt put before each text of that role.
     similarity
@@ -85,8 +83,6 @@ def create(
     """
     place = f"encoder 'api:{target}'"
     check_whole(place, dim=dim, batch=batch)
-    if batch > MOST:
-        raise SpecError(f"{place}, option 'batch': must be {MOST} or less, is {batch}")
     service = Service(
         place,
         base_url,
@@ -120,7 +116,6 @@ class ApiEncoder(BaseEncoder):
     similarity: Similarity = "cosine"
     batch: int = 128
     dim: int | None = None
-    _empty_texts: int = 0
     _width: int | None = None
     _probe: DenseVectors | EncoderError | None = field(default=None, repr=False)
 
@@ -186,22 +181,10 @@ class ApiEncoder(BaseEncoder):
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
         # Services reject an empty text. A space has as little content, and gets a vector.
         inputs = [self.prompts[role] + text or BLANK for text in texts]
-        self._empty_texts += inputs.count(BLANK)
-        requests = packed(inputs, self.batch)
-        asked = self.service.each(
-            lambda places: self.service.in_parts(self._ask, [inputs[place] for place in places]), requests
-        )
-        missing: list[int] = []
-        for number, rows in asked:
-            has_vector = ~np.isnan(rows[:, 0])
-            places = np.array(requests[number])
-            missing += places[~has_vector].tolist()
-            yield places[has_vector], rows[has_vector]
-        if missing:
-            problem = f"no vector for the text {quoted(inputs[missing[0]])}: {NO_VECTOR}"
-            if len(missing) > 1:
-                problem += f" ({len(missing)} such texts)"
-            raise self.service.error(f"{problem}; change or leave out such texts; the vectors of all others are kept")
+        starts = range(0, len(inputs), self.batch)
+        requests = [inputs[start : start + self.batch] for start in starts]
+        for number, rows in self.service.each(lambda part: self.service.in_parts(self._ask, part), requests):
+            yield np.arange(len(rows)) + starts[number], rows
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) estimated number of tokens of each text, prompt included."""
@@ -213,7 +196,7 @@ class ApiEncoder(BaseEncoder):
 
     def route(self) -> Route:
         """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
-        return {**self.service.route(), "empty_texts": self._empty_texts}
+        return self.service.route()
 
     def release(self) -> None:
         """Close connections, and forget a probe that failed."""
@@ -237,48 +220,32 @@ class ApiEncoder(BaseEncoder):
         return rows
 
 
-def packed(texts: Sequence[str], most: int, tokens: int = MOST_TOKENS) -> list[list[int]]:
-    """Divide indices of texts into requests of at most ``most`` texts and about ``tokens`` tokens, or of one text."""
-    requests: list[list[int]] = []
-    total = 0
-    for place, text in enumerate(texts):
-        total += guess(text)
-        if not requests or len(requests[-1]) == most or total > tokens:
-            requests.append([])
-            total = guess(text)
-        requests[-1].append(place)
-    return requests
-
-
-def read_vectors(answer: object, texts: Sequence[str], expected: int | None) -> DenseVectors:
-    """Return the (n, d) float32 vectors of an answer, in the order of the texts; NaN for a text without a vector.
+def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> DenseVectors:
+    """Return the (n, d) float32 vectors of an answer, in the order of the texts.
 
     Raises
     ------
     ValueError
-        If the answer does not have one entry for each text, other dimensions than expected, or no vector at all.
+        If the answer does not have one entry for each text, or not one vector of the expected dimensions in each.
     """
-    data = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
-        raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}")
-    if len(data) != len(texts):
-        raise ValueError(f"the answer has {counted(len(data), 'vector')} for {counted(len(texts), 'text')}")
-    if any("index" in entry for entry in data):
-        # Protobuf leaves out a number that is 0.
-        entry_of = {str(entry.get("index", 0)): entry for entry in data}
-        if len(entry_of) < len(data) or not entry_of.keys() <= set(map(str, range(len(data)))):
-            raise ValueError(f"the 'index' values of the vectors are not 0 to {len(texts) - 1}, each once")
-        data = [entry_of[str(place)] for place in range(len(data))]
-    rows = [row_of(entry.get("embedding")) for entry in data]
-    widths = {len(row) for row in rows if len(row)}
-    if not widths:
-        raise ValueError(f"no vector for the text {quoted(texts[0])}: {NO_VECTOR}")
-    expected = expected or max(widths)
-    wrong = widths - {expected}
-    if wrong:
-        raise ValueError(f"the vectors have {max(wrong)} dimensions instead of {expected}")
-    missing = np.full(expected, np.nan)
-    return np.array([row if len(row) else missing for row in rows], dtype=np.float32)
+    try:
+        # Not all services number their vectors. Protobuf leaves out a number that is 0.
+        data = sorted(answer["data"], key=lambda entry: entry.get("index", 0))
+        is_numbered = any("index" in entry for entry in data)
+        places = [entry.get("index", 0) for entry in data] if is_numbered else [*range(len(data))]
+        rows = [row_of(entry.get("embedding")) for entry in data]
+    except (AttributeError, KeyError, TypeError):
+        raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}") from None
+    if places != [*range(len(texts))]:
+        problem = f"the answer has {counted(len(data), 'vector')} for {counted(len(texts), 'text')}"
+        raise ValueError(f"{problem}, or their 'index' values are not 0 to {len(texts) - 1}, each once")
+    expected = expected or len(rows[0])
+    for text, row in zip(texts, rows, strict=True):
+        if not len(row):
+            raise ValueError(f"no list of finite numbers for the text {quoted(text)}; change or leave out such texts")
+        if len(row) != expected:
+            raise ValueError(f"the vectors have {len(row)} dimensions instead of {expected}")
+    return np.array(rows, dtype=np.float32)
 
 
 def row_of(embedding: object) -> NDArray[np.float64]:

@@ -22,8 +22,7 @@ from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import BaseEncoder, Route, UnknownWords, spec_of
-from embassay.models.checks import check_whole
+from embassay.models.base import BaseEncoder, UnknownWords, spec_of
 from embassay.models.loaded import LazyModel
 from embassay.models.static.trained_folder import WordSettings, read_record
 from embassay.models.static.word_files import WordVectors, read, recognise
@@ -41,9 +40,7 @@ def create(
     runtime: Runtime,
     *,
     pool: WordPooling = "mean",
-    lower: bool | None = None,
     tokens: Cutting | None = None,
-    limit: int = 0,
 ) -> WordsEncoder:
     """Look at the beginning of the file; it is read when the first text is encoded.
 
@@ -55,62 +52,42 @@ def create(
     pool
         What a text's vector is: ``mean`` or ``sum`` of its words' vectors, or ``sif``, which learns how frequent each
         word is, and a common direction to take out, from the corpus's texts.
-    lower
-        Lower-case the text (true) or not (false); otherwise each word is looked up as it is, then lower-cased, and
-        in a trained folder as it was trained.
     tokens
         How texts are cut: ``words`` (words and single punctuation marks), or ``treebank`` through nltk; ``words``,
         and in a trained folder what it was trained with, where this is not said.
-    limit
-        Read only this many words from the start of the file, usually the most frequent ones; 0 for all.
 
     Raises
     ------
     SourceError
         If the file is not there or does not begin as word vectors do.
-    SpecError
-        For a negative limit.
     MissingExtraError
         If nltk is wanted and not installed.
     """
     place = f"encoder 'words:{target}'"
-    check_whole(place, limit=limit or None)
     path = source_path(target)
-    options = {"pool": "" if pool == "mean" else pool, "lower": lower, "tokens": tokens, "limit": limit}
-    spec = spec_of(f"words:{target}", options)
+    spec = spec_of(f"words:{target}", {"pool": "" if pool == "mean" else pool, "tokens": tokens})
+    lower: bool | None = None
     if path.is_dir():
         trained = read_record(path, "words", WordSettings).settings
         path = path / "words.bin"
         tokens = tokens or trained.tokens
-        lower = trained.lower if lower is None else lower
+        lower = trained.lower
     tokens = tokens or "words"
     recognise(path)
-    file = WordFile(path, limit)
+    file = WordFile(path)
     cut = cutter(tokens, place, lower=bool(lower))
     return WordsEncoder(target, file, runtime, cut, tokens, pool, lower, spec)
 
 
 @dataclass(frozen=True)
 class WordFile(LazyModel[WordVectors]):
-    """A file of word vectors, read at the first access.
-
-    Attributes
-    ----------
-    limit
-        Only this many words from the start of the file are read; 0 for all.
-    notes
-        Irregularities in the file, one sentence each; they stay when the words are released.
-    """
+    """A file of word vectors, read at the first access."""
 
     path: Path
-    limit: int
-    notes: list[str] = field(default_factory=list, compare=False)
 
     def load(self) -> WordVectors:
         """Read the words and their vectors."""
-        vectors = read(self.path, self.limit)
-        self.notes[:] = vectors.notes
-        return vectors
+        return read(self.path)
 
 
 @dataclass(frozen=True)
@@ -119,6 +96,8 @@ class WordsEncoder(BaseEncoder):
 
     Attributes
     ----------
+    lower
+        Whether texts are lower-cased; None to lower-case a word that has no vector as it is.
     learnt
         The texts from which SIF learns; None before :meth:`fit`.
     """
@@ -139,10 +118,6 @@ class WordsEncoder(BaseEncoder):
         is_fitted = self.pool == "sif"
         return Card(self.spec, fitted=is_fitted, cached=not is_fitted)
 
-    def route(self) -> Route:
-        """Return the irregularities of the file, for ``run.json``; none before it is read."""
-        return {"notes": list(self.file.notes)}
-
     def prepare(self) -> None:
         """Read the file."""
         _ = self.file.model
@@ -151,7 +126,7 @@ class WordsEncoder(BaseEncoder):
     def fingerprint(self) -> str:
         """A hash of the file's content, of all options that change vectors, and of the texts from which SIF learns."""
         content = self.runtime.sha256(self.file.path)
-        settings = [self.pool, self.tokens, self.lower, self.file.limit, TOKENS_VERSION]
+        settings = [self.pool, self.tokens, self.lower, TOKENS_VERSION]
         parts = ["words", content, settings]
         if self.learnt is not None:
             parts.append(self.learnt)

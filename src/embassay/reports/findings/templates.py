@@ -237,7 +237,7 @@ FEW_SHARED_WORDS = Template(
 )
 MISSING_PROMPTS = Template(
     "{encoder}: {missing}.",
-    "no prompt is set, and the model's files name some, or its name is a family's with prompts",
+    "no prompt is set, and the model's files name some",
     LIMIT,
     title="Prompts are not set",
     severity="high",
