@@ -137,22 +137,46 @@ def test_it_finds_more_in_the_handbook_than_chance():
     assert result.comparisons == (), "random stands for chance: it is no candidate"
 
 
-def test_words_are_stemmed():
-    encoder = load_encoder("bm25,stemmer=english").fit(["the networks are configured", "a network configures it"])
-    assert set(encoder.columns) == {"the", "network", "are", "configur", "a", "it"}
-    assert list(load_encoder("bm25,stemmer=german").fit(["Kanäle", "Kanal"]).columns) == ["kanal"]
+def test_identifiers_count_as_one_word_besides_their_parts():
+    passages = ["see TS 38.331, os.path.join", "38 of 331 end", "join os"]
+    plain = load_encoder("bm25").fit(passages)
+    whole = load_encoder("bm25,tokens=identifiers").fit(passages)
+    assert set(whole.columns) - set(plain.columns) == {"38.331", "os.path.join"}
+    # Only with whole identifiers is the passage ahead that has the same one, though it is longer.
+    assert scores(plain, ["38.331"], passages).argmax() == 1
+    assert scores(whole, ["38.331"], passages).argmax() == 0
 
 
-def test_the_stemmer_is_in_spec_and_fingerprint():
-    options = ["", ",stemmer=english", ",stemmer=german"]
+def test_words_are_stemmed_and_stop_words_left_out(tmp_path):
+    passages = ["the networks are configured", "a network configures it", "der Kanal"]
+    encoder = load_encoder("bm25,stemmer=english,stopwords=english").fit(passages)
+    assert set(encoder.columns) == {"network", "configur", "der", "kanal"}
+    # Stop words do not count in the length either.
+    assert encoder.mean_length == 2
+    (tmp_path / "stop.txt").write_text("der\ndie\nDas\n", encoding="utf-8")
+    own = load_encoder(f"bm25,stopwords={tmp_path / 'stop.txt'},stemmer=german").fit(["das der Kanäle", "Kanal"])
+    assert list(own.columns) == ["kanal"]
+
+
+def test_each_option_of_words_is_in_spec_and_fingerprint(tmp_path):
+    options = ["", ",tokens=identifiers", ",stopwords=english", ",stemmer=english", ",stemmer=german"]
     encoders = [load_encoder(f"bm25{option}") for option in options]
     assert [encoder.card.spec for encoder in encoders] == [f"bm25{option}" for option in options]
     assert len({encoder.fit(["kanal"]).fingerprint for encoder in encoders}) == len(options)
 
 
-def test_an_unknown_stemmer_is_refused():
-    with pytest.raises(InputError, match="encoder 'bm25', option 'stemmer': must be 'none', 'arabic', 'danish'"):
-        load_encoder("bm25,stemmer=klingon")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("stemmer=klingon", "encoder 'bm25', option 'stemmer': must be 'none', 'arabic', 'danish'"),
+        ("stopwords=nowhere.txt", "nowhere.txt"),
+        ("tokens=letters", "encoder 'bm25', option 'tokens': must be 'words' or 'identifiers', is 'letters'"),
+    ],
+)
+def test_wrong_options_of_words_are_refused(options, message):
+    with pytest.raises(InputError) as error:
+        load_encoder(f"bm25,{options}")
+    assert message in str(error.value)
 
 
 def test_without_nltk_the_message_names_the_extra(monkeypatch):

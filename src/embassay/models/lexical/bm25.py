@@ -2,13 +2,14 @@
 
 Robertson & Zaragoza (2009), with the idf that is never negative: the dot product of a question's word counts with idf ·
 tf · (k1 + 1)/(tf + k1 · (1 − b + b · length/mean length)), idf = ln(1 + (n − df + ½)/(df + ½)), is the score. Words are
-lower-cased, as :mod:`embassay.stats.lexical.words` cuts them, by default not stemmed; n, df and the mean length are
-taken from the passages.
+lower-cased, as :mod:`embassay.stats.lexical.words` cuts them, by default neither stemmed nor stopped; n, df and the
+mean length are taken from the passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -18,14 +19,23 @@ from numpy.typing import NDArray
 
 from embassay.core.errors import SpecError
 from embassay.core.samples.base import Role
+from embassay.core.store.paths import source_path
+from embassay.core.tables.texts import read_text
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.base import spec_of
 from embassay.models.lexical.counts import LexicalEncoder
 from embassay.models.tokens import CutWords, need_nltk
-from embassay.stats.lexical.words import words
+from embassay.stats.lexical.words import WORD, prepared, words
 
+IDENTIFIER = re.compile(rf"{WORD}(?:[-./:@+#&]+{WORD})+")
+"""Words that are joined by signs without a space: ``38.331``, ``e-utra``, ``os.path.join``."""
 K1, B = 1.2, 0.75
+ENGLISH = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
+    "to was will with".split()
+)
+Tokens = Literal["words", "identifiers"]
 Stemmer = Literal[
     "none",
     "arabic",
@@ -53,6 +63,8 @@ def create(
     *,
     k1: float = K1,
     b: float = B,
+    tokens: Tokens = "words",
+    stopwords: str = "",
     stemmer: Stemmer = "none",
 ) -> BM25Encoder:
     """Make the encoder; it learns its words and weights from each corpus's passages.
@@ -63,13 +75,18 @@ def create(
         Term-frequency saturation, 0 or more: the larger, the more repetitions of a word count.
     b
         Length normalisation of passages, from 0 (none) to 1 (full).
+    tokens
+        ``words``, or ``identifiers``: words that are joined by one of ``-./:@+#&``, such as ``38.331``, also count as
+        one word, besides their parts.
+    stopwords
+        Words that do not count: ``english``, or a file with one word a line.
     stemmer
         The language whose Snowball stemmer (through nltk) shortens words: ``english``, ``german`` …
 
     Raises
     ------
     SpecError
-        For a number out of range.
+        For a number out of range, or a file that cannot be read.
     MissingExtraError
         If nltk is wanted and not installed.
     """
@@ -78,7 +95,13 @@ def create(
         raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1, are {k1:g} and {b:g}")
     if stemmer != "none":
         need_nltk(f"encoder 'bm25', stemmer={stemmer},")
-    return BM25Encoder("bm25", "words", _cutter(stemmer), k1=k1, b=b, stemmer=stemmer)
+    stopped = frozenset[str]()
+    if stopwords:
+        stopped = ENGLISH
+        if stopwords != "english":
+            stopped = frozenset(prepared(read_text(source_path(stopwords)).lower()).split())
+    cut = _cutter(tokens, stopped, stemmer)
+    return BM25Encoder("bm25", tokens, cut, k1=k1, b=b, stopwords=stopwords, stopped=stopped, stemmer=stemmer)
 
 
 @dataclass(frozen=True)
@@ -89,10 +112,14 @@ class BM25Encoder(LexicalEncoder):
     ----------
     k1, b, stemmer
         As in :func:`create`.
+    stopwords, stopped
+        How the words that do not count were given, and the words.
     """
 
     k1: float = K1
     b: float = B
+    stopwords: str = ""
+    stopped: frozenset[str] = frozenset()
     stemmer: Stemmer = "none"
 
     @property
@@ -101,6 +128,8 @@ class BM25Encoder(LexicalEncoder):
         options = {
             "k1": "" if self.k1 == K1 else f"{self.k1:g}",
             "b": "" if self.b == B else f"{self.b:g}",
+            "tokens": self.tokens.removeprefix("words"),
+            "stopwords": self.stopwords,
             "stemmer": self.stemmer.removeprefix("none"),
         }
         spec = spec_of("bm25", options)
@@ -109,9 +138,10 @@ class BM25Encoder(LexicalEncoder):
     @property
     def fingerprint(self) -> str:
         """A hash of constants, words and weights."""
+        words = [self.tokens, sorted(self.stopped), self.stemmer]
+        options = [] if words == ["words", [], "none"] else words
         learnt = [list(self.columns), self.weights, self.mean_length]
-        stemmer = [] if self.stemmer == "none" else [self.stemmer]
-        return content_hash(["bm25", self.k1, self.b, *learnt, *stemmer])
+        return content_hash(["bm25", self.k1, self.b, *learnt, *options])
 
     def weigh(self, frequencies: NDArray[np.float64], texts: int) -> NDArray[np.float64]:
         """Return the idf of each word, which is never negative."""
@@ -131,11 +161,18 @@ class BM25Encoder(LexicalEncoder):
         return counts.astype(np.float32)
 
 
-def _cutter(stemmer: Stemmer) -> CutWords:
-    """Return the function that cuts a text into its words, lower-cased and stemmed."""
-    if stemmer == "none":
-        return lambda text: words(text.lower())
-    from nltk.stem.snowball import SnowballStemmer
+def _cutter(tokens: Tokens, stopped: frozenset[str], stemmer: Stemmer) -> CutWords:
+    """Return the function that cuts a text into the words that count, lower-cased and stemmed."""
+    stem: Callable[[str], str] = str
+    if stemmer != "none":
+        from nltk.stem.snowball import SnowballStemmer
 
-    stem = cache(SnowballStemmer(stemmer).stem)
-    return lambda text: [stem(word) for word in words(text.lower())]
+        stem = cache(SnowballStemmer(stemmer).stem)
+
+    def cut(text: str) -> list[str]:
+        text = text.lower()
+        # Words that are joined come after their parts.
+        joined = IDENTIFIER.findall(prepared(text)) if tokens == "identifiers" else []
+        return [stem(word) for word in (*words(text), *joined) if word not in stopped]
+
+    return cut
