@@ -1,6 +1,5 @@
 """The example browser in a real browser: search, filters, sorting, paging, keyboard, hostile texts, a phone, axe."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -8,12 +7,7 @@ import pytest
 from embassay.api import assay, report
 from embassay.core.result import Difference, Example
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium)"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \u202e\x00 &lt;b&gt;"
 ENCODERS = ("bow", "hashing", "tfidf", "random")
 
@@ -56,15 +50,6 @@ def with_planted_examples(result):
 def page_file(tmp_path_factory):
     result = assay(["bow", "hashing"], ["opposites"], cache=None, resamples=20, examples=0)
     return report(with_planted_examples(result), tmp_path_factory.mktemp("page") / "report.html")
-
-
-@pytest.fixture(scope="module")
-def browser_window():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(params=[(1280, 900), (390, 800)], ids=["desk", "phone"])

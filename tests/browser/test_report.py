@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-import shutil
 
 import pytest
 
@@ -13,19 +12,7 @@ from embassay.core.types import Corpus
 from embassay.corpora.builtin.handbook import write_files
 from embassay.models.lexical.hashing import HashingEncoder
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium)"),
-]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +35,6 @@ def decision_file(tmp_path_factory):
     corpus = f"mine={place}/docs,questions={questions}"
     result = assay(["hashing", "small=hashing,dim=8", "bow"], corpus, "retrieval", cache=None, resamples=100)
     return report(result, place / "report.html")
-
-
-@pytest.fixture(scope="module")
-def browser_window():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 WINDOWS = {

@@ -237,25 +237,6 @@ def test_missing_edits_are_absent_and_not_undefined():
     }
 
 
-def test_zero_vectors_are_counted_as_undefined():
-    # A synonym without a vector: undefined in what it is part of. An original without: in everything.
-    corpus = many(14)
-    vectors = random_vectors(corpus)
-    vectors["synonym3"] = vectors["o5"] = np.zeros(6)
-    result = run([Table("t", vectors)], corpus)
-    for metric in ("similarity", "cosine", "percentile"):
-        found = rows_of(result, "t", metric)
-        assert (found["synonym"].items, found["synonym"].undefined) == (12, 2)
-        assert (found["typo"].items, found["typo"].undefined) == (13, 1)
-    contrasts = rows_of(result, "t", "contrast")
-    assert (contrasts[HEADLINE].items, contrasts[HEADLINE].undefined) == (12, 2)
-    contrast = contrasts["negation_antonym-negation_main"]
-    assert (contrast.items, contrast.undefined) == (13, 1)
-    nearer = rows_of(result, "t", "nearer")
-    assert (nearer["synonym>antonym"].items, nearer["synonym>antonym"].undefined) == (12, 2)
-    assert values(result, "t", "baseline")["all"] == pytest.approx(np.mean(naive_pairs(corpus, vectors)), abs=1e-6)
-
-
 # --- the built-in corpus ---------------------------------------------------------------------------------
 
 

@@ -157,14 +157,6 @@ def test_distances_equal_a_double_loop(sparse, number, others, passages, seed):
         assert ruler == pytest.approx(np.mean(pairs), abs=1e-7)
 
 
-def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search):
-    domain, general = retrieval("dom", 9, 4, 2), retrieval("gen", 8, 5)
-    vectors = gaussian(domain, general) | {"gen passage 2.0": np.zeros(6, dtype=np.float32)}
-    one, other = (scored(domain, general, vectors, search=s)[1] for s in (naive_search, topk.search))
-    assert np.array_equal(one.values["distance"], other.values["distance"], equal_nan=True)
-    assert one.digest == other.digest
-
-
 def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured(monkeypatch):
     domain, general = retrieval("dom", 12), retrieval("gen", 60)
     vectors = gaussian(domain, general)

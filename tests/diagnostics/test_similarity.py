@@ -160,39 +160,6 @@ def test_parts_of_the_corpus_have_rows_of_their_own():
 # --- comparisons and verdict -----------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def three():
-    human = [float(n % 23) for n in range(80)]
-    corpus = corpus_of(human)
-    near, holes, far = (at_cosines(corpus, noisy(human, spread, 7)) for spread in (0.2, 0.3, 3.0))
-    holes |= {f"a{n}": (0.0, 0.0) for n in range(6)}
-    return corpus, [Table("near", near), Table("holes", holes), Table("far", far)]
-
-
-def cosines(corpus, table):
-    return scored(corpus, {t: np.float32(v) for t, v in table.vectors.items()}).values["cosine"]
-
-
-def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(three):
-    corpus, tables = three
-    result = run(tables, corpus)
-    human = np.array([s.score for s in corpus.samples])
-    cosine = {t.name: cosines(corpus, t) for t in tables}
-    assert [(c.a, c.b) for c in result.comparisons] == 2 * [("near", "holes"), ("near", "far"), ("holes", "far")]
-    for c in result.comparisons:
-        a, b = cosine[c.a], cosine[c.b]
-        both = ~np.isnan(a) & ~np.isnan(b)
-        of = {"spearman": spearmanr, "pearson": pearsonr}[c.metric]
-        expected = of(human[both], a[both]).statistic - of(human[both], b[both]).statistic
-        assert c.difference == pytest.approx(expected, abs=1e-6)
-        assert c.low <= c.difference <= c.high
-        assert (c.items, c.units, c.pairs_in_family, c.subset) == (both.sum(), both.sum(), 3, "all")
-    complete = next(c for c in result.comparisons if (c.a, c.b, c.metric) == ("near", "far", "spearman"))
-    level = {n: rows(result, n)["all"].value for n in ("near", "far")}
-    assert complete.difference == pytest.approx(level["near"] - level["far"])
-    assert complete.p_holm < 0.05
-
-
 # --- STS-b -----------------------------------------------------------------------------------------------
 
 

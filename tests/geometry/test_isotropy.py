@@ -82,15 +82,8 @@ def test_tiny_matrices_by_hand(make, rows, i_a, score, ratio, cosine):
 
 
 @settings(deadline=None)
-@given(seeds, st.integers(2, 8), st.integers(7, 40))
+@given(seeds, st.integers(2, 12), st.integers(1, 40))
 def test_the_figures_equal_their_definitions(seed, width, rows):
-    v = spread(rows, width, seed)
-    assert four(isotropy(v)) == pytest.approx(naive(v), abs=1e-10)
-
-
-@settings(deadline=None)
-@given(seeds, st.integers(2, 12), st.integers(1, 10))
-def test_the_figures_equal_their_definitions_with_few_rows(seed, width, rows):
     v = spread(rows, width, seed)
     assert four(isotropy(v)) == pytest.approx(naive(v), abs=1e-10)
 
@@ -103,13 +96,6 @@ def test_isoscore_agrees_with_the_package_of_its_authors(dtype, tolerance, rows,
     package = pytest.importorskip("IsoScore.IsoScore")
     v = unit_rows(vectors(rows, width, shift=shift)).astype(dtype)
     assert isoscore(v) == pytest.approx(float(package.IsoScore(v)), abs=tolerance)
-
-
-def test_fewer_rows_than_dimensions_have_no_smallest_singular_value():
-    v = vectors(5, 40)
-    sigma = np.linalg.svd(unit_rows(v), compute_uv=False)
-    length = np.linalg.norm(unit_rows(v).sum(axis=0))
-    assert isotropy(v).i_a == pytest.approx((5 - length) / (5 + length + sigma[0] ** 2 / 2), abs=1e-12)
 
 
 @pytest.mark.parametrize("make", [np.asarray, csr_array])

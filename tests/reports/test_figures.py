@@ -45,15 +45,6 @@ def every_figure(tmp_path_factory):
     return written(tmp_path_factory.mktemp("charts"), "-e", "bow", "-e", "hashing", *chosen)
 
 
-def test_captions_name_corpus_method_and_settings(every_figure):
-    assert len(every_figure) > 20
-    caption = every_figure["localization-paraphrases-group-sizes"]["description"]
-    assert caption.startswith("Semantic localization on paraphrases: How large the groups are. ")
-    assert "Corpus: paraphrases, hand-written" in caption
-    assert "Method: White, Togneri, Liu & Bennamoun (2015)" in caption
-    assert re.search(r" Embassay \S+, seed 0, 50 resamples\.$", caption)
-
-
 def test_every_chart_is_valid_and_is_drawn(every_figure):
     from altair import load_schema
 

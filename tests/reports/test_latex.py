@@ -166,21 +166,3 @@ def test_the_command_writes_all_tables(run, capsys):
         check(content.decode())
     assert exit_code_of(["report", str(run), "--format", "latex"]) == 0
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == first, "the same bytes again"
-
-
-def test_the_folder_can_be_named(run, tmp_path, capsys):
-    (tmp_path / "mine.txt").write_text("stays")
-    assert exit_code_of(["report", str(run), "--format", "latex", "-o", str(tmp_path)]) == 0
-    file = tmp_path / "mine.txt"
-    assert exit_code_of(["report", str(run), "--format", "latex", "-o", str(file)]) == 2
-    assert str(file) in capsys.readouterr().err
-    assert file.read_text() == "stays"
-
-
-def test_a_new_run_in_the_folder_leaves_no_table_of_the_old_one(tmp_path):
-    folder = tmp_path / "r"
-    command = ["run", "-c", "opposites", "--limit", "40", "--no-baselines", "-o", str(folder), "--overwrite", "-e"]
-    assert exit_code_of([*command, "bow"]) == 0
-    assert exit_code_of(["report", str(folder), "--format", "latex"]) == 0
-    assert exit_code_of([*command, "hashing"]) == 0
-    assert list((folder / "latex").iterdir()) == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from embassay.core.types import Draws
 from embassay.stats.best import Standings
-from embassay.stats.families import JUST_ABOVE_0, PairTest, Roles, Step, compare_means, consistent_interval
+from embassay.stats.families import JUST_ABOVE_0, Roles, Step, compare_means, consistent_interval
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import newcombe
 
@@ -234,7 +234,3 @@ def test_no_member_of_the_list_is_shown_to_be_worse(seed):
         loser = row.b if row.difference > 0 else row.a
         assert (loser in found.out) or not row.significant
     assert max(means, key=means.get) in (*found.may_be_best, *found.out)
-
-
-def test_pair_tests_are_values():
-    assert PairTest("main", "a", "b") == PairTest("main", "a", "b")

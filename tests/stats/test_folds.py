@@ -50,17 +50,6 @@ def loop_mean(values, fold):
     return sum(parts) / len(parts)
 
 
-def test_thirds_by_hand():
-    # Groups of 3, 4, 5 and 7 in turn: 1+1+1, 2+1+1, 2+2+1, 3+2+2.
-    labels = np.array([0] * 3 + [1] * 4 + [2] * 5 + [3] * 7)
-    expected = [0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 1, 2, 0, 0, 0, 1, 1, 2, 2]
-    assert contiguous_folds(labels, 3).tolist() == expected
-
-
-def test_the_order_of_items_decides_and_groups_may_be_interleaved():
-    assert contiguous_folds(np.array([0, 1, 0, 1, 1, 0, 1]), 3).tolist() == [0, 0, 1, 0, 1, 2, 2]
-
-
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(1, 5))
 def test_contiguous_folds_equal_array_split(labels, folds):
     found = contiguous_folds(np.array(labels), folds)
@@ -170,38 +159,6 @@ def test_with_one_fold_it_is_the_variance_of_a_share_over_units(seed, p):
     squares = np.asarray(((values - values.mean()) ** 2).sum())
     number = effective_sample_size(np.bincount(unit, weights=values), np.bincount(unit).astype(float), squares)
     assert (found.low, found.high) == pytest.approx(wilson(values.mean(), float(number)), abs=1e-12)
-
-
-@settings(deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.02, 0.5, 0.97, 1.0]))
-def test_limits_are_in_range_hold_the_value_and_do_not_depend_on_order(seed, p):
-    rng = np.random.default_rng(seed)
-    _, _, fold, unit = sample(seed)
-    values = (rng.random(len(unit)) < p).astype(float)
-    found = share_over_folds(values, fold, unit)
-    assert 0 <= found.low <= found.value <= found.high <= 1
-    order = rng.permutation(len(values))
-    codes = rng.permutation(100)[: int(unit.max()) + 1]
-    again = share_over_folds(values[order], fold[order], codes[unit][order])
-    assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high), abs=1e-12)
-    mirrored = share_over_folds(1 - values, fold, unit)
-    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((found.low, found.high), abs=1e-12)
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_without_an_error_there_is_still_a_width(value):
-    _, _, fold, unit = sample(units=28)
-    found = share_over_folds(np.full(len(unit), value), fold, unit)
-    assert found.value == value
-    assert value in (found.low, found.high)
-    assert 0.03 < found.high - found.low < 0.15
-
-
-def test_one_item_a_unit():
-    found = share_over_folds((np.arange(60) % 2 == 0).astype(float), np.arange(60) // 20, np.arange(60))
-    # Folds of 20 with ten right each: 3 · 20/400 · 1/4 · 20/19 / 9 = 1/228, so n* = 57, but v over units is 1/236.
-    assert found.value == 0.5
-    assert 0.37 < found.low < 0.38
 
 
 def test_undefined_items_are_left_out_and_counted():

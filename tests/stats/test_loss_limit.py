@@ -124,11 +124,6 @@ def test_what_a_test_set_can_rule_out(items, points):
     assert whole_points(resolution(np.arange(items))) == points / 100
 
 
-def test_more_questions_never_rule_out_less():
-    resolutions = [resolution(np.arange(items)) for items in range(1, 400)]
-    assert resolutions == sorted(resolutions, reverse=True)
-
-
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=200))
 def test_where_no_answer_changes_the_margin_of_bless_is_kept(sizes):
     unit = np.repeat(np.arange(len(sizes)), sizes)

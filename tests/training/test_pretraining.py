@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.core.errors import InputError, ModelNotFoundError, OutputError, SpecError
+from embassay.core.errors import ModelNotFoundError, OutputError, SpecError
 from embassay.core.types import Runtime, content_hash
 from embassay.models.neural import st
-from embassay.training.options import FinetuneOptions, SentenceRecipe
+from embassay.training.options import FinetuneOptions
 from embassay.training.pretraining import pretrain
-from embassay.training.stage import Stage
 
 pytestmark = pytest.mark.slow
 
@@ -129,22 +128,6 @@ def test_a_checkpoint_of_other_data_is_refused(pre, tiny, stopped, tmp_path):
         pre(tmp_path / "out", sentences=tiny.sentences(seed=2))
 
 
-def test_a_foreign_folder_is_left_alone(pre, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "letter.txt").write_text("dear")
-    with pytest.raises(OutputError, match="is not empty and was not written by"):
-        pre(tmp_path / "out")
-    assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
-
-
-@pytest.mark.parametrize(
-    ("folder", "spec"),
-    [(".adapted/x", "./.adapted/x"), ("~x", "./~x"), ("a/x", "./a/x"), ("../x", "../x"), ("/a/x", "/a/x")],
-)
-def test_a_folder_is_written_as_the_spec_that_loads_it(folder, spec):
-    assert Stage(Path(folder), "pretraining", SentenceRecipe(), {}).spec == spec
-
-
 def test_a_loss_that_is_no_number_ends_the_training(pre, tmp_path):
     from embassay.core.errors import EncoderError
 
@@ -223,11 +206,6 @@ def test_models_that_cannot_be_trained_are_refused(tiny, base, tmp_path):
     with pytest.raises(ModelNotFoundError, match="not a model"):
         go(bare)
     assert not (tmp_path / "out").exists()
-
-
-def test_no_sentences_are_refused(pre, tmp_path):
-    with pytest.raises(InputError, match="needs sentences of the documents, but there are none"):
-        pre(tmp_path / "out", sentences=[])
 
 
 @pytest.mark.parametrize(
