@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -370,62 +369,6 @@ def test_how_many_samples_are_looked_at_together_changes_no_bit():
 # --- the grid ------------------------------------------------------------------------------------------------
 
 
-def axis(values, per_bin):
-    """The authors' axis: ten bins, each with equally spaced values, both ends included."""
-    edges = np.linspace(min(values), max(values), 11)
-    return np.concatenate([np.linspace(low, high, per_bin) for low, high in pairwise(edges)])
-
-
-def loop(first, second, axes):
-    """Average each cell's share of the samples over all pairs of tolerances."""
-    total = np.zeros(4)
-    for e1 in axes[0]:
-        t1, t2 = (first >= e1)[:, None], second[:, None] >= axes[1]
-        total += [np.mean(t1 & t2), np.mean(t1 & ~t2), np.mean(~t1 & t2), np.mean(~t1 & ~t2)]
-    return total / len(axes[0])
-
-
-@pytest.mark.parametrize("low", [None, -2], ids=["normal", "integers, with ties"])
-def test_grid_shares_equal_the_loop_over_all_pairs_of_tolerances(low):
-    # Two encoders, the second of other lengths, so that each has margins beyond the other's.
-    corpus = random_corpus(("overlap", "difference"), 12)
-    vectors = [random_vectors(corpus, seed, 6, low, scale) for seed, scale in ((0, 1.0), (1, 1.5))]
-    scores = [score(corpus, v, f"e{n}") for n, v in enumerate(vectors)]
-    result = summarise(scores)
-    sides = {
-        "c1": ("overlap", np.arange(0, 24, 2)),
-        "c3": ("difference", np.arange(1, 24, 2)),
-        "c4": ("difference", np.arange(1, 24, 2)),
-    }
-    for criterion, (side, inside) in sides.items():
-        for measure in MEASURES:
-            per_bin = 11 if measure == "ned" else 23
-            margins = [OperatorView(s, side, inside).margins(criterion, measure) for s in scores]
-            nulls = [OperatorView(s, side, inside).margins(criterion, measure, null=True) for s in scores]
-            axes = [axis(np.concatenate(both), per_bin) for both in zip(*margins, strict=True)]
-            for n in range(2):
-                found = rows(result, f"e{n}")
-                for condition, pair in (("grid", margins[n]), ("null:grid", nulls[n])):
-                    if criterion == "c4":
-                        for name, margin, thresholds in zip(("vsB", "vsA"), pair, axes, strict=True):
-                            expected = np.mean([np.mean(margin >= e) for e in thresholds])  # over draws too
-                            value = found["share", f"c4:{name}", measure, condition].value
-                            assert value == pytest.approx(expected, abs=1e-12)
-                    else:
-                        expected = loop(*(margin.ravel() for margin in pair), axes)
-                        assert cells(found, criterion, measure, condition) == pytest.approx(expected, abs=1e-12)
-
-
-def test_the_grid_has_ties_with_its_own_thresholds():
-    # Products of integers: margins lie on inner edges, which stand in the grid twice; else the test above shows less.
-    corpus = random_corpus(("overlap",), 12)
-    (first, _) = OperatorView(score(corpus, random_vectors(corpus, 0, 6, -2)), "overlap", np.arange(12)).margins(
-        "c1", "dot"
-    )
-    thresholds = axis(first, 23)
-    assert np.isin(first, thresholds).sum() > 2
-
-
 def test_a_grid_by_hand():
     # By dot the margins of c1 are 3 and −1 for T, 3 and 3 for M. The first axis is 3 alone, which both reach. The
     # second runs from −1 to 3: of its 230 values T's −1 reaches one, M's 3 all: TT (1/230 + 1)/2.
@@ -502,19 +445,6 @@ def test_null_measures_are_those_of_another_units_target(null_seed):
                     assert np.isnan(value)
                 else:
                     assert value == pytest.approx(expected, abs=1e-10, nan_ok=True)
-
-
-def test_the_plane_of_the_null_is_its_target_on_the_same_plane():
-    corpus = random_corpus(("overlap",), 12)
-    vectors = random_vectors(corpus)
-    observed = score(corpus, vectors)
-    for draw, others in enumerate(standing_in(corpus).T):
-        pairs = zip(corpus.samples, others, strict=True)
-        swapped = {own.target: vectors[corpus.samples[other].target] for own, other in pairs}
-        plane = score(corpus, {**vectors, **swapped}).values["plane"]
-        for name in ("from_a", "from_b", "position", "share"):
-            expected = plane[:, PLANAR.index(name)]
-            assert observed.values[f"null/plane/{name}"][:, draw] == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_null_is_the_mean_over_twenty_draws():

@@ -2,13 +2,10 @@
 
 import warnings
 from dataclasses import replace
-from functools import partial
 from math import cos, log2, radians
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import pearsonr, spearmanr
 
@@ -266,59 +263,22 @@ def test_fewer_documents_with_a_vector_than_are_retrieved_leave_the_metrics_but_
 # --- a constant encoder ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("documents", "k"), [(6, 5), (40, 5), (40, 3), (25, 10)])
+@pytest.mark.parametrize(("documents", "k"), [(6, 5), (40, 3)])
 def test_a_constant_encoder_gets_blind_choice(documents, k):
     corpus = many(30, documents)
     result = run([Table("t", dict.fromkeys(noisy(corpus), np.ones(4)))], corpus, f",k={k}")
     harmonic = sum(1 / rank for rank in range(1, documents + 1)) / documents
-    for metric, expected in ((f"Success@{k}", k / documents), (f"R@{k}", k / documents), ("RR", harmonic)):
-        row = rows(result)[metric, "all", ""]
-        assert row.value == pytest.approx(expected, rel=1e-9)
-        if row.units < 10:
-            assert (row.low, row.high) == (None, None)
-        elif metric == "RR":
-            assert (row.low, row.high) == pytest.approx((expected, expected), rel=1e-9)
-        else:
-            # Tied everywhere: few answers differ from the commonest value, so the interval has a width.
-            assert row.low < expected < row.high
-    assert values(result, "AP") == {"all": pytest.approx(harmonic, rel=1e-9)}
+    for metric, expected in (
+        (f"Success@{k}", k / documents),
+        (f"R@{k}", k / documents),
+        ("RR", harmonic),
+        ("AP", harmonic),
+    ):
+        assert values(result, metric)["all"] == pytest.approx(expected, rel=1e-9)
     assert result.verdicts[0].chance == pytest.approx(k / documents)
-    assert rows(result)["accuracy_l100", "all", ""].value == pytest.approx(k / documents)
-    for condition in ("standardize", "whiten", "remove_pcs"):
-        row = rows(result)[f"Success@{k}", "all", condition]
-        assert (row.value, row.reason) == (None, "undefined for every item"), "nothing is left of equal vectors"
-
-
-# --- the search ------------------------------------------------------------------------------------------
-
-
-def assert_equal_scores(one, other):
-    assert one.values.keys() == other.values.keys()
-    for name, array in one.values.items():
-        assert np.array_equal(array, other.values[name], equal_nan=True), name
-    assert {n: v.tolist() for n, v in one.labels.items()} == {n: v.tolist() for n, v in other.labels.items()}
-    assert one.scalars == other.scalars
-    assert one.digest == other.digest
-
-
-@pytest.mark.parametrize("similarity", ["cosine", "dot"])
-@pytest.mark.parametrize("sparse", [False, True])
-@settings(max_examples=12, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search, similarity, sparse, seed):
-    # Small whole numbers: ties and zero vectors; one to three passages a document; several right documents.
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 4, size=12).tolist()
-    right = [rng.choice(12, size=rng.integers(0, 4), replace=False) for _ in range(15)]
-    corpus = corpus_of([asked(n, *(f"d{d}" for d in ids)) for n, ids in enumerate(right)], sizes)
-    numbers = rng.integers(-1, 2, size=(200, 3)) if seed % 2 else rng.normal(size=(200, 3))
-    vectors = {text: numbers[n] for n, (_, text) in enumerate(corpus.texts())}
-    made = (lambda held: csr_array(np.array(held, dtype=np.float32))) if sparse else partial(np.array, dtype=np.float32)
-    found = [
-        scored(corpus, vectors, search=search, similarity=similarity, matrix=made, k=4)
-        for search in (naive_search, topk.search)
-    ]
-    assert_equal_scores(*found)
+    assert values(result, "accuracy_l100")["all"] == pytest.approx(k / documents)
+    # Nothing is left of equal vectors.
+    assert {values(result, f"Success@{k}", condition=name)["all"] for name in TRANSFORMS} == {None}
 
 
 # --- the literal figures ---------------------------------------------------------------------------------
@@ -338,24 +298,6 @@ def literal_world():
 def assert_spread(row, replicates):
     assert row.value == pytest.approx(np.mean(replicates), abs=1e-12)
     assert (row.low, row.high) == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-12)
-
-
-def test_the_accuracy_of_exams_equals_500_samples_one_by_one(literal_world):
-    _, _, found, own, drawn, _ = literal_world
-    assert drawn.shape == (500, 100)
-    replicates = [sum(own["Success@5"][q] for q in exam) / 100 for exam in drawn]
-    row = found["accuracy_l100", "all", ""]
-    assert_spread(row, replicates)
-    assert row.items == 70
-
-
-def test_coe_and_roe_equal_the_formulas_in_every_sample(literal_world):
-    _, _, found, own, drawn, _ = literal_world
-    levels = (*GRID, 7)
-    thetas = np.array([np.percentile([s for q in exam for s in own["top"][q]], levels) for exam in drawn])
-    for psi, theta in zip(levels, thetas.T, strict=True):
-        assert_spread(found["coe", f"psi{psi}", ""], [np.mean(own["own"] > t) for t in theta])
-        assert_spread(found["roe", f"psi{psi}", ""], [np.mean(own["random"] > t) for t in theta])
 
 
 def test_the_number_and_the_length_of_exams_and_the_one_random_document_of_the_paper(literal_world):
@@ -380,19 +322,6 @@ def literally_at(tau, own, best):
         np.mean([s >= tau for line in own["top"] for s in line]),
         None if best is None else np.mean([s < tau for s in best]),
     )
-
-
-def test_thresholds_equal_the_formulas(literal_world):
-    _, _, found, own, drawn, best = literal_world
-    gammas = [min(s for q in exam for s in own["top"][q]) for exam in drawn]
-    for psi in (*GRID, 7):
-        for definition, similarities in (("minima", gammas), ("pooled", own["top"].ravel())):
-            subset, tau = f"{definition}:psi{psi}", np.percentile(similarities, psi)
-            assert found["tau", subset, ""].value == pytest.approx(tau, abs=1e-12)
-            names = ("accuracy_at_tau", "kept", "unanswerable_dropped")
-            assert [found[n, subset, ""].value for n in names] == pytest.approx(literally_at(tau, own, best))
-    assert found["unanswerable_dropped", "pooled:psi5", ""].items == 9
-    assert found["accuracy_at_tau", "pooled:psi5", ""].items == 70
 
 
 def test_the_papers_choice_is_the_psi_of_the_highest_accuracy(literal_world):
@@ -708,19 +637,6 @@ def test_questions_of_squad_stand_beside_the_published_table_and_no_others():
 
 
 # --- what moves no number --------------------------------------------------------------------------------
-
-
-def test_neither_the_order_of_encoders_nor_another_one_moves_a_number(assert_same_but_for_pools):
-    corpus = many(unanswerable=5)
-    a, b, c = (Table(n, noisy(corpus, seed=s)) for s, n in enumerate("abc"))
-    both, turned, three = (run(list(e), corpus) for e in ((a, b), (b, a), (c, a, b)))
-    for name in "ab":
-        assert rows(both, name) == rows(turned, name)
-        assert_same_but_for_pools(rows(both, name).values(), rows(three, name).values())
-    three = run([c, a, b], corpus, reference="a")
-    gap = {(c.a, c.b): (c.difference, c.p, c.won, c.lost) for c in three.comparisons}
-    (alone,) = both.comparisons
-    assert gap["a", "b"] == (alone.difference, alone.p, alone.won, alone.lost)
 
 
 def sharing(seed=0):

@@ -70,17 +70,6 @@ def scored(corpus, vectors):
 # --- by hand and against scipy ---------------------------------------------------------------------------
 
 
-def test_correlations_by_hand():
-    # Ranks 1 2 3 4 and 1 3 2 4: ρ = 1 − 6·2/(4·15) = 0.8. Cosines 0, .4, .2, 1 against 1 2 3 4: mean .4, deviations
-    # −.4 0 −.2 .6 and −1.5 −.5 .5 1.5: .6 − .1 + .9 = 1.4; 1.4/√(.56·5) = 0.83666.
-    corpus = corpus_of([1.0, 2.0, 3.0, 4.0])
-    result = run([Table("t", at_cosines(corpus, [0.0, 0.4, 0.2, 1.0]))], corpus)
-    assert rows(result, "t")["all"].value == pytest.approx(0.8)
-    pearson = rows(result, "t", "pearson")["all"]
-    assert pearson.value == pytest.approx(1.4 / math.sqrt(0.56 * 5), abs=1e-6)
-    assert (pearson.low, pearson.high, pearson.reason) == (None, None, "no interval under 10 units (4 here)")
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(4, 30), st.integers(0, 2**32 - 1))
 def test_correlations_equal_scipy(number, seed):

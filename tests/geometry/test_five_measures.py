@@ -74,30 +74,15 @@ def test_the_five_measures_by_hand():
     assert {m: v.item() for m, v in found.items()} == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
 @pytest.mark.parametrize("measure", MEASURES)
 @settings(deadline=None)
 @given(pair=both)
-def test_paired_equals_a_loop_in_fractions(measure, pair):
-    u, v = pair
-    assert same(paired(u, v, [measure])[measure], [loop(measure, a, b) for a, b in zip(u, v, strict=True)])
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@settings(deadline=None)
-@given(pair=both)
-def test_all_pairs_equals_a_double_loop_in_fractions(measure, pair):
-    u, v = pair
-    assert same(all_pairs(u, v, measure), np.array([[loop(measure, a, b) for b in v] for a in u]))
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@settings(deadline=None)
-@given(pair=both)
-def test_csr_equals_a_loop_in_fractions(measure, pair):
+def test_the_measures_equal_a_loop_in_fractions(make, measure, pair):
     u, v = pair
     expected = np.array([[loop(measure, a, b) for b in v] for a in u])
-    assert same(paired(csr_array(u), csr_array(v), [measure])[measure], np.diag(expected))
-    assert same(all_pairs(csr_array(u), csr_array(v), measure), expected)
+    assert same(paired(make(u), make(v), [measure])[measure], np.diag(expected))
+    assert same(all_pairs(make(u), make(v), measure), expected)
 
 
 @pytest.mark.parametrize(

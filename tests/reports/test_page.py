@@ -32,7 +32,6 @@ from embassay.core.layout import (
     SubsetTable,
 )
 from embassay.core.result import (
-    Comparison,
     CorpusRecord,
     Difference,
     EncoderRecord,
@@ -53,7 +52,6 @@ from embassay.reports.layouts import layouts
 from embassay.reports.page import render
 from embassay.reports.tables import (
     Scope,
-    comparison_table,
     corpus_table,
     encoder_table,
     matrix_table,
@@ -492,24 +490,6 @@ def test_points_are_named_in_the_heading_and_not_in_the_cells():
         ("−30.0", "[−50.0, +12.5]"),
     ]
     assert all(table.numeric[1:])
-
-
-@pytest.mark.parametrize(
-    ("style", "written", "family", "question"),
-    [
-        ("percent", "+12.5 points", "main", "reference and baseline"),
-        ("points", "+12.5 points", "models", "two models"),
-        ("number", "+0.125", "all", "on request"),
-    ],
-)
-def test_differences_are_written_like_their_column(style, written, family, question):
-    figures = (0.125, 0.1, 0.2, 1e-4, 3e-4, 3, 40, 40)
-    difference = Comparison("d", "c", "all", "cosine", "", "accuracy", "b", "a", *figures, family)
-    result = small(HEADLINES, comparisons=(difference,))
-    table = comparison_table(scope_of(result), ComparisonTable("T", replace(ACCURACY, format=style)))
-    (cells,) = table.rows
-    assert [cell.text for cell in cells] == ["b − a", question, written, "<0.001", "<0.001", "40"]
-    assert cells[4].strong
 
 
 def test_a_series_table_writes_each_column_in_its_format():

@@ -53,13 +53,6 @@ def expanded(units):
 # --- unit_sums -------------------------------------------------------------------------------------------
 
 
-def test_unit_sums_by_hand():
-    # unit 0: 1 + 2 = 3 of two; unit 1: 5 of one, its NaN counts nowhere; unit 2: nothing defined.
-    sums, sizes = unit_sums(np.array([1.0, 5.0, 2.0, NAN, NAN]), np.array([0, 1, 0, 1, 2]))
-    assert sums.tolist() == [3.0, 5.0, 0.0]
-    assert sizes.tolist() == [2.0, 1.0, 0.0]
-
-
 @given(st.lists(st.tuples(st.one_of(st.just(NAN), st.floats(-1e6, 1e6)), st.integers(0, 5)), min_size=1, max_size=40))
 def test_unit_sums_equal_a_loop(rows):
     expected, number = {}, {}
@@ -137,15 +130,6 @@ def test_bootstrap_means_equal_every_possible_resample_in_law():
         assert np.isclose(means, value).mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 20_000))
 
 
-@pytest.mark.parametrize("block", [1, 100, 10**9])
-def test_the_block_size_does_not_change_an_estimate(block, monkeypatch):
-    values, unit = clustered()
-    expected = mean(values, unit, DRAWS, "x")
-    monkeypatch.setattr(resample, "BLOCK", block)
-    found = mean(values, unit, DRAWS, "x")
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
-
-
 # --- percentiles -----------------------------------------------------------------------------------------
 
 
@@ -183,14 +167,6 @@ def test_the_degrees_of_freedom_by_hand():
     # Σ = 4, the variance of the squares is 10 − 16/4 = 6: 2·16/6; at most U_e − 1, and at least 1.
     squared = np.array([1.0, 3.0, 0.0, 0.0])
     assert satterthwaite(squared, 4, np.array([9.0, 4.0, 1.5])).tolist() == pytest.approx([16 / 3, 3, 1])
-
-
-@given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 9))
-def test_effective_units_lie_between_one_and_their_number(sizes, times):
-    found, units = effective_units(np.array(sizes, dtype=float)), np.count_nonzero(sizes)
-    assert min(units, 1) - 1e-9 <= found <= units + 1e-9
-    assert effective_units(np.full(units, float(times))) == pytest.approx(units)
-    assert effective_units(times * np.array(sizes, dtype=float)) == pytest.approx(found)
 
 
 def test_tail_by_hand():
