@@ -9,11 +9,9 @@ import pytest
 
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
-from embassay.core.samples.choice import Choice
-from embassay.core.types import Corpus
 from embassay.reports.tables import Table
 from embassay.run.outputs.exhibits import exhibits
-from tables import Labelled
+from tables import Labelled, hostile
 
 pytestmark = pytest.mark.slow
 
@@ -57,9 +55,7 @@ def test_every_chart_is_valid_and_is_drawn(every_figure):
 
 
 def test_hostile_labels_stay_text(tmp_path):
-    samples = tuple(Choice(f"{n}", *(f"{EVIL} {k}{n}" for k in "iapq"), "adjective", EVIL, EVIL) for n in range(12))
-    corpus = Corpus(f"../{EVIL}", "choice", samples, licence=EVIL, source=EVIL)
-    result = assay([Labelled(EVIL), Labelled(f"../{EVIL}")], [corpus], cache=None)
+    result = assay([Labelled(EVIL), Labelled(f"../{EVIL}")], [hostile(f"../{EVIL}", EVIL)], cache=None)
     figures = [exhibit for exhibit in exhibits(result) if not isinstance(exhibit.content, Table)]
     assert len(figures) == 2
     for figure in figures:
