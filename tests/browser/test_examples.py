@@ -80,7 +80,7 @@ def open_items(page):
 
 
 def headings(page):
-    return page.locator(".examples .item h4").all_inner_texts()
+    return [text.removeprefix("input: ") for text in page.locator(".examples .item h4").all_inner_texts()]
 
 
 def numbers(page):

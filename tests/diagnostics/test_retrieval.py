@@ -244,9 +244,6 @@ def test_an_encoder_without_any_vector_is_undefined_everywhere():
     (verdict,) = result.verdicts
     # The questions have 9 right documents, and so 9 units.
     assert (verdict.undefined, verdict.left_out, verdict.best) == (("nothing",), (), None)
-    more = many(60, 40)
-    encoders = [Table("nothing", dict.fromkeys(noisy(more), np.zeros(4, dtype=np.float32))), Table("t", noisy(more))]
-    assert run(encoders, more).verdicts[0].best == "t"
 
 
 def test_fewer_documents_with_a_vector_than_are_retrieved_leave_the_metrics_but_no_threshold():

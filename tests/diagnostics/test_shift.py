@@ -68,26 +68,6 @@ def run(encoders, *corpora, **options):
 # --- by hand ---------------------------------------------------------------------------------------------
 
 
-def test_distances_on_a_circle():
-    # General texts at 0°, 40° and 100°; the domain at 10° and, three times as long, at 130°.
-    vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 40, 100))}
-    vectors |= {"dom passage 0.0": at(10), "dom passage 1.0": at(130, 3.0)}
-    found, scores = distances(retrieval("dom", 2), retrieval("gen", 3), vectors)
-    assert found == pytest.approx(
-        {
-            "dom passage 0.0": chord(10),
-            "dom passage 1.0": chord(30),
-            "gen passage 0.0": chord(40),
-            "gen passage 1.0": chord(40),
-            "gen passage 2.0": chord(60),
-        },
-        abs=1e-9,
-    )
-    assert scores.scalars == {"ruler/documents": pytest.approx((chord(40) + chord(100) + chord(60)) / 3)}
-    assert scores.labels["side"].tolist() == ["domain"] * 2 + ["general"] * 3
-    assert scores.similarity_function == "l2"
-
-
 def test_rows_are_means_and_means_over_the_ruler():
     vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 40, 100))}
     vectors |= {"dom passage 0.0": at(10), "dom passage 1.0": at(130)}

@@ -173,11 +173,3 @@ def test_hostile_texts_close_no_element_and_start_none():
     body = page.split('<script class="data" type="application/json">')[1].split("</script>")[0]
     assert evil in json.loads(body)["strings"]
     assert not set("<>&") & set(body)
-
-
-def test_a_page_without_scripts_has_the_first_items():
-    many = [e for n in range(9) for e in (item(str(n)), outcome(str(n), "a", correct=n % 2 == 0))]
-    page = render(result_of(many, items=9), {"d": LAYOUT})
-    table = page.split('<div class="static">')[1].split("</table>")[0]
-    assert [f"Question {n}?" in table for n in range(6)] == [True] * 5 + [False]
-    assert table.count(">right<") == 3 and table.count(">wrong<") == 2

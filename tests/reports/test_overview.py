@@ -138,20 +138,6 @@ def test_costs_are_drawn_where_two_encoders_have_them():
     assert list(cost_charts(replace(result, verdicts=()), LAYOUTS, {})) == []
 
 
-def test_one_picture_and_one_table_are_open_and_the_rest_is_folded():
-    above, page = render(result_of(), LAYOUTS).split('id="d-mine"')
-    page = page.split("</section>")[0]
-    opened = page.split('<p class="group-title">')[0]
-    # Of one section alone the picture stands on the first screen.
-    assert "<h3>Picture" in above
-    assert (opened.count("<figure"), opened.count("<table>")) == (0, 1)
-    assert "<details" not in opened
-    folded = page.removeprefix(opened)
-    assert folded.index("<summary>Second picture</summary>") < folded.index("The paper&#39;s figures")
-    assert folded.index("The paper&#39;s figures") < folded.index("<summary>As printed</summary>")
-    assert folded.count("signature a") == 1, "each signature stands once, however many tables rest on it"
-
-
 def test_a_page_explains_the_terms_that_it_uses():
     assert [term.name for term in used_terms(["retrieval"], ["Success@5 and RR", "by chance"])] == [
         "Chance",

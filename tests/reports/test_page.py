@@ -192,19 +192,6 @@ def test_a_verdict_on_a_built_in_corpus_names_nobody():
     assert lines[1:] == ["Built-in corpora are for trying things out: no best model is named."]
 
 
-def test_a_headline_in_points_and_in_numbers():
-    points = Column("C1 − null", "accuracy", format="points")
-    given, figures = found(differences=(pair("a", "b", 0.223, 0.01),)), {"a": 0.123, "b": -0.1}
-    lines = lines_of(given, headline=points, values=figures)
-    assert lines[1].startswith("Use: a. +12.3 points [7.3, 17.3] C1 − null.")
-    assert lines[2].startswith("Not: b: 22.3 points lower [−32.3, −12.3].")
-    # Where higher is not better, the highest is said, and it recommends nobody.
-    numbers = Column("synonym − negation", "accuracy", format="number")
-    lines = lines_of(replace(given, leader="Highest"), headline=numbers, values={"a": 0.2, "b": -0.1})
-    assert lines[1].startswith("Highest: a. 0.200 [0.150, 0.250] synonym − negation. b: 0.223 lower [−0.323, −0.123].")
-    assert not any(line.startswith("Use") for line in lines)
-
-
 # --- each part of a layout -------------------------------------------------------------------------------
 
 

@@ -148,13 +148,6 @@ def test_percentiles_leave_out_resamples_without_a_mean():
     assert (*low, *high) == pytest.approx((1, 39))
 
 
-@pytest.mark.parametrize("tails", [[0.01, 0.025], [0.025, 0.025]])
-def test_percentiles_of_a_column_without_any_mean_are_undefined(tails):
-    column = np.arange(101.0)
-    low, high = percentiles(np.stack([np.full(101, NAN), column], axis=1), np.array(tails))
-    assert (low, high) == (pytest.approx([NAN, 2.5], nan_ok=True), pytest.approx([NAN, 97.5], nan_ok=True))
-
-
 # --- effective_units and tail ----------------------------------------------------------------------------
 
 

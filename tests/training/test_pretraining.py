@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.core.errors import ModelNotFoundError, OutputError, SpecError
+from embassay.core.errors import ModelNotFoundError, SpecError
 from embassay.core.types import Runtime, content_hash
 from embassay.models.neural import st
 from embassay.training.options import FinetuneOptions
@@ -101,31 +101,6 @@ def test_ctrl_c_keeps_the_last_checkpoint(pre, tiny, tmp_path, sigint):
     pre(tmp_path / "whole", checkpoints=2)
     assert len(seen) == 2
     assert same(tiny, tmp_path / "whole", tmp_path / "out")
-
-
-@pytest.mark.slow
-def test_the_same_command_again_trains_nothing_and_another_is_refused(pre, stopped, tmp_path):
-    pre(tmp_path / "out")
-    again = stopped(1)
-    assert pre(tmp_path / "out", again).notes == ("this model was already trained; nothing was done",)
-    assert not again.seen
-    message = (
-        r"contains a training with other settings \(different: rate\); choose another folder with -o, or pass --over"
-    )
-    with pytest.raises(OutputError, match=message):
-        pre(tmp_path / "out", rate=1e-4)
-    assert [p.name for p in tmp_path.iterdir()] == ["out"]
-
-
-@pytest.mark.slow
-def test_a_checkpoint_of_other_data_is_refused(pre, tiny, stopped, tmp_path):
-    advance = stopped(5)
-    with pytest.raises(advance.error):
-        pre(tmp_path / "out", advance)
-    with pytest.raises(
-        OutputError, match=r"out\.training: contains a training with other settings \(different: data\)"
-    ):
-        pre(tmp_path / "out", sentences=tiny.sentences(seed=2))
 
 
 def test_a_loss_that_is_no_number_ends_the_training(pre, tmp_path):
