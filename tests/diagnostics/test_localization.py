@@ -319,6 +319,16 @@ def test_accuracy_is_the_mean_over_folds_and_companions_are_means_over_sentences
     assert {rows_of(result, "a", q)["all"].similarity_function for q in ("centroid_accuracy", "map_at_r")} == {"cosine"}
 
 
+def test_comparisons_are_of_the_mean_over_folds():
+    corpus = corpus_of(*[3, 4, 5] * 5)
+    result = run([perfect(corpus), noise(corpus), constant(corpus)], corpus)
+    assert {(c.metric, c.similarity_function) for c in result.comparisons} == {("accuracy", "linear_svm")}
+    for c in result.comparisons:
+        a, b = (rows_of(result, name)["all"].value for name in (c.a, c.b))
+        assert c.difference == pytest.approx(a - b)
+    assert result.verdicts[0].best_set == ("perfect",)
+
+
 # --- agreement of errors ---------------------------------------------------------------------------------
 
 
