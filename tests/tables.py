@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from embassay.core.types import Card
+from embassay.core.samples.choice import Choice
+from embassay.core.types import Card, Corpus
 from embassay.core.vectors import Vectors
 from embassay.models.lexical.hashing import HashingEncoder
 
@@ -30,6 +31,12 @@ class Labelled(HashingEncoder):
 
     def __init__(self, name, dim=64):
         super().__init__(dim, name)
+
+
+def hostile(name, evil):
+    """Return a corpus whose texts, labels, licence and source are all what a page must not take for its own code."""
+    samples = (Choice(f"{n}", *(f"{evil} {k}{n}" for k in "iapq"), "adjective", f"{evil}pair", evil) for n in range(12))
+    return Corpus(name, "choice", tuple(samples), licence=evil, source=evil)
 
 
 def vectors_of(corpus, vectors, make=np.array, **more):

@@ -1,6 +1,5 @@
 """The card of a variant and the table of all variants, from a result worked by hand."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -79,9 +78,3 @@ def test_all_variants_stand_in_one_table_of_six_figures(result):
     assert len({len(line) for line in (head, rule, base, tuned)}) == 1
     assert blank == ""
     assert note == INTERVALS
-
-
-def test_a_figure_that_there_is_none_of_is_a_dash(result):
-    left = tuple(r for r in result.rows if (r.metric, r.encoder) != ("tau", "base"))
-    _, _, base, *_ = figures(replace(result, rows=left), ["mine"], NAMES).splitlines()
-    assert cells(base)[5] == "–"

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from comparison.columns import column
-from embassay.comparison.differences import Change
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import EncoderRecord, Result, Row
+from embassay.core.result import EncoderRecord, Result
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
 from embassay.reports.findings.templates import CAVEAT
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
-from embassay.training.verdict import PHRASES, changes, sentence, verdict
+from embassay.training.verdict import PHRASES, changes, verdict
 
 SHARES = {"retrieval": ("Success@5", "all", ""), "negated_antonyms": ("accuracy", "all", "")}
 MEANS = {"minimal_pairs": ("contrast", "synonym-negation_main", "")}
@@ -135,12 +134,6 @@ def test_what_the_data_cannot_show_is_inconclusive(wins, losses):
     assert short == "finetuned, in short: inconclusive on your questions"
 
 
-def test_few_units_are_said():
-    few = said(Planted().answers(wins=1, losses=1, items=66, per_unit=3, corpus="handbook"))[0]
-    assert few.startswith("finetuned on handbook (retrieval): inconclusive, 0.0 points [")
-    assert "66 questions in 22 units, few units, p " in few
-
-
 def test_a_loss_of_some_points_is_never_called_none():
     # 0.1 said "no loss that these tests can show" of a true loss of 3 points in most runs.
     rng = np.random.default_rng(8)
@@ -194,13 +187,6 @@ def test_a_contrast_is_judged_by_its_own_margin_and_told_in_its_own_units():
     assert ": not worse at a margin of 0.01, 0.000 [" in of_edits(0.0)
 
 
-def test_a_small_gain_is_better_and_called_small():
-    planted = Planted().put(contrasts(0.002, spread=0.006), diagnostic="minimal_pairs", corpus="edits")
-    line = said(planted)[0]
-    assert line.startswith("finetuned on edits (negation contrast): better, +0.002 [0.001, 0.003]")
-    assert line.endswith("; the gain is below the margin of 0.01")
-
-
 def test_p_is_the_corrected_one():
     once = Planted().answers(wins=12, losses=3, items=900)
     assert said(once)[0].startswith("finetuned on your questions: better")
@@ -239,51 +225,6 @@ def test_the_domain_comes_first_then_the_rest_and_both_are_summed_up():
     )
 
 
-def test_several_corpora_are_named_each():
-    planted = Planted().answers(80, 25, 900, corpus="one").answers(25, 80, 900, corpus="two")
-    planted.answers(9, 1, 80, corpus="three", per_unit=10)
-    lines = said(planted, own=("one", "two", "three"))
-    assert lines[0].startswith("finetuned on your questions (one): better, +6.1 points [")
-    assert lines[1].startswith("finetuned on your questions (two): worse, −6.1 points [")
-    assert lines[3] == "finetuned, in short: worse on two, better on one, nothing can be said on three"
-    alike = Planted().answers(80, 25, 900, corpus="one").answers(80, 25, 900, corpus="two")
-    assert said(alike, own=("one", "two"))[2] == "finetuned, in short: better on your questions"
-
-
-def test_what_pre_training_adds_to_fine_tuning_is_said():
-    rng = np.random.default_rng(5)
-    base, tuned, both = ((rng.random(900) < share) * 1.0 for share in (0.5, 0.8, 0.8))
-    planted = Planted().put({"base": base, "finetuned": tuned, "pretrained+finetuned": both})
-    assert said(planted)[-2].startswith("pretrained+finetuned against finetuned on your questions: inconclusive, ")
-
-
-def test_a_training_that_made_nothing_better_is_told_by_the_verdict():
-    planted = Planted().answers(wins=20, losses=20, items=400)
-    looks = {"finetuned": [[0, 0.633], [5, 0.6], [10, 0.567]]}
-    assert said(planted, evaluations=looks)[1] == (
-        "finetuned: training never beat its starting model on the dev questions (Success@5 0.633 before, 0.600 at "
-        "best); the weights of the best step are kept anyway"
-    )
-    for better in ({"finetuned": [[0, 0.6], [5, 0.633]]}, {"finetuned": [[0, 0.6]]}, {"finetuned": []}, {}):
-        assert said(planted, evaluations=better) == said(planted)
-
-
-def test_the_shift_is_said_where_it_is_there():
-    planted = Planted().answers(wins=80, losses=25, items=900)
-    place = {"diagnostic": "shift", "corpus": "mine vs handbook", "subset": "documents", "similarity_function": "l2"}
-    of = {"items": 90, "units": 90, "undefined": 0, "reason": None, "signature": ""}
-    before = Row(**place, encoder="base", condition="relative", metric="distance", value=0.7, low=0.6, high=0.8, **of)
-    after = replace(before, encoder="finetuned", value=0.81)
-    others = (replace(after, condition=""), replace(after, subset="queries", value=None, reason="no vector"))
-    result = replace(planted.result, rows=(*planted.result.rows, before, after, *others))
-    first, shift, *rest = verdict(result, planted.columns, ["mine"], {}).lines
-    assert shift == (
-        "finetuned: your documents lie 0.81 mean pair distances from the nearest general ones (mine vs handbook), "
-        "0.70 before"
-    )
-    assert [first, *rest] == list(said(planted))
-
-
 def test_metrics_that_are_no_headline_are_left_out():
     planted = Planted().answers(wins=80, losses=25, items=900)
     others = [replace(c, metric="R@5") for c in planted.comparisons]
@@ -304,18 +245,6 @@ def test_the_figures_are_those_of_a_plain_paired_mean():
     assert change.outcome == "better"
     error = math.sqrt(np.var(tuned.astype(float) - base, ddof=1) / 400)
     assert (change.high - change.low) / 2 == pytest.approx(1.96 * error, rel=0.15)
-
-
-def test_a_change_against_another_variant_names_it():
-    figures = {"difference": 0.1, "low": 0.05, "high": 0.2, "p": 0.01, "items": 500, "units": 400, "margin": 0.02}
-    change = Change("b", "similarity", "pairs", "spearman", "number", outcome="better", **figures)
-    assert sentence(change, other="a") == (
-        "b against a on pairs (correlation with human scores): better, +0.100 [0.050, 0.200] (spearman, 500 pairs in "
-        "400 units, p 0.010)"
-    )
-    assert sentence(replace(change, p=None)).endswith(
-        "nothing can be said (spearman: one unit has too large a share of the items for a test)"
-    )
 
 
 def test_each_outcome_stands_in_the_documentation_and_each_margin():

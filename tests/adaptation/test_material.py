@@ -9,7 +9,6 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.run.resolve import load_corpus
 from embassay.training.material import gather as gather_with
-from embassay.training.material import joined
 from embassay.training.options import AdaptOptions
 
 
@@ -83,11 +82,6 @@ def test_split_by_context_the_documents_of_test_and_dev_questions_are_held_out()
     assert gather([corpus("one", 200)]).held_out == frozenset()
 
 
-def test_the_union_tells_units_apart():
-    union = joined([corpus("one", 3), corpus("two", 3)])
-    assert union.samples[3].units == ("two/u0",)
-
-
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
@@ -101,10 +95,6 @@ def test_the_union_tells_units_apart():
 def test_too_little_is_said_with_what_is_needed(given, options, message):
     with pytest.raises(InputError, match=message):
         gather(given, **options)
-
-
-def test_86_questions_are_enough():
-    assert len(gather([corpus("one", 86)], test=0.35).split.train) == 50
 
 
 def test_a_test_of_few_units_is_said_before_any_training():

@@ -139,14 +139,6 @@ def test_documents_that_are_held_out_and_others_of_their_text_are_no_negatives()
     assert found.left_out[HELD] == 2
 
 
-def test_questions_asked_again_are_left_out():
-    again = Question("r", "where", ("right",))
-    corpus, encoder = circle([ONE, again], right=5, far=85)
-    found = mine(corpus, [ONE, again], encoder)
-    assert len(found.triplets) == 1
-    assert not found.left_out
-
-
 def test_a_question_without_a_wrong_document_stays_as_a_pair():
     late = Question("l", "late", ("far",))
     corpus, encoder = circle([ONE, late], right=5, far=85)
@@ -182,12 +174,6 @@ def test_the_draw_depends_on_seed_and_question_alone():
     assert mine(corpus, others, encoder, seed=2).triplets != whole.triplets
     assert {len(set(t.wrong)) for t in whole.triplets} == {4}
     assert len({t.wrong for t in whole.triplets}) > 1
-
-
-def test_nothing_to_be_found_is_said_before_any_training():
-    corpus, encoder = circle([ONE], right=60, near=5)
-    with pytest.raises(InputError, match="none of its 1 questions has a hard negative among the 50 nearest documents"):
-        mine(corpus, [ONE], encoder)
 
 
 @pytest.mark.parametrize(

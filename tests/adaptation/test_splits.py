@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from embassay.core.errors import InputError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.run.resolve import load_corpus
 from embassay.training.negatives import normalised
 from embassay.training.splits import WordForWord
 from embassay.training.splits import split as split_questions
@@ -43,19 +42,6 @@ def test_the_shares_are_those_asked_for_and_every_question_has_one_side():
     assert sorted((*found.train, *found.dev, *found.test)) == sorted(s.id for s in mine.samples)
 
 
-def test_the_seed_decides():
-    mine = corpus(plain(100))
-    assert split(mine, seed=1) == split(mine, seed=1)
-    assert split(mine, seed=1) != split(mine, seed=2)
-
-
-def test_questions_of_one_text_stay_together():
-    asked = [Question(f"q{i}", f"{'Where' if i % 2 else 'WHERE'}  is it, {i // 2}?", ("d",)) for i in range(60)]
-    found = split(corpus(asked))
-    side = {name: part for part in ("train", "dev", "test") for name in getattr(found, part)}
-    assert all(side[f"q{i}"] == side[f"q{i + 1}"] for i in range(0, 60, 2))
-
-
 def right_of(mine, names):
     return {right for sample in mine.samples if sample.id in names for right in sample.right}
 
@@ -81,16 +67,6 @@ def test_questions_without_an_answer_are_tested_in_their_share_and_never_learnt_
     found = split(mine)
     assert 5 < sum(name.startswith("n") for name in found.test) < 27
     assert not [name for name in (*found.train, *found.dev) if name.startswith("n")]
-
-
-def test_a_large_group_goes_to_training():
-    large = [Question(f"q{i}", f"What is thing number {i}?", ("one",)) for i in range(60)]
-    found = split(corpus([*large, *plain_others(40)]), by="context", test=0.2)
-    assert not [name for name in found.test if name.startswith("q")]
-
-
-def plain_others(number):
-    return [Question(f"o{i}", f"What else is there, {i}?", (f"e{i}",)) for i in range(number)]
 
 
 def test_what_hangs_together_cannot_be_divided():
@@ -140,13 +116,3 @@ def test_questions_are_found_as_a_naive_search_finds_them(questions, text):
     forms = [normalised(question) for question in questions]
     wanted = any(q == own or (len(q.split()) >= 3 and f" {q} " in f" {own} ") for q in forms)
     assert WordForWord(questions).within(text) == wanted
-
-
-def test_normalised_texts():
-    assert normalised(" Where's the  VALVE?! ") == "where s the valve"
-    assert normalised("???") == "???"
-
-
-def test_the_built_in_corpus_is_divided():
-    found = split(load_corpus("handbook"), test=0.2)
-    assert len(found.test) == 27

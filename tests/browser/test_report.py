@@ -3,29 +3,15 @@
 import csv
 import io
 import os
-import shutil
 
 import pytest
 
 from embassay.api import assay, report
-from embassay.core.samples.choice import Choice
-from embassay.core.types import Corpus
 from embassay.corpora.builtin.handbook import write_files
 from embassay.models.lexical.hashing import HashingEncoder
+from tables import hostile
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium)"),
-]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +34,6 @@ def decision_file(tmp_path_factory):
     corpus = f"mine={place}/docs,questions={questions}"
     result = assay(["hashing", "small=hashing,dim=8", "bow"], corpus, "retrieval", cache=None, resamples=100)
     return report(result, place / "report.html")
-
-
-@pytest.fixture(scope="module")
-def browser_window():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 WINDOWS = {
@@ -390,11 +367,7 @@ def test_the_browser_prints_every_chart_in_light_colours(page_of, page_file):
 def test_hostile_texts_and_labels_stay_text(page_of, tmp_path):
     evil = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e\x1b[31m=1+1"
     encoder = HashingEncoder(64, f"{evil} label")
-    samples = tuple(
-        Choice(f"{n}", *(f"{evil} {kind}{n}" for kind in "iapq"), "adjective", f"{evil}pair", evil) for n in range(12)
-    )
-    corpus = Corpus(f"{evil}corpus", "choice", samples, licence=evil, source=evil)
-    result = assay([encoder], [corpus], cache=None, resamples=20)
+    result = assay([encoder], [hostile(f"{evil}corpus", evil)], cache=None, resamples=20)
     page = page_of(report(result, tmp_path / "evil.html"))
     page.on("dialog", lambda dialog: page.troubles.append(dialog.message))
     unfold(page)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import embassay as ea
-from embassay.api import assay
-from embassay.core.errors import InputError
 from embassay.core.metric_key import MetricKey
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Corpus, Draws, Origin
@@ -24,12 +21,10 @@ from embassay.diagnostics.composition.scores import PLANAR, measured, other_targ
 from embassay.run.engine.encode import encode
 from embassay.stats.geometry.closeness import MEASURES, paired
 from embassay.stats.resample import means
-from findings import sentences
-from tables import Table, vectors_of
+from tables import vectors_of
 
 CELLS = ("TT", "TF", "FT", "FF")
 EVERY = ("overlap", "difference", "right", "union")
-NAN = float("nan")
 
 
 def one(number, side, **more):
@@ -147,14 +142,6 @@ def test_c1_by_hand(target, near, measure):
     assert cells(found, "c1", measure, "eps0") == in_cell(at - ab, bt - ab)
 
 
-def test_c1_holds_twice_in_the_middle_and_once_near_a():
-    # By NED A and B are as far apart as can be, so whatever T is it is nearer.
-    found = [planted_rows("overlap", (A, B, target)) for target in (M, T)]
-    middle, near = ({m: cells(f, "c1", m, "eps0") for m in MEASURES} for f in found)
-    assert middle == {m: [1, 0, 0, 0] for m in MEASURES}
-    assert near == {m: [1, 0, 0, 0] if m == "ned" else [0, 1, 0, 0] for m in MEASURES}
-
-
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("side", ["difference", "right"])
 @pytest.mark.parametrize(("target", "near"), [(T, NEAR_A), (M, MIDDLE)], ids=["near A", "in the middle"])
@@ -165,12 +152,6 @@ def test_c3_by_hand(target, near, side, measure):
     assert found["margin", "c3:1", measure, mark].value == pytest.approx(at - bt, abs=1e-12)
     assert found["margin", "c3:2", measure, mark].value == pytest.approx(ab - bt, abs=1e-12)
     assert cells(found, "c3", measure, f"{colon}eps0") == in_cell(at - bt, ab - bt)
-
-
-def test_c3_holds_near_a():
-    found = planted_rows("difference", (A, B, T))
-    cells_of = {m: cells(found, "c3", m, "eps0") for m in MEASURES}
-    assert cells_of == {m: [0, 1, 0, 0] if m == "ned" else [1, 0, 0, 0] for m in MEASURES}
 
 
 # X = A − B = (2, −2, 0) of length √8. X·T = 4, X·B = −4, X·A = 4. X − T = (0, −2, 0), X − B = (2, −4, −1),
@@ -315,28 +296,6 @@ def test_c6_claims_by_hand(lengths, degrees, claim, holds):
     assert (row.value, row.items) == (holds, 1)
 
 
-def test_c6_counts_its_cases_over_all_samples():
-    triples = [((3, 0), (0, 3), (1, 1))] * 5 + [((6, 0), (0, 3), (9, 1))] * 3 + [((3, 0), (0, 6), (1, 1))] * 2
-    found = planted_rows("union", *triples)
-    shares = [found["share", f"c6:{c}", "norm", ""].value for c in ("comparable", "longer_a", "longer_b")]
-    assert shares == [0.5, 0.3, 0.2]
-    claims = [found["share", f"c6:{c}", "angle", ""] for c in ("middle", "near_a", "near_b")]
-    assert [(r.value, r.items) for r in claims] == [(1, 5), (1, 3), (0, 2)]
-
-
-def test_where_all_norms_are_1_only_comparable_norms_exist():
-    triples = [(at(10 * n), at(10 * n + 50), at(10 * n + 25)) for n in range(12)]
-    found = planted_rows("union", *triples)
-    for subset, measure in [("longer_a", "norm"), ("longer_b", "norm"), ("near_a", "angle"), ("near_b", "angle")]:
-        conditions = ("",) if measure == "norm" else ("", "null", "excess")
-        for condition in conditions:
-            row = found["share", f"c6:{subset}", measure, condition]
-            assert (row.value, row.low, row.high, row.items) == (None, None, None, 0)
-            assert row.reason == NOT_APPLICABLE == "not applicable: all norms are 1"
-    assert found["share", "c6:middle", "angle", ""].value == 1
-    assert found["share", "c6:comparable", "norm", ""].value == 1
-
-
 @pytest.mark.parametrize(("length", "applies"), [(1.0, False), (1.00005, False), (1.001, True), (0.0, True)])
 def test_norms_are_1_to_a_ten_thousandth_and_one_that_is_not_is_enough(length, applies):
     # The target's length says nothing.
@@ -363,48 +322,6 @@ def test_a_zero_vector_is_counted_as_undefined_where_it_is():
         assert (row.items, row.undefined) == (11, 1)
 
 
-def test_equal_a_and_b_have_no_plane_and_no_difference():
-    # A − B is zero: no direction, no variance; its product with anything is 0, its distance to T is T's length.
-    found = planted_rows("difference", *[(A, B, T)] * 11, (A, A, T))
-    assert found["share", "c5:within15", "angle", ""].undefined == 1
-    undefined = {m: found["share", "c4:vsB", m, "eps0"].undefined for m in MEASURES}
-    assert undefined == {"cosine": 1, "dot": 0, "l1": 0, "l2": 0, "ned": 1}
-    assert found["share", "c3:TT", "cosine", "eps0"].undefined == 0
-
-
-def test_a_constant_vector_has_no_ned():
-    found = planted_rows("overlap", *[(A, B, M)] * 11, (A, B, (2, 2, 2)))
-    assert {m: found["share", "c1:TT", m, "eps0"].undefined for m in MEASURES} == {
-        **dict.fromkeys(MEASURES, 0),
-        "ned": 1,
-    }
-
-
-@pytest.mark.parametrize("side", EVERY)
-def test_vectors_that_are_all_zero_leave_nulls_with_reasons(side):
-    zero = (0, 0, 0)
-    corpus, vectors = planted(side, *[(zero, zero, zero)] * 12)
-    result = summarise([score(corpus, vectors)])
-    for row in result.rows:
-        assert row.value is None or math.isfinite(row.value)
-        assert (row.value is None) <= bool(row.reason)
-    found = rows(result)
-    cosines = [r for (_, _, measure, _), r in found.items() if measure in ("cosine", "ned", "angle")]
-    assert cosines
-    assert {r.value for r in cosines} == {None}
-    assert {r.undefined for r in cosines} <= {12, 0}
-
-
-def test_one_vector_for_all_ties_everywhere_and_has_no_plane():
-    corpus, vectors = planted("overlap", *[((1, 2, 3),) * 3] * 12)
-    found = rows(summarise([score(corpus, vectors)]))
-    for measure in MEASURES:
-        assert cells(found, "c1", measure, "eps0") == [1, 0, 0, 0]
-        # A grid of one value, which all margins reach.
-        assert cells(found, "c1", measure, "grid") == [1, 0, 0, 0]
-    assert found["share", "c2:between", "angle", ""].reason == "undefined for every item"
-
-
 def test_a_sample_without_a_null_is_undefined_beside_it_only():
     # Twelve targets are the same text, so only the thirteenth's fits them, and any of theirs it.
     samples = [one(n, "overlap") for n in range(12)]
@@ -419,17 +336,6 @@ def test_a_sample_without_a_null_is_undefined_beside_it_only():
         assert found["share", "c2:between", "angle", condition].undefined == 13
     assert found["share", "c1:TT", "cosine", "eps0"].undefined == 0
     assert found["raw", "c1:AN", "cosine", ""].undefined == 13
-
-
-@pytest.mark.parametrize("side", EVERY)
-def test_a_lone_sample_has_no_null_at_all(side):
-    found = planted_rows(side, (A, B, T))
-    conditions = ("null", "excess")
-    chance = {key: r for key, r in found.items() if key[1].endswith("N") or any(c in key[3] for c in conditions)}
-    assert {r.value for r in chance.values()} == {None}
-    assert any(r.undefined == 1 for r in chance.values())
-    observed = [r for key, r in found.items() if key not in chance and key[0] in ("margin", "raw", "position")]
-    assert None not in {r.value for r in observed}
 
 
 # --- how it is computed --------------------------------------------------------------------------------------
@@ -463,62 +369,6 @@ def test_how_many_samples_are_looked_at_together_changes_no_bit():
 # --- the grid ------------------------------------------------------------------------------------------------
 
 
-def axis(values, per_bin):
-    """The authors' axis: ten bins, each with equally spaced values, both ends included."""
-    edges = np.linspace(min(values), max(values), 11)
-    return np.concatenate([np.linspace(low, high, per_bin) for low, high in pairwise(edges)])
-
-
-def loop(first, second, axes):
-    """Average each cell's share of the samples over all pairs of tolerances."""
-    total = np.zeros(4)
-    for e1 in axes[0]:
-        t1, t2 = (first >= e1)[:, None], second[:, None] >= axes[1]
-        total += [np.mean(t1 & t2), np.mean(t1 & ~t2), np.mean(~t1 & t2), np.mean(~t1 & ~t2)]
-    return total / len(axes[0])
-
-
-@pytest.mark.parametrize("low", [None, -2], ids=["normal", "integers, with ties"])
-def test_grid_shares_equal_the_loop_over_all_pairs_of_tolerances(low):
-    # Two encoders, the second of other lengths, so that each has margins beyond the other's.
-    corpus = random_corpus(("overlap", "difference"), 12)
-    vectors = [random_vectors(corpus, seed, 6, low, scale) for seed, scale in ((0, 1.0), (1, 1.5))]
-    scores = [score(corpus, v, f"e{n}") for n, v in enumerate(vectors)]
-    result = summarise(scores)
-    sides = {
-        "c1": ("overlap", np.arange(0, 24, 2)),
-        "c3": ("difference", np.arange(1, 24, 2)),
-        "c4": ("difference", np.arange(1, 24, 2)),
-    }
-    for criterion, (side, inside) in sides.items():
-        for measure in MEASURES:
-            per_bin = 11 if measure == "ned" else 23
-            margins = [OperatorView(s, side, inside).margins(criterion, measure) for s in scores]
-            nulls = [OperatorView(s, side, inside).margins(criterion, measure, null=True) for s in scores]
-            axes = [axis(np.concatenate(both), per_bin) for both in zip(*margins, strict=True)]
-            for n in range(2):
-                found = rows(result, f"e{n}")
-                for condition, pair in (("grid", margins[n]), ("null:grid", nulls[n])):
-                    if criterion == "c4":
-                        for name, margin, thresholds in zip(("vsB", "vsA"), pair, axes, strict=True):
-                            expected = np.mean([np.mean(margin >= e) for e in thresholds])  # over draws too
-                            value = found["share", f"c4:{name}", measure, condition].value
-                            assert value == pytest.approx(expected, abs=1e-12)
-                    else:
-                        expected = loop(*(margin.ravel() for margin in pair), axes)
-                        assert cells(found, criterion, measure, condition) == pytest.approx(expected, abs=1e-12)
-
-
-def test_the_grid_has_ties_with_its_own_thresholds():
-    # Products of integers: margins lie on inner edges, which stand in the grid twice; else the test above shows less.
-    corpus = random_corpus(("overlap",), 12)
-    (first, _) = OperatorView(score(corpus, random_vectors(corpus, 0, 6, -2)), "overlap", np.arange(12)).margins(
-        "c1", "dot"
-    )
-    thresholds = axis(first, 23)
-    assert np.isin(first, thresholds).sum() > 2
-
-
 def test_a_grid_by_hand():
     # By dot the margins of c1 are 3 and −1 for T, 3 and 3 for M. The first axis is 3 alone, which both reach. The
     # second runs from −1 to 3: of its 230 values T's −1 reaches one, M's 3 all: TT (1/230 + 1)/2.
@@ -536,20 +386,6 @@ def ends(row):
     """Return the grid's bounds in a signature, one (low, high, size) for each axis."""
     (told,) = [part.removeprefix("grid:") for part in row.signature.split("|") if part.startswith("grid:")]
     return [tuple(map(float, one.split(","))) for one in told.split(";")]
-
-
-def test_the_signature_of_a_grid_row_has_the_grids_ends():
-    corpus, vectors = planted("overlap", (A, B, T), (A, B, M))
-    found = rows(summarise([score(corpus, vectors)]))
-    for condition in ("grid", "null:grid", "excess:grid"):
-        assert ends(found["share", "c1:TT", "dot", condition]) == [(3, 3, 230), (-1, 3, 230)]
-        assert ends(found["share", "c1:FF", "l1", condition]) == [(1, 3, 230), (-1, 1, 230)]
-        assert [size for *_, size in ends(found["share", "c1:TT", "ned", condition])] == [110, 110]
-    corpus, vectors = planted("difference", (A, B, T), (A, B, (0, 0, 3)))
-    found = rows(summarise([score(corpus, vectors)]))
-    # c4 by dot: X·T − X·B = 8 and X·T − X·A = 0; of (0, 0, 3), which X is orthogonal to, 4 and −4.
-    assert ends(found["share", "c4:vsB", "dot", "grid"]) == [(4, 8, 230)]
-    assert ends(found["share", "c4:vsA", "dot", "grid"]) == [(-4, 0, 230)]
 
 
 def test_only_grid_rows_name_a_grid(mixed):
@@ -611,19 +447,6 @@ def test_null_measures_are_those_of_another_units_target(null_seed):
                     assert value == pytest.approx(expected, abs=1e-10, nan_ok=True)
 
 
-def test_the_plane_of_the_null_is_its_target_on_the_same_plane():
-    corpus = random_corpus(("overlap",), 12)
-    vectors = random_vectors(corpus)
-    observed = score(corpus, vectors)
-    for draw, others in enumerate(standing_in(corpus).T):
-        pairs = zip(corpus.samples, others, strict=True)
-        swapped = {own.target: vectors[corpus.samples[other].target] for own, other in pairs}
-        plane = score(corpus, {**vectors, **swapped}).values["plane"]
-        for name in ("from_a", "from_b", "position", "share"):
-            expected = plane[:, PLANAR.index(name)]
-            assert observed.values[f"null/plane/{name}"][:, draw] == pytest.approx(expected, abs=1e-12)
-
-
 def test_the_null_is_the_mean_over_twenty_draws():
     corpus = random_corpus(("overlap",), 30)
     vectors = random_vectors(corpus)
@@ -638,19 +461,6 @@ def test_the_null_is_the_mean_over_twenty_draws():
     assert null.value == pytest.approx(np.mean(every), abs=1e-12)
     assert excess_.value == pytest.approx(observed.value - null.value, abs=1e-12)
     assert (null.items, excess_.items) == (30, 30)
-
-
-def test_the_null_moves_less_with_its_seed_than_one_draw_does():
-    # The standard error of the excess of 60 overlaps is .06; one draw moves it by about as much, twenty by a quarter.
-    corpus = random_corpus(("overlap",), 60)
-    vectors = random_vectors(corpus)
-    found = [
-        rows(summarise([score(corpus, vectors, null_seed=seed)], null_seed=seed))[
-            "share", "c1:TT", "cosine", "null:eps0"
-        ]
-        for seed in range(8)
-    ]
-    assert np.std([row.value for row in found], ddof=1) < 0.02
 
 
 def test_of_many_samples_there_are_as_many_draws_as_memory_allows(monkeypatch):
@@ -727,14 +537,6 @@ def test_options_say_the_seed_of_the_null_and_not_what_is_compared():
     assert create(null_seed=3).options == "null_seed=3"
 
 
-@pytest.mark.parametrize("text", ["compare=some", "nul_seed=1", "null_seed=-1"])
-def test_an_option_that_cannot_be_is_refused(text):
-    corpus = random_corpus(("union",), 3)
-    table = Table("t", random_vectors(corpus))
-    with pytest.raises(InputError):
-        assay([table], [corpus], [f"composition,{text}"], baselines=False, cache=None)
-
-
 def excess(scores, seed, resamples=1000):
     """Estimate the headline as :meth:`summarise` does, without all the rest."""
     headline = create().figures(scores).headline()
@@ -778,44 +580,6 @@ def test_the_random_encoder_finds_nothing_in_real_sentences():
 # --- rows and files ------------------------------------------------------------------------------------------
 
 
-def test_every_row_is_finite_or_null_with_a_reason(mixed):
-    for row in mixed[2].rows:
-        for value in (row.value, row.low, row.high):
-            assert value is None or math.isfinite(value)
-        assert row.reason or (row.value is not None)
-        if row.low is not None:
-            assert row.low - 1e-12 <= row.value <= row.high + 1e-12
-        assert (row.low is None) == (row.high is None)
-
-
-def test_conditions_of_every_criterion(mixed):
-    found = {}
-    for row in mixed[2].rows:
-        if row.encoder and row.metric == "share":
-            found.setdefault(row.subset, set()).add(row.condition)
-    tolerance = {f"{kind}{end}" for kind in ("", "null:", "excess:") for end in ("eps0", "grid")}
-    mirrored = {f"right:{condition}" for condition in tolerance}
-    for cell in CELLS:
-        assert found.pop(f"c1:{cell}") == tolerance
-        assert found.pop(f"c3:{cell}") == tolerance | mirrored
-    for name in ("vsB", "vsA"):
-        assert found.pop(f"c4:{name}") == tolerance | mirrored
-    plane = {"", "null", "excess"}
-    assert found.pop("c5:within15") == plane | {"right", "right:null", "right:excess"}
-    for subset in ("c2:between", "c2:inside", "c6:middle", "c6:near_a", "c6:near_b"):
-        assert found.pop(subset) == plane
-    assert found == {f"c6:{case}": {""} for case in ("comparable", "longer_a", "longer_b")}
-
-
-def test_every_encoder_has_the_same_rows_and_the_corpus_its_ratings(mixed):
-    result = mixed[2]
-    keys = [set(rows(result, f"e{n}")) for n in range(3)]
-    assert keys[0] == keys[1] == keys[2]
-    assert {metric for metric, *_ in rows(result, "")} == {"rating", "rating_median", "agreement"}
-    # Those of mirrored differences are left out.
-    assert {subset for _, subset, *_ in rows(result, "")} == {"overlap", "difference", "union"}
-
-
 def test_cells_add_up_to_1_and_their_excess_to_0(mixed):
     found = rows(mixed[2], "e0")
     for criterion in ("c1", "c3"):
@@ -823,23 +587,6 @@ def test_cells_add_up_to_1_and_their_excess_to_0(mixed):
             for end in ("eps0", "grid"):
                 for kind, total in (("", 1), ("null:", 1), ("excess:", 0)):
                     assert sum(cells(found, criterion, measure, kind + end)) == pytest.approx(total, abs=1e-12)
-
-
-def test_a_sides_rows_are_those_of_a_corpus_of_its_samples_alone():
-    # No side moves another's figures: observed ones; the null's stream is named by the whole corpus.
-    corpus = random_corpus()
-    vectors = random_vectors(corpus)
-    whole = rows(summarise([score(corpus, vectors)]))
-    compared = 0
-    for side in EVERY:
-        part = corpus_of(s for s in corpus.samples if s.id.endswith(f".{side}"))
-        for key, row in rows(summarise([score(part, vectors)])).items():
-            if "null" in key[3] or "excess" in key[3] or key[1].endswith("N"):
-                continue
-            if not key[1].startswith("c6:near"):
-                assert row.value == whole[key].value
-            compared += 1
-    assert compared > 300
 
 
 def test_mirrored_differences_are_reported_apart():
@@ -862,21 +609,7 @@ def test_mirrored_differences_are_reported_apart():
     assert near == [1, 0]
 
 
-def test_a_corpus_without_mirrored_differences_has_no_such_rows():
-    found = planted_rows("difference", (A, B, T))
-    assert not any(condition.startswith("right") for *_, condition in found)
-
-
 # --- comparisons and verdicts --------------------------------------------------------------------------------
-
-
-def holding(corpus, holds):
-    """Vectors by which C1 holds for the samples named, and fails twice for the others; no two documents alike."""
-    eye, vectors = np.eye(3 * len(corpus.samples)), {}
-    for n, s in enumerate(corpus.samples):
-        x, y, z = eye[3 * n : 3 * n + 3]
-        vectors |= {s.a: x, s.b: x / 2 + math.sqrt(3) / 2 * y, s.target: x + y if n in holds else z}
-    return vectors
 
 
 def of_headline(result):
@@ -925,120 +658,6 @@ def test_c6_is_compared_on_the_samples_whose_norms_are_comparable_for_both(mixed
             assert c.items == both.sum()
 
 
-def test_those_that_may_be_the_highest_are_named_and_what_is_above_chance():
-    corpus = random_corpus(("overlap",), 40)
-    most, some = score(corpus, holding(corpus, range(36)), "most"), score(corpus, holding(corpus, range(34)), "some")
-    none = score(corpus, holding(corpus, ()), "none")
-    result = summarise([none, some, most], resamples=200)
-    (verdict,) = result.verdicts
-    assert (verdict.is_of_right, verdict.best, verdict.reference) == (False, "most", "none")
-    key = verdict.key
-    assert (key.subset, key.similarity_function, key.condition) == ("c1:TT", "cosine", "excess:eps0")
-    assert (verdict.candidates, verdict.best_set) == (("most", "some", "none"), ("most", "some"))
-    standings = result.standings(verdict)
-    assert standings.out == {"none": "most"}
-    assert (standings.rank_low, standings.rank_high) == (
-        {"most": 1, "some": 1, "none": 3},
-        {"most": 2, "some": 2, "none": 3},
-    )
-    # Nothing is right or wrong in a share less its null.
-    assert (verdict.undefined_as_wrong, verdict.left_out) == ({}, ())
-    assert {(one.a, one.b): one.is_significant for one in result.differences(verdict)} == {
-        ("none", "some"): True,
-        ("none", "most"): True,
-        ("some", "most"): False,
-    }
-    row = rows(result, "most")["share", "c1:TT", "cosine", "excess:eps0"]
-    assert row.value == pytest.approx(0.9)
-    assert (verdict.items, verdict.units, verdict.chance) == (40, 40, 0.0)
-    # A target that is orthogonal to both has no place on their plane: C2 is undefined for it, and for every null.
-    claim = "C1 (overlap nearer to both than they are)"
-    assert sentences(result) == [
-        "none is not shown to satisfy any criterion more often than with a wrong target",
-        f"some satisfies {claim} more often than with a wrong target",
-        f"most satisfies {claim} more often than with a wrong target",
-    ]
-    assert [finding.severity for finding in result.statements] == ["medium", "low", "low"]
-    assert [bool(finding.consequence) for finding in result.statements] == [True, False, False]
-    assert (result.statements[2].value, result.statements[2].low) == (row.value, row.low)
-
-
-def test_what_is_not_above_chance_is_told_too():
-    # Overlaps all alike: their nulls hold as often. Differences with axes x and y of their own and one z for all:
-    # A = x, B = x + y + z, D = x − 0.3y + 0.1z. Cosines A, D 0.95; A, B 0.58; B, D 0.44; D's projection is 8° from A.
-    # Another one's D is orthogonal to A, nearer to B (0.1): C3 and C5 fail by chance. A − B = −y − z is nearer to
-    # either (cosines 0.13, −0.07) than to B (−0.82).
-    corpus, vectors = planted("overlap", *[(A, B, M)] * 20)
-    corpus = corpus_of([*corpus.samples, *(one(n, "difference") for n in range(20))])
-    eye = np.eye(41)
-    vectors = {t: np.pad(np.array(v, dtype=float), (0, 38)) for t, v in vectors.items()}
-    for n in range(20):
-        x, y, z = eye[2 * n], eye[2 * n + 1], eye[40]
-        a, b, d = x, x + y + z, x - 0.3 * y + 0.1 * z
-        vectors |= {f"a difference {n}": a, f"b difference {n}": b, f"t difference {n}": d}
-    result = summarise([score(corpus, vectors)], resamples=200)
-    # All margins of C4 are alike, so the right target reaches the whole grid, and a wrong one not all of it.
-    at_zero = rows(result)["share", "c4:vsB", "cosine", "excess:eps0"]
-    assert sentences(result) == [
-        "t satisfies C3 (difference nearer to A), C5 (difference near A) more often than with a wrong target; "
-        "C4 (A − B nearer to it than to B) on the paper's grid of tolerances, not shown at ε = 0 "
-        f"(0.0 points [−{-100 * at_zero.low:.1f}, {100 * at_zero.high:.1f}]); "
-        "this is not shown for C1 (overlap nearer to both than they are), C2 (overlap between them)",
-    ]
-    (finding,) = result.statements
-    assert (finding.severity, finding.title, finding.encoder) == (
-        "low",
-        "Sentences combine like sets, in part (C3, C4 on the grid, C5)",
-        "t",
-    )
-
-
-def test_a_claim_that_holds_at_zero_but_not_on_the_grid_is_told():
-    # s(A, B) = 0.8. Of most samples s(A, D) = 0.6 and s(B, D) = 0.5, so the margins of C3 are 0.1 and 0.3. A wrong
-    # target is nearly orthogonal to A and B: its margins are ±0.02 and 0.8. At ε = 0 it fails where the sign is −. On
-    # the grid, from −0.2 to 0.12 and from −0.2 to 0.8, it reaches more of the second axis than the right one.
-    corpus = random_corpus(("difference",), 40)
-    eye, vectors = np.eye(121), {}
-    for n, sample in enumerate(corpus.samples):
-        x, y, z = eye[3 * n : 3 * n + 3]
-        b = 0.8 * x + 0.6 * y
-        targets = {0: b, 1: z}
-        target = targets.get(n // 4, 0.6 * x + y / 30 + 0.8 * z) + 0.2 * eye[120]
-        vectors |= {sample.a: x + 0.1 * (-1) ** n * eye[120], sample.b: b, sample.target: target}
-    result = summarise([score(corpus, vectors)], resamples=200)
-    at_zero = rows(result)["share", "c3:TT", "cosine", "excess:eps0"]
-    on_grid = rows(result)["share", "c3:TT", "cosine", "excess:grid"]
-    assert at_zero.low > 0 > on_grid.high
-    finding = result.statements[-1]
-    assert "C3 at ε = 0" in finding.title
-    assert "C3 (difference nearer to A) at ε = 0, not shown on the paper's grid of tolerances (−" in finding.sentence
-    assert f"(−{-100 * on_grid.value:.1f} points [" in finding.sentence
-
-
-def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexical_one():
-    corpus = random_corpus(("overlap",), 40)
-    low = score(corpus, holding(corpus, range(5)), "low")
-    words = score(corpus, holding(corpus, range(35)), "tfidf", baseline=True)
-    chance = score(corpus, holding(corpus, range(38)), "random", baseline=True)
-    result = summarise([low, words, chance], resamples=200)
-    (verdict,) = result.verdicts
-    assert (verdict.candidates, verdict.baseline, verdict.best_set) == (("low",), "tfidf", ("tfidf",))
-    (gap,) = result.differences(verdict)
-    assert (gap.family, gap.a, gap.b) == ("main", "low", "tfidf")
-    assert gap.difference == pytest.approx(-30 / 40)
-    assert gap.high < 0
-    assert gap.is_significant
-    assert {finding.encoder for finding in result.statements} == {"low"}
-
-
-def test_an_encoder_without_any_value_is_no_candidate():
-    corpus = random_corpus(("overlap",), 40)
-    zeros = dict.fromkeys(holding(corpus, ()), np.zeros(120))
-    good, empty = score(corpus, holding(corpus, range(20)), "good"), score(corpus, zeros, "empty")
-    (verdict,) = summarise([empty, good]).verdicts
-    assert (verdict.candidates, verdict.best) == (("good",), "good")
-
-
 @pytest.mark.parametrize("side", ["union", "difference", "right"])
 def test_a_corpus_without_overlaps_has_rows_and_no_ranking(side):
     corpus = random_corpus((side,), 15)
@@ -1054,54 +673,7 @@ def test_a_corpus_without_overlaps_has_rows_and_no_ranking(side):
     assert all(subset.split(":")[0] in ({"c6"} if side == "union" else {"c3", "c4", "c5"}) for _, subset, *_ in found)
 
 
-def test_splits_read_backwards_are_unions(tmp_path):
-    # WikiSplit's form: the whole, a tab, the parts. Only C6 can be asked of them.
-    path = tmp_path / "splits.tsv"
-    lines = [f"The bird {n} sang and flew .\tThe bird {n} sang . <::::> It {n} flew .\n" for n in range(12)]
-    path.write_text("".join(lines), encoding="utf-8")
-    result = assay(["hashing", "bow"], [f"w={path}"], ["composition,compare=all"], cache=None, resamples=20)
-    assert result.verdicts[0].best is None
-    assert {c.subset for c in result.comparisons} <= {"c6:middle"}
-    found = rows(result, "hashing")
-    assert found["share", "c6:comparable", "norm", ""].items == 12
-    assert {subset.split(":")[0] for _, subset, *_ in found} == {"c6"}
-
-
 # --- figures and examples ------------------------------------------------------------------------------------
-
-
-def test_samples_are_shown_with_their_criterion(mixed):
-    corpus, scores, _ = mixed
-    shown = list(create().examples(corpus, scores, np.arange(len(corpus.samples))))
-    subset = {e.item: e.subset for e in shown if e.kind == "item"}
-    assert set(subset.values()) >= {"overlap", "difference", "union"}
-    place = {str(item): index for index, item in enumerate(scores[0].item)}
-    for example in shown:
-        if example.encoder != scores[1].origin.encoder or example.subset not in ("overlap", "difference"):
-            continue
-        index = place[example.item]
-        at, bt, ab = (float(x) for x in scores[1].values["cosine"][index][:3])
-        assert example.values == pytest.approx({"a": at, "b": bt, "ab": ab})
-        margins = (at - ab, bt - ab) if example.subset == "overlap" else (at - bt, ab - bt)
-        assert example.margin == pytest.approx(min(margins))
-        assert example.correct == (min(margins) >= -1e-12)
-    unions = [e for e in shown if e.kind == "outcome" and e.subset == "union"]
-    assert len(unions) == len(scores) * sum(s.operator == "union" for s in corpus.samples)
-    assert all(e.margin is None for e in unions)
-    assert {e.correct for e in unions} <= {True, False, None}
-
-
-def test_figures_of_every_operator(mixed):
-    by_name = {s.name: s for s in mixed[2].series}
-    assert {name: s.kind for name, s in by_name.items()} == {
-        "angles_overlap": "histogram",
-        "angles_difference": "histogram",
-        "angles_union": "histogram",
-        "within": "curve",
-        "norm_ratio": "histogram",
-        "ratings": "table",
-    }
-    assert {p["encoder"] for p in by_name["norm_ratio"].data["panels"]} == {"e0", "e1", "e2"}
 
 
 def test_the_curve_near_a_reads_c5_off_at_15_degrees(mixed):

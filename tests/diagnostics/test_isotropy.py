@@ -1,7 +1,6 @@
 """Isotropy of a corpus's texts: rows against naive formulas, roles, transforms, what is undefined."""
 
 import math
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -11,7 +10,10 @@ from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.diagnostics.isotropy import SUBSETS
+from embassay.stats.geometry.closeness import unit_rows
 from findings import sentences
+from geometry.test_isotropy import naive
+from geometry.test_participation import naive_ratio
 from tables import Table
 
 
@@ -33,40 +35,10 @@ def rows(result, encoder="t", subset="texts"):
     return {(r.condition, r.metric): r for r in result.rows if (r.encoder, r.subset) == (encoder, subset)}
 
 
-def unit_rows(v):
-    return v / np.linalg.norm(v, axis=1, keepdims=True)
-
-
-def naive(v):
-    """I_A, IsoScore, the plug-in participation ratio and the mean cosine by their definitions, via eigenvalues."""
-    v = unit_rows(v[np.abs(v).sum(axis=1) > 0].astype(np.float64))
-    n, d = v.shape
-    sigma = np.linalg.svd(v, compute_uv=False)
-    length = np.linalg.norm(v.sum(axis=0))
-    i_a = (n - length + (sigma[-1] ** 2 / 2 if n >= d else 0)) / (n + length + sigma[0] ** 2 / 2)
-    values = np.linalg.eigvalsh(np.cov(v.T, bias=True))
-    hat = math.sqrt(d) * values / np.linalg.norm(values)
-    delta = np.linalg.norm(hat - 1) / math.sqrt(2 * (d - math.sqrt(d)))
-    phi = (d - delta**2 * (d - math.sqrt(d))) ** 2 / d**2
-    cosines = [v[i] @ v[j] for i in range(n) for j in range(n) if i != j]
-    ratio = values.sum() ** 2 / (values**2).sum()
-    return {
-        "i_a": i_a,
-        "isoscore": (d * phi - 1) / (d - 1),
-        "participation_ratio_plugin": ratio,
-        "mean_cosine": np.mean(cosines),
-    }
-
-
-def unbiased(v):
-    """The participation ratio by means over all quadruples of different rows, as far as loops go in a test."""
-    v = unit_rows(v.astype(np.float64))
-    apart = v[:, None] - v
-    squared, of_square = 0.0, 0.0
-    for i, j, k, m in permutations(range(len(v)), 4):
-        squared += (apart[i, j] @ apart[i, j]) * (apart[k, m] @ apart[k, m])
-        of_square += (apart[i, j] @ apart[k, m]) ** 2
-    return squared / of_square
+def definitions(v):
+    """I_A, IsoScore, the plug-in participation ratio and the mean cosine of unit rows, by their definitions."""
+    names = ("i_a", "isoscore", "participation_ratio_plugin", "mean_cosine")
+    return dict(zip(names, naive(v), strict=True))
 
 
 def standardized(v):
@@ -97,7 +69,7 @@ def measured():
 def test_rows_equal_the_definitions(measured):
     matrix, result = measured
     found = rows(result)
-    for metric, value in naive(matrix).items():
+    for metric, value in definitions(matrix).items():
         assert found["", metric].value == pytest.approx(value, rel=1e-5)
 
 
@@ -106,7 +78,7 @@ def test_the_unbiased_figures_equal_their_definition():
     vectors = vectors_of(corpus)
     matrix = np.array([vectors[t] for _, t in corpus.texts()], dtype=np.float32)
     found = rows(run([Table("t", vectors)], corpus))
-    ratio = unbiased(matrix)
+    ratio = naive_ratio(matrix)
     assert found["", "participation_ratio"].value == pytest.approx(ratio, rel=1e-5)
     assert found["", "isoscore_unbiased"].value == pytest.approx((ratio - 1) / 5, rel=1e-5)
 
@@ -118,7 +90,7 @@ def test_rows_after_a_transform_equal_the_definitions(measured, condition, moved
     # Of six dimensions max(1, 6 // 100) = 1 component goes.
     matrix, result = measured
     found = rows(result)
-    for metric, value in naive(moved(matrix)).items():
+    for metric, value in definitions(moved(matrix)).items():
         assert found[condition, metric].value == pytest.approx(value, rel=1e-5, abs=1e-6)
     assert found[condition, "rank"].value == {"standardize": 6, "remove_pcs": 5}[condition]
 
@@ -139,13 +111,13 @@ def test_each_role_is_measured_by_itself():
         matrix = np.array([v for (r, _), v in vectors.items() if r == role], dtype=np.float32)
         assert len(matrix) == number
         found = rows(result, subset=subset)
-        for metric, value in naive(matrix).items():
+        for metric, value in definitions(matrix).items():
             assert found["", metric].value == pytest.approx(value, rel=1e-5)
             assert found["", metric].items == number
     (verdict,) = result.verdicts
     assert (verdict.items, verdict.units) == (7, 7)
     # Of three documents nothing can be estimated without bias: all four dimensions may be in use.
-    queries = math.ceil(5 * min(unbiased(np.array([v for (r, _), v in vectors.items() if r == "query"])), 4))
+    queries = math.ceil(5 * min(naive_ratio(np.array([v for (r, _), v in vectors.items() if r == "query"])), 4))
     assert [note.split(" (participation")[0] for note in sentences(result) if "participation" in note] == [
         f"t: 4 queries are too few to say how many of 4 dimensions they use: that takes about {queries}",
         "t: 3 documents are too few to say how many of 4 dimensions they use: that takes about 20",
@@ -165,6 +137,6 @@ def test_zero_vectors_are_left_out_and_counted():
     vectors["a3"] = vectors["b7"] = np.zeros(6)
     found = rows(run([Table("t", vectors)], corpus))
     matrix = np.array(list(vectors.values()), dtype=np.float32)
-    for metric, value in naive(matrix).items():
+    for metric, value in definitions(matrix).items():
         assert found["", metric].value == pytest.approx(value, rel=1e-5)
     assert {(r.items, r.units, r.undefined) for r in found.values()} == {(38, 38, 2)}

@@ -42,16 +42,6 @@ def run(encoders, corpus, **options):
     return assay(encoders, [corpus], ["negated_antonyms"], baselines=False, cache=None, **options)
 
 
-def test_the_largest_cosine_is_chosen():
-    cosine = np.array([[0.9, 0.8, 0.7], [0.1, 0.8, 0.7], [0.1, 0.2, 0.7]])
-    assert choices(cosine).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-
-
-def test_a_tie_is_shared_among_those_tied():
-    cosine = np.array([[0.5, 0.5, 0.5], [0.5, 0.4, 0.5], [0.5, 0.5, 0.4]])
-    assert choices(cosine) == pytest.approx(np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0, 0.5], [0.5, 0.5, 0]]))
-
-
 def test_rounding_makes_no_winner_and_a_real_difference_does():
     assert choices(np.array([[0.5, 0.5 + 2e-16, 0.1]]))[0] == pytest.approx([0.5, 0.5, 0])
     assert choices(np.array([[0.5, 0.5 + 1e-9, 0.1]]))[0] == pytest.approx([0, 1, 0])
@@ -96,20 +86,6 @@ def test_a_zero_vector_is_counted_as_undefined_and_left_out():
     assert (row.value, row.items, row.undefined) == (1.0, 11, 1)
 
 
-def test_pairs_are_compared_on_entries_defined_for_both():
-    corpus = corpus_of([choice(n) for n in range(20)])
-    right, wrong = [(0.1, 0.2, 0.9)] * 20, [(0.1, 0.9, 0.2)] * 20
-    holes = angles(corpus, right)
-    holes["i0"] = holes["i1"] = (0.0, 0.0)
-    result = run([Table("b", angles(corpus, wrong)), Table("a", holes)], corpus)
-    (found,) = result.comparisons
-    assert (found.a, found.b, found.family) == ("b", "a", "models")
-    assert (found.difference, found.won, found.lost, found.items, found.units) == (-1.0, 0, 18, 18, 18)
-    # All 18 signs must agree for a sum as extreme: 2 of 2^18 patterns, likely none of the 9,999 that are drawn.
-    assert found.p == 0.5 / 10_000
-    assert rows_of(result, "b")["all"].items == 20
-
-
 @pytest.mark.parametrize(("kind", "accuracy"), [("paraphrase", 1.0), ("polarity", 0.0), ("antonym", 0.0)])
 def test_planted_encoders_have_their_known_outcome(kind, accuracy):
     corpus = load_corpus("opposites")
@@ -131,18 +107,6 @@ def test_a_constant_encoder_has_a_third_and_the_interval_of_half_agreement():
     effect = 2.5 * (stats.t.ppf(0.975, 69) / stats.norm.ppf(0.975)) ** 2
     assert (row.low, row.high) == pytest.approx(wilson(1 / 3, 280 / effect))
     assert constant(["a", "b"]).shape == (2, 64)
-
-
-def test_wrong_by_all_counts_entries_by_pair():
-    samples = [choice(n) for n in range(6)] + [choice(n, "dead–alive") for n in range(6, 10)]
-    corpus = corpus_of(samples)
-    right, wrong = (0.1, 0.2, 0.9), (0.1, 0.9, 0.2)
-    a = Table("a", angles(corpus, [wrong] * 4 + [right] * 2 + [wrong] * 1 + [right] * 3))
-    b = Table("b", angles(corpus, [right] * 1 + [wrong] * 3 + [wrong] * 2 + [wrong] * 1 + [right] * 3))
-    result = run([a, b], corpus)
-    data = next(s.data for s in result.series if s.name == "wrong_by_all")
-    assert data["rows"] == [["bad–good", "adjective", 3, 6], ["dead–alive", "adjective", 1, 4]]
-    assert (data["wrong"], data["entries"]) == (4, 10)
 
 
 def test_published_figures_are_those_of_the_paper():

@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from embassay.api import assay, report
+from embassay.api import assay
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.diagnostics.overlap import NO_PIECES, overlap_rows
 from embassay.diagnostics.published import published
-from embassay.run.resolve import load_corpus
 from embassay.stats.lexical import overlap as lexical
 from embassay.stats.lexical.overlap import METRICS
-from embassay.stats.resample import ABSENT
 
 DRAWS = Draws(resamples=200)
 WORDS, PIECES = METRICS[:3], METRICS[3:]
@@ -80,25 +78,6 @@ def test_rows_are_means_under_no_encoders_name():
         assert "encoder:@|" in row.signature
 
 
-def test_pairs_that_are_absent_are_no_items():
-    values = np.random.default_rng(0).uniform(size=(15, 5))
-    values[3:6] = ABSENT
-    row = rows_of(scores_of(values))["all", "rouge1"]
-    assert (row.items, row.units, row.undefined) == (12, 12, 0)
-    assert row.value == pytest.approx(np.delete(values[:, 0], [3, 4, 5]).mean())
-
-
-def test_units_are_counted_once():
-    values = np.random.default_rng(0).uniform(size=(24, 5))
-    row = rows_of(scores_of(values, unit=np.repeat(np.arange(12), 2)))["all", "rougeL"]
-    assert (row.items, row.units) == (24, 12)
-
-
-def test_the_figures_depend_on_no_encoder():
-    values = np.random.default_rng(0).uniform(size=(12, 5))
-    assert rows_of(scores_of(values, "one")) == rows_of(scores_of(values, "two"))
-
-
 def test_word_pieces_that_are_missing_are_explained_and_words_are_not():
     values = np.random.default_rng(0).uniform(size=(12, 5))
     values[:, 3:] = np.nan
@@ -149,18 +128,6 @@ def test_the_published_figures_are_those_of_the_paper():
         ]
 
 
-def test_what_was_measured_stands_beside_what_was_published():
-    result = run(edits_corpus())
-    (series,) = [s for s in result.series if s.name == "published"]
-    for metric in METRICS:
-        lines = [row for row in series.data["rows"] if row[2] == metric]
-        value = next(row.value for row in result.rows if (row.encoder, row.metric, row.subset) == ("", metric, "all"))
-        assert ["mine", "", metric, "all", value, "measured here"] in lines
-        assert len(lines) == 4
-        assert [row[4] for row in lines] == sorted((row[4] for row in lines), reverse=True)
-    assert "table 1" in series.data["source"]
-
-
 # --- without a tokenizer ---------------------------------------------------------------------------------
 
 
@@ -185,16 +152,3 @@ def test_a_tokenizer_moves_no_figure_of_an_encoder_and_no_signature(corpus, requ
         else:
             assert row.value == of[0][key].value
             assert (row.low, row.high) == (of[0][key].low, of[0][key].high)
-
-
-@pytest.mark.usefixtures("no_tokenizer")
-def test_without_a_tokenizer_the_page_is_whole(tmp_path):
-    result = run(edits_corpus())
-    assert "Lexical overlap" in report(result, tmp_path / "r.html").read_text(encoding="utf-8")
-
-
-@needs_pieces
-def test_the_built_in_edits_overlap_about_as_much_as_heros():
-    found = {r.metric: r.value for r in run(load_corpus("edits")).rows if not r.encoder and r.subset == "all"}
-    assert found["rouge1"] == pytest.approx(PUBLISHED["HEROS"][0], abs=0.03)
-    assert found["levenshtein"] == pytest.approx(PUBLISHED["HEROS"][3], abs=0.03)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-from statistics import median
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from embassay.api import assay, report
 from embassay.core.result import MIN_UNITS
@@ -47,16 +42,6 @@ def scored(given, unit=None, subset=None):
 def rated(given, unit=None, subset=None, resamples=300):
     found = rating_rows(SetView(scored(given, unit, subset)), Draws(0, resamples))
     return {(r.subset, r.metric): r for r in found}
-
-
-def alpha(items):
-    """Average squared differences of ordered pairs, within items and over all, as the paper defines them."""
-    items = [row for row in items if len(row) > 1]
-    everything = [v for row in items for v in row]
-    n = len(everything)
-    observed = sum(sum((a - b) ** 2 for a, b in permutations(row, 2)) / (len(row) - 1) for row in items) / n
-    expected = sum((a - b) ** 2 for a, b in permutations(everything, 2)) / (n * (n - 1))
-    return 1 - observed / expected
 
 
 def test_fewer_ratings_are_filled_up_with_what_is_undefined():
@@ -104,44 +89,12 @@ def test_an_item_counts_once_however_many_rated_it():
     assert rated([(4, 4, 4), (0,)])["union", "rating"].value == 2
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.lists(st.integers(0, 4), max_size=4), min_size=1, max_size=12))
-def test_all_three_equal_a_loop(given):
-    found = rated(given, resamples=5)
-    some = [row for row in given if row]
-    if not some:
-        assert found == {}
-        return
-    assert found["union", "rating"].value == pytest.approx(sum(sum(r) / len(r) for r in some) / len(some))
-    assert found["union", "rating_median"].value == median([v for r in some for v in r])
-    paired = [v for r in some if len(r) > 1 for v in r]
-    row = found["union", "agreement"]
-    if len(set(paired)) < 2:
-        assert (row.value, row.reason) == (None, "no item with two ratings, or all ratings equal")
-    else:
-        assert row.value == pytest.approx(alpha(some), abs=1e-9)
-
-
-def test_rows_are_of_the_corpus_under_no_encoder():
-    found = rated(KRIPPENDORFF)
-    assert {metric for _, metric in found} == {"rating", "rating_median", "agreement"}
-    for row in found.values():
-        assert (row.encoder, row.similarity_function, row.condition, row.corpus) == ("", "rating", "", "mine")
-        assert row.value is not None or row.reason
-
-
 def test_each_group_has_its_own_and_one_without_ratings_has_none():
     found = rated([(4, 4), (2,), (), (0, 1), ()], subset=["overlap", "overlap", "difference", "union", "union"])
     assert {subset for subset, _ in found} == {"overlap", "union"}
     assert found["overlap", "rating"].value == 3
     assert found["union", "rating"].value == 0.5
     assert found["union", "rating"].items == 1
-
-
-def test_the_encoder_moves_no_rating():
-    one, two = scored(KRIPPENDORFF), scored(KRIPPENDORFF)
-    two.values["cosine"][:] = 0.5
-    assert list(rating_rows(SetView(one), Draws())) == list(rating_rows(SetView(two), Draws()))
 
 
 def test_the_distribution_counts_every_annotator_s_rating_in_each_group():
@@ -160,18 +113,6 @@ def test_the_distribution_counts_every_annotator_s_rating_in_each_group():
         ["union", 3, 0, 0.0],
         ["union", 4, 0, 0.0],
     ]
-
-
-def test_without_ratings_there_is_no_distribution():
-    assert list(rating_series(SetView(scored([(), ()])))) == []
-
-
-def test_what_has_no_ratings_moves_no_interval():
-    given = [(n % 5, n % 3) for n in range(40)]
-    alone = rated(given)
-    among = rated([*[()] * 4000, *given])
-    for key, row in alone.items():
-        assert (among[key].value, among[key].low, among[key].high) == (row.value, row.low, row.high)
 
 
 def test_a_run_reports_them_once_and_leaves_the_mirrored_out(tmp_path):

@@ -68,26 +68,6 @@ def run(encoders, *corpora, **options):
 # --- by hand ---------------------------------------------------------------------------------------------
 
 
-def test_distances_on_a_circle():
-    # General texts at 0°, 40° and 100°; the domain at 10° and, three times as long, at 130°.
-    vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 40, 100))}
-    vectors |= {"dom passage 0.0": at(10), "dom passage 1.0": at(130, 3.0)}
-    found, scores = distances(retrieval("dom", 2), retrieval("gen", 3), vectors)
-    assert found == pytest.approx(
-        {
-            "dom passage 0.0": chord(10),
-            "dom passage 1.0": chord(30),
-            "gen passage 0.0": chord(40),
-            "gen passage 1.0": chord(40),
-            "gen passage 2.0": chord(60),
-        },
-        abs=1e-9,
-    )
-    assert scores.scalars == {"ruler/documents": pytest.approx((chord(40) + chord(100) + chord(60)) / 3)}
-    assert scores.labels["side"].tolist() == ["domain"] * 2 + ["general"] * 3
-    assert scores.similarity_function == "l2"
-
-
 def test_rows_are_means_and_means_over_the_ruler():
     vectors = {f"gen passage {n}.0": at(a) for n, a in enumerate((0, 40, 100))}
     vectors |= {"dom passage 0.0": at(10), "dom passage 1.0": at(130)}
@@ -155,14 +135,6 @@ def test_distances_equal_a_double_loop(sparse, number, others, passages, seed):
         pairs = [math.dist(x, y) for i, x in enumerate(unit) for y in unit[:i]]
         ruler = scores.scalars[f"ruler/{'documents' if kind == 'passage' else 'queries'}"]
         assert ruler == pytest.approx(np.mean(pairs), abs=1e-7)
-
-
-def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search):
-    domain, general = retrieval("dom", 9, 4, 2), retrieval("gen", 8, 5)
-    vectors = gaussian(domain, general) | {"gen passage 2.0": np.zeros(6, dtype=np.float32)}
-    one, other = (scored(domain, general, vectors, search=s)[1] for s in (naive_search, topk.search))
-    assert np.array_equal(one.values["distance"], other.values["distance"], equal_nan=True)
-    assert one.digest == other.digest
 
 
 def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured(monkeypatch):

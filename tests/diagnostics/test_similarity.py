@@ -70,17 +70,6 @@ def scored(corpus, vectors):
 # --- by hand and against scipy ---------------------------------------------------------------------------
 
 
-def test_correlations_by_hand():
-    # Ranks 1 2 3 4 and 1 3 2 4: ρ = 1 − 6·2/(4·15) = 0.8. Cosines 0, .4, .2, 1 against 1 2 3 4: mean .4, deviations
-    # −.4 0 −.2 .6 and −1.5 −.5 .5 1.5: .6 − .1 + .9 = 1.4; 1.4/√(.56·5) = 0.83666.
-    corpus = corpus_of([1.0, 2.0, 3.0, 4.0])
-    result = run([Table("t", at_cosines(corpus, [0.0, 0.4, 0.2, 1.0]))], corpus)
-    assert rows(result, "t")["all"].value == pytest.approx(0.8)
-    pearson = rows(result, "t", "pearson")["all"]
-    assert pearson.value == pytest.approx(1.4 / math.sqrt(0.56 * 5), abs=1e-6)
-    assert (pearson.low, pearson.high, pearson.reason) == (None, None, "no interval under 10 units (4 here)")
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(4, 30), st.integers(0, 2**32 - 1))
 def test_correlations_equal_scipy(number, seed):
@@ -158,39 +147,6 @@ def test_parts_of_the_corpus_have_rows_of_their_own():
 
 
 # --- comparisons and verdict -----------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def three():
-    human = [float(n % 23) for n in range(80)]
-    corpus = corpus_of(human)
-    near, holes, far = (at_cosines(corpus, noisy(human, spread, 7)) for spread in (0.2, 0.3, 3.0))
-    holes |= {f"a{n}": (0.0, 0.0) for n in range(6)}
-    return corpus, [Table("near", near), Table("holes", holes), Table("far", far)]
-
-
-def cosines(corpus, table):
-    return scored(corpus, {t: np.float32(v) for t, v in table.vectors.items()}).values["cosine"]
-
-
-def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(three):
-    corpus, tables = three
-    result = run(tables, corpus)
-    human = np.array([s.score for s in corpus.samples])
-    cosine = {t.name: cosines(corpus, t) for t in tables}
-    assert [(c.a, c.b) for c in result.comparisons] == 2 * [("near", "holes"), ("near", "far"), ("holes", "far")]
-    for c in result.comparisons:
-        a, b = cosine[c.a], cosine[c.b]
-        both = ~np.isnan(a) & ~np.isnan(b)
-        of = {"spearman": spearmanr, "pearson": pearsonr}[c.metric]
-        expected = of(human[both], a[both]).statistic - of(human[both], b[both]).statistic
-        assert c.difference == pytest.approx(expected, abs=1e-6)
-        assert c.low <= c.difference <= c.high
-        assert (c.items, c.units, c.pairs_in_family, c.subset) == (both.sum(), both.sum(), 3, "all")
-    complete = next(c for c in result.comparisons if (c.a, c.b, c.metric) == ("near", "far", "spearman"))
-    level = {n: rows(result, n)["all"].value for n in ("near", "far")}
-    assert complete.difference == pytest.approx(level["near"] - level["far"])
-    assert complete.p_holm < 0.05
 
 
 # --- STS-b -----------------------------------------------------------------------------------------------

@@ -55,16 +55,3 @@ def test_streams_of_a_corpus_are_named_by_diagnostic_and_corpus_alone(diagnostic
     ((name, fingerprint),) = names
     assert name == diagnostic
     assert len(fingerprint) == 16
-
-
-def test_rr_and_ap_of_one_right_document_have_the_same_interval_and_p():
-    result = run("retrieval")
-    for encoder in "ab":
-        rr, ap = (
-            next(r for r in result.rows if (r.encoder, r.metric, r.subset) == (encoder, metric, "all"))
-            for metric in ("RR", "AP")
-        )
-        assert (rr.value, rr.low, rr.high) == (ap.value, ap.low, ap.high)
-        assert rr.low < rr.value < rr.high
-    rr, ap = (next(c for c in result.comparisons if c.metric == metric) for metric in ("RR", "AP"))
-    assert (rr.difference, rr.low, rr.high, rr.p) == (ap.difference, ap.low, ap.high, ap.p)

@@ -104,17 +104,6 @@ def test_no_pair_has_two_verdicts_and_none_contradicts_its_interval_or_the_list(
 # --- what joins a run ------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_seven_variants_of_a_model_leave_the_answer_against_bm25_as_it_was():
-    model, variants = ["model=hashing,dim=512"], [f"variant{k}=hashing,dim={513 + k}" for k in range(7)]
-    options = {"cache": None, "resamples": 200}
-    alone, joined = (assay(e, ["handbook"], ["retrieval"], **options) for e in (model, [*model, *variants]))
-    first, second = (next(c for c in r.comparisons if c.family == "main") for r in (alone, joined))
-    assert first == second
-    assert (first.a, first.b, first.pairs_in_family) == ("model", "bm25", 1)
-    assert first.p == first.p_holm <= 0.05
-
-
 def test_the_reference_is_the_first_encoder_or_the_one_that_is_named():
     corpus = corpus_of(40)
     tables = [Table(n, answering(corpus, set(range(k)))) for n, k in (("a", 10), ("b", 20), ("c", 30))]

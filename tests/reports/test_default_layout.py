@@ -1,8 +1,7 @@
 """The page of a diagnostic without a layout has everything that it declares and measures."""
 
 import embassay as ea
-from embassay.core.layout import ComparisonTable, CorpusTable, Examples, IntervalChart, SubsetTable, check_layout
-from embassay.diagnostics.composition import composition
+from embassay.core.layout import ComparisonTable, Examples, IntervalChart, SubsetTable, check_layout
 from embassay.reports.layouts import layouts
 from embassay.reports.page import render
 
@@ -37,19 +36,3 @@ def test_metrics_stand_in_the_first_table_and_subsets_in_one_of_their_own():
     assert {examples.heading, *(name for name, _ in examples.texts)} == {"input", *kinds}
     assert {column.names for column in examples.columns} == {("chosen",), *((kind,) for kind in kinds)}
     assert "adjective: plural–singular" in render(result, layouts(result))
-
-
-def test_metrics_of_the_corpus_have_a_table_too(monkeypatch):
-    samples = [
-        ea.Composition(f"s{n}", "overlap", f"red {n} ball", f"blue {n} ball", f"{n} ball", f"u{n}", ratings=(3.0, 4.0))
-        for n in range(20)
-    ]
-    corpus = ea.Corpus("mine", "composition", tuple(samples))
-    result = ea.assay(ENCODERS, [corpus], ["composition"], cache=None, resamples=20)
-    monkeypatch.delattr(composition, "LAYOUT")
-    layout = layouts(result)["composition"]
-    first = layout.headline.columns[0]
-    assert (first.metric, first.subset, first.condition, first.format) == ("share", "c1:TT", "excess:eps0", "points")
-    (table,) = parts_of(layout, CorpusTable)
-    assert [column.metric for column in table.columns] == ["rating", "rating_median", "agreement"]
-    assert "rating_median" in render(result, layouts(result))

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from embassay.api import assay
 from embassay.core.layout import Column, EncoderTable, ExampleColumn, Examples, Layout
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import CorpusRecord, EncoderRecord, Example, Result, Row, Verdict
@@ -106,12 +105,6 @@ def test_every_text_stands_once_and_is_referred_to_by_number():
     assert first["outcomes"][1][:2] == [None, None]
 
 
-def test_a_document_of_one_passage_is_named_alone():
-    data = made(result_of(TWO, passages=2)).data
-    assert {"x", "y"} <= set(data["strings"])
-    assert not [text for text in data["strings"] if "passage 1" in text]
-
-
 def test_what_is_missing_is_left_out():
     bare = item("1", texts={}, labels={})
     nothing = outcome("1", "a", values={}, labels={}, correct=None, margin=None)
@@ -130,12 +123,6 @@ def test_the_statement_says_how_many_and_how_they_were_drawn():
     assert "does not count baselines" not in made(result_of(TWO, baselines=())).statement
     without = made(result_of([replace(e, texts={}) for e in TWO]))
     assert without.statement.endswith("The texts are left out.")
-
-
-def test_the_note_says_what_the_margin_is_where_there_is_one():
-    assert made(result_of(TWO)).note == "A note. Margin: right less wrong."
-    without = [replace(e, margin=None) for e in TWO]
-    assert made(result_of(without)).note == "A note."
 
 
 @pytest.mark.parametrize("licence", ["CC-BY-4.0", "CC BY 4.0", "CC0", "cc-by-sa-3.0", "MIT", "Apache-2.0"])
@@ -187,30 +174,3 @@ def test_hostile_texts_close_no_element_and_start_none():
     body = page.split('<script class="data" type="application/json">')[1].split("</script>")[0]
     assert evil in json.loads(body)["strings"]
     assert not set("<>&") & set(body)
-
-
-def test_a_page_without_scripts_has_the_first_items():
-    many = [e for n in range(9) for e in (item(str(n)), outcome(str(n), "a", correct=n % 2 == 0))]
-    page = render(result_of(many, items=9), {"d": LAYOUT})
-    table = page.split('<div class="static">')[1].split("</table>")[0]
-    assert [f"Question {n}?" in table for n in range(6)] == [True] * 5 + [False]
-    assert table.count(">right<") == 3 and table.count(">wrong<") == 2
-
-
-@pytest.mark.slow
-def test_the_page_stays_small_with_ten_encoders():
-    encoders = ["bow", "hashing", *(f"h{d}=hashing,dim={d}" for d in (16, 32, 48, 64, 96))]
-    result = assay(encoders, cache=None, resamples=20)
-    assert len(result.encoders) == 10
-    total = 0
-    for verdict in result.verdicts:
-        from embassay.reports.layouts import layouts
-
-        layout = layouts(result)[verdict.diagnostic]
-        scope = Scope(result, verdict.diagnostic, verdict.corpus, layout.headline.columns[0])
-        for part in layout.parts:
-            if isinstance(part, Examples):
-                data = browser(scope, part).data
-                assert len(data["items"]) <= 100
-                total += len(json.dumps(data, separators=(",", ":")))
-    assert 100_000 < total < 600_000

@@ -9,11 +9,9 @@ import pytest
 
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
-from embassay.core.samples.choice import Choice
-from embassay.core.types import Corpus
 from embassay.reports.tables import Table
 from embassay.run.outputs.exhibits import exhibits
-from tables import Labelled
+from tables import Labelled, hostile
 
 pytestmark = pytest.mark.slow
 
@@ -45,15 +43,6 @@ def every_figure(tmp_path_factory):
     return written(tmp_path_factory.mktemp("charts"), "-e", "bow", "-e", "hashing", *chosen)
 
 
-def test_captions_name_corpus_method_and_settings(every_figure):
-    assert len(every_figure) > 20
-    caption = every_figure["localization-paraphrases-group-sizes"]["description"]
-    assert caption.startswith("Semantic localization on paraphrases: How large the groups are. ")
-    assert "Corpus: paraphrases, hand-written" in caption
-    assert "Method: White, Togneri, Liu & Bennamoun (2015)" in caption
-    assert re.search(r" Embassay \S+, seed 0, 50 resamples\.$", caption)
-
-
 def test_every_chart_is_valid_and_is_drawn(every_figure):
     from altair import load_schema
 
@@ -66,9 +55,7 @@ def test_every_chart_is_valid_and_is_drawn(every_figure):
 
 
 def test_hostile_labels_stay_text(tmp_path):
-    samples = tuple(Choice(f"{n}", *(f"{EVIL} {k}{n}" for k in "iapq"), "adjective", EVIL, EVIL) for n in range(12))
-    corpus = Corpus(f"../{EVIL}", "choice", samples, licence=EVIL, source=EVIL)
-    result = assay([Labelled(EVIL), Labelled(f"../{EVIL}")], [corpus], cache=None)
+    result = assay([Labelled(EVIL), Labelled(f"../{EVIL}")], [hostile(f"../{EVIL}", EVIL)], cache=None)
     figures = [exhibit for exhibit in exhibits(result) if not isinstance(exhibit.content, Table)]
     assert len(figures) == 2
     for figure in figures:

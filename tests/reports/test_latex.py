@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
 from embassay.core.formatting import visible
-from embassay.core.samples.choice import Choice
-from embassay.core.types import Corpus
 from embassay.reports.tables import Cell, Table
 from embassay.run.outputs.exhibits import exhibits, file_name
 from embassay.run.outputs.kinds import latex
-from tables import Labelled
+from tables import Labelled, hostile
 
 EVIL = r"\input{/etc/passwd} 100% $x_1^2$ #a & b ~ {c} <d> |e| `f` ''g'' --h ?` \\ "
 COMMANDS = {
@@ -119,15 +117,8 @@ def tables_of(result):
     return [exhibit for exhibit in exhibits(result) if isinstance(exhibit.content, Table)]
 
 
-def evil_corpus(name):
-    samples = tuple(
-        Choice(f"{n}", *(f"{EVIL} {kind}{n}" for kind in "iapq"), "adjective", f"{EVIL}pair", EVIL) for n in range(12)
-    )
-    return Corpus(name, "choice", samples, licence=EVIL, source=EVIL)
-
-
 def test_hostile_labels_stay_text_and_file_names_are_safe():
-    result = assay([Labelled(EVIL), Labelled("../" * 40)], [evil_corpus(f"../../{EVIL}\0\n{'x' * 300}")], cache=None)
+    result = assay([Labelled(EVIL), Labelled("../" * 40)], [hostile(f"../../{EVIL}\0\n{'x' * 300}", EVIL)], cache=None)
     tables = tables_of(result)
     assert len(tables) == 3
     for table in tables:
@@ -166,21 +157,3 @@ def test_the_command_writes_all_tables(run, capsys):
         check(content.decode())
     assert exit_code_of(["report", str(run), "--format", "latex"]) == 0
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == first, "the same bytes again"
-
-
-def test_the_folder_can_be_named(run, tmp_path, capsys):
-    (tmp_path / "mine.txt").write_text("stays")
-    assert exit_code_of(["report", str(run), "--format", "latex", "-o", str(tmp_path)]) == 0
-    file = tmp_path / "mine.txt"
-    assert exit_code_of(["report", str(run), "--format", "latex", "-o", str(file)]) == 2
-    assert str(file) in capsys.readouterr().err
-    assert file.read_text() == "stays"
-
-
-def test_a_new_run_in_the_folder_leaves_no_table_of_the_old_one(tmp_path):
-    folder = tmp_path / "r"
-    command = ["run", "-c", "opposites", "--limit", "40", "--no-baselines", "-o", str(folder), "--overwrite", "-e"]
-    assert exit_code_of([*command, "bow"]) == 0
-    assert exit_code_of(["report", str(folder), "--format", "latex"]) == 0
-    assert exit_code_of([*command, "hashing"]) == 0
-    assert list((folder / "latex").iterdir()) == []

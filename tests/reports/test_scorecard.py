@@ -11,7 +11,7 @@ from rich.console import Console
 
 from embassay.core.layout import Column, EncoderTable, Layout
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
+from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from embassay.reports.answers import group_statement, grouped
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.screen import LINES, show_summary
@@ -71,25 +71,9 @@ def test_marks_follow_from_where_the_interval_lies():
     assert "no mark" not in legend(scorecard(result_of(rows[:2]), {"d": layout()}))
 
 
-def test_the_legend_names_what_the_marks_compare_with():
-    rows = [row("a", 0.8, 0.7, 0.9)]
-    of_zero = layout("Contrast", replace(ACCURACY, level="0"))
-    assert legend(scorecard(result_of(rows), {"d": layout()})).startswith("▲ above chance, ▼ below, ?")
-    assert legend(scorecard(result_of(rows), {"d": of_zero})).startswith("▲ above 0, ▼ below, ?")
-    verdicts = tuple(Verdict(accuracy_of(name, "c"), 100, 50, candidates=("a",), chance=0.5) for name in "de")
-    both = scorecard(result_of(rows, verdicts=verdicts), {"d": layout(), "e": of_zero})
-    assert legend(both).startswith("▲ above chance (Negated antonyms) or 0 (Contrast), ▼ below, ?")
-    unknown = Verdict(accuracy_of("d", "c"), 100, 50, candidates=("a",))
-    assert legend(scorecard(result_of(rows, verdicts=(unknown,)), {"d": layout()})) == "no marks: chance is unknown"
-
-
 def test_an_interval_that_ends_at_chance_decides_nothing():
     card = scorecard(result_of([row("a", 0.6, 0.5, 0.7), row("b", 0.4, 0.3, 0.5)]), {"d": layout()})
     assert values_of(card) == {"a": "60.0% ?", "b": "40.0% ?"}
-
-
-def test_where_chance_is_not_known_there_is_no_mark():
-    assert values_of(scorecard(result_of([row("a", 0.6, 0.5, 0.7)], chance=None), {"d": layout()})) == {"a": "60.0%"}
 
 
 def test_a_difference_of_shares_has_a_sign():
@@ -114,45 +98,11 @@ def test_candidates_are_ordered_by_their_mean_rank_and_baselines_come_last():
     assert scorecard(result_of(better, verdicts=verdicts), {"d": layout()}).candidates[-1] == "third"
 
 
-def test_where_higher_is_not_better_it_does_not_order():
-    rows = [row("a", 0.5, 0.4, 0.6), row("b", 0.8, 0.7, 0.9)]
-    rows += [row("a", 0.9, 0.8, 1.0, corpus="e"), row("b", 0.1, 0.0, 0.2, corpus="e")]
-    verdicts = tuple(
-        Verdict(
-            accuracy_of("d", name),
-            100,
-            50,
-            candidates=("a", "b"),
-            chance=0.5,
-            undefined_as_wrong=as_wrong,
-        )
-        for name, as_wrong in (("c", {"a": 0.5, "b": 0.8}), ("e", {}))
-    )
-    assert scorecard(result_of(rows, verdicts=verdicts), {"d": layout()}).candidates == ("b", "a")
-
-
 def test_at_most_six_lines_and_the_others_are_counted():
     rows = [row(f"e{n}", n / 100, None, None) for n in range(30)]
     lines = lines_of(result_of(rows))
     assert lines[-1] == "and 24 more"
     assert [line.split()[0] for line in lines[-7:-1]] == ["e29", "e28", "e27", "e26", "e25", "e24"]
-
-
-def test_with_intervals_ten_have_a_line():
-    """A run of set-ups has more candidates than one of encoders."""
-    rows = [row(f"e{n}", n / 100, n / 200, n / 50) for n in range(1, 31)]
-    *_, last, more = scorecard(result_of(rows), {"d": layout()}).intervals(110)
-    assert (last.split()[0], more) == ("e21", "and 20 more")
-
-
-def test_the_time_of_a_question_stands_beside_quality_where_two_are_known():
-    result = result_of([row(name, 0.7, 0.6, 0.8) for name in "abc"])
-    card = scorecard(result, {"d": layout()}, {("a", "c"): 28.6, ("b", "c"): 0.19, ("c", ""): 3.0})
-    heading, *lines = card.intervals(100)
-    assert "  a question" in heading
-    assert [line.split("  ")[-1].strip() for line in lines] == ["29 ms", "0.19 ms", "–"]
-    alone = scorecard(result, {"d": layout()}, {("a", "c"): 28.6})
-    assert not any("a question" in line or "ms" in line for line in alone.intervals(100))
 
 
 def test_those_that_a_choice_depends_on_have_a_line():
@@ -165,15 +115,6 @@ def test_those_that_a_choice_depends_on_have_a_line():
     lines = lines_of(result_of(rows, baselines=("tfidf", "bm25"), verdicts=(verdict,)))
     assert [line.split()[0] for line in lines[-7:-1]] == ["e0", "e1", "e2", "e3", "e8", "bm25"]
     assert lines[-1] == "and 6 more"
-
-
-def test_where_not_all_fit_models_have_a_line_before_word_counts():
-    rows = [row(f"count{n}", 0.9 - n / 100, None, None) for n in range(30)] + [row("model", 0.1, None, None)]
-    result = result_of(rows)
-    encoders = tuple(replace(e, parameters=1000 if e.name == "model" else None) for e in result.encoders)
-    lines = lines_of(replace(result, encoders=encoders))
-    assert lines[-2].split() == ["model", "10.0%"]
-    assert not any(line.startswith("model") for line in lines_of(result))
 
 
 @pytest.mark.parametrize(
@@ -198,13 +139,6 @@ def test_a_label_is_never_cut():
     assert name in "".join(lines).replace(" ", "")
     assert max(map(len, lines)) <= 40
     assert not any("…" in line for line in lines)
-
-
-def test_an_encoder_without_a_figure_has_a_dash():
-    rows = [row("a", 0.6, 0.5, 0.7), row("bm25", 0.6, 0.5, 0.7, corpus="e"), row("a", 0.6, 0.5, 0.7, corpus="e")]
-    verdicts = tuple(Verdict(accuracy_of("d", name), 100, 50, candidates=("a",), chance=0.1) for name in "ce")
-    lines = lines_of(result_of(rows, baselines=("bm25",), verdicts=verdicts))
-    assert lines[-1].split() == ["bm25", "–", "60.0%", "▲"]
 
 
 # --- the whole screen ------------------------------------------------------------------------------------
@@ -264,26 +198,6 @@ def test_twenty_encoders_and_six_questions_fit_on_one_screen(width):
     assert sum(line.startswith("  Next  Do ") for line in lines) == 3
 
 
-def test_the_decision_comes_before_the_scorecard():
-    encoders = [f"m,dim={n}" for n in range(15)]
-    decision = finding(title="The same encoder", encoder=encoders[0])
-    lines = screen(six_questions(encoders, [decision]), 110)
-    assert lines[0] == "Read first"
-    assert lines[1].startswith("• The same encoder")
-    assert lines.index("") < next(place for place, line in enumerate(lines) if line.startswith("dim=14"))
-
-
-@pytest.mark.parametrize("first", ["fused", "a"])
-def test_how_to_use_a_set_up_is_said_where_it_is_the_one_to_use(first):
-    use = Answer("high", f"{first}. It finds much.", "", diagnostic="d", corpus="c", encoder=first, kind="use")
-    of_run = {"candidates": ("fused", "a"), "best_set": ("a",), "chance": 0.5}
-    rows = [row("fused", 0.8, 0.7, 0.9), row("a", 0.8, 0.7, 0.9)]
-    result = result_of(rows, verdicts=(Verdict(accuracy_of("d", "c"), 100, 50, **of_run),), answers=(use,))
-    result = replace(result, encoders=(replace(result.encoders[0], step="fusion"), result.encoders[1]))
-    is_said = any("Its config: embassay report RUN --format config" in line for line in screen(result, 110))
-    assert is_said == (first == "fused")
-
-
 def test_findings_of_several_encoders_with_one_title_stand_together():
     findings = [finding(1, "a", value=0.5), finding(1, "b", value=0.25, consequence="So what."), finding(2), finding(2)]
     groups = grouped(findings)
@@ -292,22 +206,6 @@ def test_findings_of_several_encoders_with_one_title_stand_together():
         "Title 1 (d on corpus_0). What was found of a, number 1, with a figure and its interval of 95%. "
         "The same is true of b (25.0%)."
     )
-
-
-def test_a_title_that_the_sentence_repeats_is_left_out():
-    said = Finding("high", "Not ranked: a, undefined.", "Not ranked", diagnostic="d", corpus="c")
-    assert group_statement([said]) == "d on c: Not ranked: a, undefined."
-    alone = Finding("medium", "a knows little.", "Unknown words", encoder="a")
-    assert group_statement([said], with_place=False) == "Not ranked: a, undefined."
-    assert group_statement([alone]) == "Unknown words. a knows little."
-
-
-@pytest.mark.parametrize(
-    ("style", "written"), [("percent", "b (12.0%)"), ("points", "b (+12.0 points)"), ("number", "b (0.120)")]
-)
-def test_figures_of_further_encoders_are_written_as_they_are_meant(style, written):
-    group = [finding(1, "a"), finding(1, "b", value=0.12, format=style)]
-    assert group_statement(group).endswith(f"The same is true of {written}.")
 
 
 def test_many_further_encoders_are_counted():
@@ -320,8 +218,3 @@ def test_control_characters_of_labels_are_made_visible():
     lines = screen(six_questions([evil], [finding(1, evil)], [Failure(evil, "", "", "it failed")]), 110)
     assert not any("\x1b" in line or "\u202e" in line for line in lines)
     assert any("a\\x1b[31mred\\nline" in line for line in lines)
-
-
-def test_without_findings_and_failures_there_are_no_empty_parts():
-    lines = screen(six_questions(["a"]), 110)
-    assert not any(line.startswith(("Findings", "  Next")) for line in lines)

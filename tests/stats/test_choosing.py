@@ -56,20 +56,3 @@ def test_it_is_never_above_the_value_on_the_items_it_is_chosen_on(seed):
     criterion, values, unit = drawn(seed)
     value, _ = cross_fit(criterion, values, unit, seed=0)
     assert values.min() <= value <= values[:, best_column(criterion.mean(axis=0))].mean() + 1e-12
-
-
-@given(st.integers(0, 10_000))
-def test_copies_of_all_items_in_their_units_change_nothing(seed):
-    criterion, values, unit = drawn(seed)
-    once = cross_fit(criterion, values, unit, seed=1)
-    twice = cross_fit(np.tile(criterion, (2, 1)), np.tile(values, (2, 1)), np.tile(unit, 2), seed=1)
-    assert twice[0] == pytest.approx(once[0])
-    assert twice[1] == once[1]
-
-
-def test_one_setting_that_is_best_for_every_unit_has_its_own_value():
-    criterion, values, unit = drawn(0)
-    criterion[:, 1] = 2
-    value, columns = cross_fit(criterion, values, unit, seed=0)
-    assert value == pytest.approx(values[:, 1].mean())
-    assert set(columns) == {1}

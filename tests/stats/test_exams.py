@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from embassay.core.types import Draws
-from embassay.diagnostics.published import published
 from embassay.stats.exams import (
     Answers,
     above,
@@ -92,28 +91,6 @@ def test_an_exam_is_500_times_100_questions_and_the_same_for_every_model():
 def test_spread_is_mean_and_percentiles():
     value, low, high = spread(np.arange(101.0)[:, None])
     assert (value[0], low[0], high[0]) == (50, 2.5, 97.5)
-
-
-def range_width(mean, mean_of_squares, length):
-    """The width of the range of 95 % of exams by the normal distribution."""
-    return 2 * 1.959964 * np.sqrt((mean_of_squares - mean**2) / length)
-
-
-def test_the_width_of_a_range_is_that_of_many_exams():
-    assert range_width(np.array([0.5]), np.array([0.5]), 100) == pytest.approx([2 * 1.959964 * 0.05], abs=1e-6)
-    success = np.random.default_rng(0).random(981) < 0.67
-    p = success.mean(keepdims=True)
-    _, low, high = spread(success[exams(981, DRAWS, "width", size=(20_000, 400))].mean(axis=1, keepdims=True))
-    assert high - low == pytest.approx(range_width(p, p, 400), abs=0.004)
-
-
-def test_the_paper_s_narrower_range_follows_from_its_higher_accuracy():
-    accuracy, low, high = np.array([line[1:4] for line in published("telecomquad")["rows"]]).T
-    width = range_width(accuracy, accuracy, 100)
-    # bge_large, fine-tuned, pre-trained and fine-tuned.
-    assert 100 * width[[1, 3, 4]] == pytest.approx([18.4, 15.2, 15.2], abs=0.1)
-    # All printed ranges are narrower than those of exams that are drawn with replacement.
-    assert ((high - low) / width).mean() == pytest.approx(0.88, abs=0.005)
 
 
 def test_above_is_strict():

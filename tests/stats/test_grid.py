@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.stats.grid import CELLS, Grid, cells
+from embassay.stats.grid import Grid, cells
 
 NAN = float("nan")
 AXES = [(-1.0, 1.0), (0.0, 0.37), (-0.0123, 0.4567)]
@@ -72,18 +72,6 @@ def test_spanning_by_hand():
     assert Grid.spanning(0.0, 10.0, 2).values == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("per_bin", [23, 11])
-@pytest.mark.parametrize(("low", "high"), AXES)
-def test_spanning_has_ten_bins_and_counts_inner_edges_twice(low, high, per_bin):
-    grid = Grid.spanning(low, high, per_bin)
-    assert grid.size == 10 * per_bin
-    assert (grid.values[0], grid.values[-1]) == (low, high)
-    assert (np.diff(grid.values) >= 0).all()
-    values, times = np.unique(grid.values, return_counts=True)
-    assert len(values) == 10 * (per_bin - 1) + 1
-    assert values[times == 2] == pytest.approx(np.linspace(low, high, 11)[1:-1])
-
-
 def test_the_authors_have_23_values_in_a_bin():
     assert Grid.spanning(0, 1).size == 230
 
@@ -124,11 +112,6 @@ def test_a_grid_of_one_value_is_reached_by_all_of_it_or_none(value, per_bin):
     assert grid.passed(margins).tolist() == [0, grid.size, grid.size, 0, grid.size, 0]
 
 
-def test_no_margins_pass_nothing():
-    grid = Grid.spanning(0, 1)
-    assert grid.passed(np.empty(0)).shape == grid.fraction(np.empty(0)).shape == (0,)
-
-
 # --- cells -----------------------------------------------------------------------------------------------
 
 
@@ -139,23 +122,6 @@ def test_cells_by_hand():
     first, second = np.array([0.1, 0.05, 0.3]), np.array([-0.1, 0.2, 0.05])
     expected = np.array([[0, 2, 0, 1], [1, 0, 2, 0], [1, 2, 0, 0]]) / 3
     assert cells(grid.fraction(first), grid.fraction(second)) == pytest.approx(expected, abs=1e-15)
-
-
-def test_a_single_pair_of_tolerances_puts_a_sample_in_one_cell():
-    first, second = np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
-    assert cells(first, second).tolist() == np.eye(4).tolist()
-    assert CELLS == ("TT", "TF", "FT", "FF")
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
-def test_the_cells_add_up_to_1(pairs):
-    first, second = np.array(pairs).T
-    found = cells(first, second)
-    assert found.shape == (len(pairs), 4)
-    assert ((found >= 0) & (found <= 1)).all()
-    assert found.sum(axis=1) == pytest.approx(np.ones(len(pairs)), abs=1e-12)
-    assert found[:, :2].sum(axis=1) == pytest.approx(first, abs=1e-12)
-    assert found[:, [0, 2]].sum(axis=1) == pytest.approx(second, abs=1e-12)
 
 
 def test_cells_of_an_undefined_margin_are_undefined():

@@ -82,21 +82,6 @@ def test_a_question_with_two_right_pages_by_hand():
     assert labels.of_items(np.array([True, False, True])).partners == 0
 
 
-@given(label_sets, st.data())
-def test_a_second_label_of_its_own_never_lowers_the_effective_number(sets, data):
-    place = data.draw(st.integers(0, len(sets) - 1))
-    more = [of_item | {100} if number == place else of_item for number, of_item in enumerate(sets)]
-    assert labels_of(more).effective_units >= labels_of(sets).effective_units - 1e-9
-
-
-@given(label_sets, st.integers(0, 100))
-def test_twice_the_documents_never_have_a_lower_effective_number(sets, seed):
-    row = np.rint(np.random.default_rng(seed).random(len(sets)))
-    doubled = [*sets, *({label + 100 for label in of_item} for of_item in sets)]
-    once = effective_number(labels_of(sets), [row], of_shares=True)
-    assert effective_number(labels_of(doubled), [np.tile(row, 2)], of_shares=True) >= once - 1e-9
-
-
 @pytest.mark.parametrize(
     ("unit", "reason"),
     [

@@ -56,11 +56,13 @@ def test_a_margin_passes_exactly_where_so_large_a_loss_has_a_probability_of_5_pe
     gains, unit, _ = check
     sums, sizes = np.bincount(unit, gains), np.bincount(unit).astype(float)
     added = float((sizes**2).sum() / sizes.sum())
-    probability = Groups(-sums, sizes, np.ones(len(sizes)), added, 1.0).probability(margin)
+    groups = Groups(-sums, sizes, np.ones(len(sizes)), added, 1.0)
     limit = loss_limit(gains, unit)
     assert limit >= -gains.mean() - 1e-9
     if abs(limit - margin) > 1e-6 and margin >= -gains.mean():
-        assert (limit <= margin) == (probability <= 0.05)
+        assert (limit <= margin) == (groups.probability(margin) <= 0.05)
+    if -gains.mean() + 1e-3 < limit < 1 - 1e-3:
+        assert groups.probability(limit) == pytest.approx(0.05, abs=1e-3)
 
 
 @pytest.mark.parametrize("margin", [0.05, 0.15, 0.3])
@@ -122,11 +124,6 @@ def test_five_thousand_unlike_items_take_a_moment():
 )
 def test_what_a_test_set_can_rule_out(items, points):
     assert whole_points(resolution(np.arange(items))) == points / 100
-
-
-def test_more_questions_never_rule_out_less():
-    resolutions = [resolution(np.arange(items)) for items in range(1, 400)]
-    assert resolutions == sorted(resolutions, reverse=True)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=200))

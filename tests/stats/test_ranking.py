@@ -58,24 +58,6 @@ def ndcg(k):
     return metric
 
 
-def test_by_hand_nothing_tied():
-    # Right documents at ranks 2 and 4.
-    found = places([(1, 1, 1), (3, 1, 1)])
-    assert found.success(1) == [0.0]
-    assert found.success(2) == [1.0]
-    assert found.recall(3) == [0.5]
-    assert found.reciprocal_rank() == [0.5]
-    assert found.average_precision() == pytest.approx([(1 / 2 + 2 / 4) / 2])
-    assert found.ndcg(10) == pytest.approx([(1 / log2(3) + 1 / log2(5)) / (1 + 1 / log2(3))])
-
-
-def test_one_right_document_among_the_tied():
-    # clip((K − g)/t, 0, 1): two before it, four tied, K = 5.
-    assert places([(2, 4, 1)]).success(5) == pytest.approx([0.75])
-    assert places([(5, 4, 1)]).success(5) == [0.0]
-    assert places([(0, 5, 1)]).success(5) == [1.0]
-
-
 @pytest.mark.parametrize("n", [6, 1000, 1_000_000])
 def test_a_constant_encoder_gets_what_blind_choice_gets(n):
     found = places([(0, n, 1)])
@@ -84,11 +66,6 @@ def test_a_constant_encoder_gets_what_blind_choice_gets(n):
     harmonic = sum(1 / i for i in range(1, n + 1))
     assert found.reciprocal_rank() == pytest.approx([harmonic / n], rel=1e-9)
     assert found.average_precision() == pytest.approx([harmonic / n], rel=1e-9)
-
-
-def test_several_right_ones_among_many_tied_are_drawn_without_replacement():
-    # 3 right of 10 tied, 4 drawn: 1 − C(7, 4)/C(10, 4).
-    assert places([(0, 10, 1)] * 3).success(4) == pytest.approx([1 - 35 / 210])
 
 
 def test_what_was_not_found_counts_as_right_and_adds_nothing():

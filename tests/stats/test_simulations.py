@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -149,41 +148,6 @@ def test_the_page_has_a_row_of_every_simulation():
     page = (ROOT / "docs" / "simulations.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `([\w-]+)` .* \|$", page, flags=re.M)) == set(REPEATS)
     assert len(page.split()) <= 1500
-
-
-@pytest.fixture
-def tool(monkeypatch):
-    """The script that writes the page."""
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    return import_module("simulate_statistics")
-
-
-def designs(wanted, *seen):
-    """Rows of one figure with one claim."""
-    return [Row(f"design {number}", "hits", wanted, value, 0.01, wanted) for number, value in enumerate(seen)]
-
-
-def test_a_row_of_the_page_has_the_range_over_its_designs_and_the_worst(tool):
-    simulation = every_simulation()["shares"]
-    coverage = tool.table_row(simulation, designs((0.93, 0.97), 0.94, 0.91, 1.0))
-    assert coverage == "| `shares` hits | 3: design 1 | 93-97 % | **91 to 100 %** | 400 |"
-    errors = tool.table_row(simulation, designs((0.0, 0.05), 0.02, 0.041, 0.0))
-    assert errors == "| `shares` hits | 3: design 1 | 0-5 % | 0 to 4.1 % | 400 |"
-
-
-def test_claims_have_rows_of_their_own_where_they_are_few(tool):
-    claims = [(0.0, 0.05), (0.2, 1.0), (0.8, 1.0)]
-    rows = [row for wanted in claims for row in designs(wanted, 0.5, 0.6)]
-    assert [group[0].wanted for group in tool.promises(rows)] == claims
-    assert tool.promises([*rows, *designs((0.9, 1.0), 0.9)]) == [[*rows, *designs((0.9, 1.0), 0.9)]]
-    # Any rate would do: nothing is promised.
-    assert tool.promises(designs((0.0, 1.0), 0.5)) == []
-
-
-def test_the_rows_of_one_simulation_are_replaced(tool):
-    page = f"Text.\n\n| heading |\n{tool.RULE}\n| `a` x | 1 |\n| `a` y | 2 |\n| `b` z | 3 |\n\nMore.\n"
-    assert tool.replaced(page, "a", ["| `a` x | 9 |"]) == page.replace("| `a` x | 1 |\n| `a` y | 2 |", "| `a` x | 9 |")
-    assert tool.replaced(page, "c", ["| `c` x | 9 |"]) == page.replace("| `a` x", "| `c` x | 9 |\n| `a` x")
 
 
 def test_the_generator_of_comparisons_gives_the_shares_and_correlations_that_it_is_asked_for():

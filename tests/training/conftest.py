@@ -1,5 +1,5 @@
 """The fixtures that tests of training and adaptation share."""
 
-from training.fixtures import base, stopped, tiny
+from training.fixtures import base, domain, stopped, tiny
 
-__all__ = ["base", "stopped", "tiny"]
+__all__ = ["base", "domain", "stopped", "tiny"]

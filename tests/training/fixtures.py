@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from embassay.training.negatives import Triplet
+
 
 @pytest.fixture(scope="session")
 def tiny():
@@ -21,6 +23,18 @@ def base(tiny, tmp_path_factory):
     for name in ("torch", "sentence_transformers", "accelerate", "datasets"):
         pytest.importorskip(name, reason="needs the extra train")
     return tiny.make_base(tmp_path_factory.mktemp("tiny"), prompts={"query": "query : "})
+
+
+@pytest.fixture(scope="session")
+def domain(tiny):
+    """A corpus, triplets of thirty of its questions, and the other ten questions."""
+    corpus = tiny.corpus()
+    text = {document.id: document.passages[0] for document in corpus.documents}
+    triplets = [
+        Triplet(q.question, text[q.right[0]], tuple(text[f"d{(n + step) % 40}"] for step in (7, 13)))
+        for n, q in enumerate(corpus.samples[:30])
+    ]
+    return corpus, triplets, corpus.samples[30:]
 
 
 @pytest.fixture(scope="session")

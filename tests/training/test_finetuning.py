@@ -21,18 +21,6 @@ def record(folder):
     return json.loads((folder / "training.json").read_text())
 
 
-@pytest.fixture(scope="module")
-def domain(tiny):
-    """A corpus, triplets of thirty of its questions, and the other ten questions."""
-    corpus = tiny.corpus()
-    text = {document.id: document.passages[0] for document in corpus.documents}
-    triplets = [
-        Triplet(q.question, text[q.right[0]], tuple(text[f"d{(n + step) % 40}"] for step in (7, 13)))
-        for n, q in enumerate(corpus.samples[:30])
-    ]
-    return corpus, triplets, corpus.samples[30:]
-
-
 @pytest.fixture
 def fine(tiny, base, domain):
     """Fine-tune the base on the domain."""

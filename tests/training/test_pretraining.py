@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.core.errors import InputError, ModelNotFoundError, OutputError, SpecError
+from embassay.core.errors import ModelNotFoundError, SpecError
 from embassay.core.types import Runtime, content_hash
 from embassay.models.neural import st
-from embassay.training.options import FinetuneOptions, SentenceRecipe
+from embassay.training.options import FinetuneOptions
 from embassay.training.pretraining import pretrain
-from embassay.training.stage import Stage
 
 pytestmark = pytest.mark.slow
 
@@ -104,47 +103,6 @@ def test_ctrl_c_keeps_the_last_checkpoint(pre, tiny, tmp_path, sigint):
     assert same(tiny, tmp_path / "whole", tmp_path / "out")
 
 
-@pytest.mark.slow
-def test_the_same_command_again_trains_nothing_and_another_is_refused(pre, stopped, tmp_path):
-    pre(tmp_path / "out")
-    again = stopped(1)
-    assert pre(tmp_path / "out", again).notes == ("this model was already trained; nothing was done",)
-    assert not again.seen
-    message = (
-        r"contains a training with other settings \(different: rate\); choose another folder with -o, or pass --over"
-    )
-    with pytest.raises(OutputError, match=message):
-        pre(tmp_path / "out", rate=1e-4)
-    assert [p.name for p in tmp_path.iterdir()] == ["out"]
-
-
-@pytest.mark.slow
-def test_a_checkpoint_of_other_data_is_refused(pre, tiny, stopped, tmp_path):
-    advance = stopped(5)
-    with pytest.raises(advance.error):
-        pre(tmp_path / "out", advance)
-    with pytest.raises(
-        OutputError, match=r"out\.training: contains a training with other settings \(different: data\)"
-    ):
-        pre(tmp_path / "out", sentences=tiny.sentences(seed=2))
-
-
-def test_a_foreign_folder_is_left_alone(pre, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "letter.txt").write_text("dear")
-    with pytest.raises(OutputError, match="is not empty and was not written by"):
-        pre(tmp_path / "out")
-    assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
-
-
-@pytest.mark.parametrize(
-    ("folder", "spec"),
-    [(".adapted/x", "./.adapted/x"), ("~x", "./~x"), ("a/x", "./a/x"), ("../x", "../x"), ("/a/x", "/a/x")],
-)
-def test_a_folder_is_written_as_the_spec_that_loads_it(folder, spec):
-    assert Stage(Path(folder), "pretraining", SentenceRecipe(), {}).spec == spec
-
-
 def test_a_loss_that_is_no_number_ends_the_training(pre, tmp_path):
     from embassay.core.errors import EncoderError
 
@@ -223,11 +181,6 @@ def test_models_that_cannot_be_trained_are_refused(tiny, base, tmp_path):
     with pytest.raises(ModelNotFoundError, match="not a model"):
         go(bare)
     assert not (tmp_path / "out").exists()
-
-
-def test_no_sentences_are_refused(pre, tmp_path):
-    with pytest.raises(InputError, match="needs sentences of the documents, but there are none"):
-        pre(tmp_path / "out", sentences=[])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from embassay.core.errors import EncoderError
 from embassay.training import checkpoints, finetuning, trainer
 from embassay.training.finetuning import finetune
-from embassay.training.negatives import Mined, Triplet
+from embassay.training.negatives import Mined
 from embassay.training.pretraining import pretrain
 
 # Each test trains a model several times.
@@ -18,17 +18,6 @@ pytestmark = pytest.mark.slow
 
 def contents(folder):
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-
-
-@pytest.fixture(scope="module")
-def domain(tiny):
-    corpus = tiny.corpus()
-    text = {document.id: document.passages[0] for document in corpus.documents}
-    triplets = [
-        Triplet(q.question, text[q.right[0]], tuple(text[f"d{(n + step) % 40}"] for step in (7, 13)))
-        for n, q in enumerate(corpus.samples[:30])
-    ]
-    return corpus, triplets, corpus.samples[30:]
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +39,6 @@ def learn(tiny, base, domain):
 def undisturbed(learn, tmp_path_factory):
     """What a training with the default settings writes."""
     return contents(learn(tmp_path_factory.mktemp("undisturbed") / "whole").folder)
-
-
-@pytest.fixture(scope="module")
-def stopped_at_11(learn, stopped, tmp_path_factory):
-    """The work folder of a training with the default settings that was killed after 11 steps."""
-    folder = tmp_path_factory.mktemp("stopped") / "killed"
-    advance = stopped(11)
-    with pytest.raises(advance.error):
-        learn(folder, advance=advance)
-    return folder.with_name("killed.training")
 
 
 @pytest.mark.parametrize("how", ["mnr", "mlm"])

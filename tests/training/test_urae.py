@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from embassay.core.errors import InputError, OutputError, SourceError
+from embassay.core.errors import InputError, SourceError
 from embassay.models.static.trees import balanced, right
 from embassay.run.resolve import load_encoder
 from embassay.training.options import UraeOptions
@@ -18,7 +18,6 @@ from embassay.training.unfolding import Learner  # noqa: E402
 
 SUBJECTS = ["the baker", "the old man", "a child", "the cat", "nobody"]
 LINES = [f"{who} {does}." for who in SUBJECTS for does in ("sleeps", "sees the garden", "is not at home", "waits here")]
-VECTORS = ["the 0.4 -0.2 0.1", "The 9 9 9", "Cat 0.2 0.6 -0.3", "sleeps -0.5 0.1 0.2", ". 0.0 0.3 0.3"]
 FILES = {"words.npy", "fold.npy", "fold_bias.npy", "unfold.npy", "unfold_bias.npy", "urae.json"}
 
 
@@ -177,16 +176,6 @@ def test_the_penalty_is_in_the_gradient():
         assert np.array_equal(decayed[f"{name}_sum"], plain[f"{name}_sum"])
 
 
-def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
-    seen = []
-    monkeypatch.setattr(Learner, "step", lambda self, rows, trees: seen.append([len(own) for own in rows]) or 0.0)
-    train(text, tmp_path / "model", dim=2, epochs=2)
-    first, second = [*seen[0], *seen[1]], [*seen[2], *seen[3]]
-    assert [len(batch) for batch in seen] == [16, 4, 16, 4]
-    assert first != second
-    assert sorted(first) == sorted(second)
-
-
 def test_known_words_are_now_and_then_unknown():
     counts = np.array([0, 1, 1000])
     material = urae.TreeSentences([], [np.array([1, 2] * 5000)], [], counts, [])
@@ -201,17 +190,6 @@ def test_sentences_too_short_or_too_long_are_left_out(tmp_path):
     trained = train(tmp_path / "text.txt", tmp_path / "model", dim=4, epochs=1)
     assert trained.notes == ("2 of 22 sentences were left out: fewer than 2 or more than 200 words",)
     assert "yes" not in record(trained.folder)["vocabulary"]
-
-
-def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text, tmp_path):
-    train(text, tmp_path / "model", dim=4, epochs=1)
-    before = files(tmp_path / "model")
-    assert "already" in train(text, tmp_path / "model", dim=4, epochs=1, advance=stop_at(0)).notes[0]
-    with pytest.raises(OutputError, match="other settings \\(different: dim, rate\\)"):
-        train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5)
-    assert files(tmp_path / "model") == before
-    train(text, tmp_path / "model", dim=5, epochs=1, rate=0.5, overwrite=True)
-    assert record(tmp_path / "model")["settings"]["dim"] == 5
 
 
 @pytest.mark.parametrize(

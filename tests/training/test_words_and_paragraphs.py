@@ -11,7 +11,6 @@ import pytest
 
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
-from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError, MissingExtraError, SourceError, SpecError
 from embassay.core.randomness import generator
 from embassay.models.static.word_files import read
@@ -82,12 +81,6 @@ def test_a_stopped_training_goes_on_and_gives_the_same_bytes(name, text, tmp_pat
     # Sentences are counted on, over all epochs; none was read twice.
     assert begun == sorted(begun)
     assert begun[-1] == 4 * 1200
-
-
-def test_another_seed_gives_other_bytes(text, tmp_path):
-    for seed in (0, 1):
-        train_words(text, tmp_path / str(seed), dim=5, epochs=1, seed=seed)
-    assert content(tmp_path / "0")["words.bin"] != content(tmp_path / "1")["words.bin"]
 
 
 def test_words_of_a_topic_come_to_lie_together(text, tmp_path):
@@ -171,17 +164,6 @@ def test_a_missing_gensim_is_said(text, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 14, 0))
     with pytest.raises(InputError, match=r"not available for Python 3\.14"):
         train_words(text, tmp_path / "model")
-
-
-def test_the_command_says_where_the_model_is(text, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    asked = ["train", "paragraphs", "--text", "text.txt", "-o", "my model", "--dim", "4", "--epochs", "1"]
-    assert exit_code_of(asked) == 0
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.splitlines() == ["model: my model", "assay it with: embassay run -e 'paragraphs:my model'"]
-    assert exit_code_of([*asked, "--model", "dbow"]) == 2
-    assert "contains a training with other settings (different: model)" in capsys.readouterr().err
 
 
 @pytest.mark.slow
