@@ -18,12 +18,11 @@ from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
 from embassay.cli.bless import bless
-from embassay.cli.build import rate
+from embassay.cli.build import add_build_commands, build, rate
 from embassay.cli.check import check
 from embassay.cli.compare import compare
 from embassay.cli.demo import demo
 from embassay.cli.encode import encode
-from embassay.cli.generate import build
 from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag
 from embassay.cli.plan import plan
 from embassay.cli.report import report
@@ -246,7 +245,7 @@ def exit_code_of(arguments: list[str] | None) -> int:
         arguments = sys.argv[1:]
     try:
         # cyclopts needs to know all commands before it reads the arguments.
-        _add_build_command(arguments)
+        add_build_commands(arguments)
         code: object = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         # Here, because a full disk is reported below.
         sys.stdout.flush()
@@ -289,19 +288,6 @@ def _interrupted(arguments: list[str]) -> str:
     if any(argument.startswith("--generator") for argument in arguments):
         return "interrupted; only the generator's answers are kept: repeat the command to continue"
     return "interrupted; nothing was written"
-
-
-def _add_build_command(arguments: list[str]) -> None:
-    """Make ``embassay build KIND`` known where KIND is a plug-in without a command written by hand."""
-    if len(arguments) < 2 or arguments[0] != "build":
-        return
-    kind = arguments[1]
-    # "embassay build --help" names no kind.
-    if kind.startswith("-"):
-        return
-    from embassay.cli.other_kinds import add_command
-
-    add_command(build, kind)
 
 
 if __name__ == "__main__":
