@@ -36,9 +36,11 @@ def test_a_missing_extra_has_the_pip_line(monkeypatch):
         ENCODERS.module("bow")
 
 
-def test_entry_points_are_a_second_source(monkeypatch):
+def test_entry_points_are_a_second_source(monkeypatch, tmp_path):
     from importlib.metadata import EntryPoint
 
+    # What is installed is looked up once for each sys.path.
+    monkeypatch.syspath_prepend(tmp_path)
     point = EntryPoint("theirs", "embassay.models.lexical.bow", "embassay.encoders")
     monkeypatch.setattr(
         "importlib.metadata.entry_points", lambda group: [point] if group == "embassay.encoders" else []
