@@ -16,9 +16,9 @@ from pathlib import Path
 from rich.text import Text
 
 from embassay._version import __version__
+from embassay.core.cores import cores
 from embassay.core.formatting import counted, written_bytes
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
-from embassay.core.processes.cores import cores
 from embassay.core.store.files import default_folder, exists, size_of
 from embassay.models.neural.library import devices_here
 from embassay.models.neural.locations import BUNDLED_PACKAGE

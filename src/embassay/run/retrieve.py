@@ -19,7 +19,6 @@ import numpy as np
 from embassay.core.errors import EncoderError
 from embassay.core.formatting import counted, names
 from embassay.core.grouping import grouped
-from embassay.core.processes.pending import Submit
 from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
@@ -44,14 +43,14 @@ NAMED = 3
 """Ids that a note names, at most."""
 
 
-def runs_of(plan: Plan, cache: VectorCache | None, folder: RunFolder | None, submit: Submit) -> dict[str, CandidateRun]:
+def runs_of(plan: Plan, cache: VectorCache | None, folder: RunFolder | None) -> dict[str, CandidateRun]:
     """Return by label the run of each entry, after those that it is built on."""
     run_of: dict[str, CandidateRun] = {}
     for entry in in_scoring_order(plan.entries):
         if entry.retriever:
-            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, submit, others=run_of)
+            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, others=run_of)
         else:
-            run_of[entry.label] = EncoderRun(entry, plan, cache, folder, submit)
+            run_of[entry.label] = EncoderRun(entry, plan, cache, folder)
     return run_of
 
 
