@@ -34,9 +34,6 @@ from embassay.core.plugins import PluginWarning
 
 INTERRUPTED = 130
 
-RESUMES = ("run", "train", "adapt", "encode", "reproduce")
-"""The commands that continue after an interruption, from the vectors, scores, checkpoints or parts that they keep."""
-
 # The modules of the commands import what they need inside their functions, so that 'embassay --help' stays fast.
 app = App(
     name="embassay",
@@ -269,25 +266,12 @@ def exit_code_of(arguments: list[str] | None) -> int:
         say(f"embassay: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
-        say(_interrupted(arguments))
+        say("interrupted; finished work is kept: repeat the command to continue")
         return INTERRUPTED
     except OSError as error:
         # Errors with files become InputError where the file is known. The rest is the system's, such as a full disk.
         say(f"embassay: {error.strerror or error}")
         return WRONG_INPUT
-
-
-def _interrupted(arguments: list[str]) -> str:
-    """Say what an interrupted command leaves."""
-    command = arguments[0] if arguments else ""
-    if command in RESUMES:
-        return "interrupted; finished work is kept: repeat the command to continue"
-    if command != "build":
-        return "interrupted"
-    # The answers of a generator cost money, so they are kept in a journal.
-    if any(argument.startswith("--generator") for argument in arguments):
-        return "interrupted; only the generator's answers are kept: repeat the command to continue"
-    return "interrupted; nothing was written"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import chdir, nullcontext, redirect_stdout
+import shlex
+import sys
+from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +13,8 @@ from embassay.cli.parameters import FINE
 
 FEW = 25
 """Questions that show too little."""
+OUTCOMES = {0: "no regression is shown", 1: "regression"}
+"""What an exit code of ``embassay check`` means."""
 
 
 def demo() -> int:
@@ -27,9 +31,9 @@ def demo() -> int:
         Path("few.csv").write_text("".join(lines[: FEW + 1]), encoding="utf-8")
 
         tell("1. Which encoder? 30 pages of a handbook, and 135 questions about them.")
-        _run("first", model, shows_answer=True)
+        _run("first", model, is_shown=True)
         tell("\n2. What the model does today becomes the baseline.")
-        _bless("first")
+        _embassay("bless first -o first-baseline")
         tell(f"\n3. A change for the worse: the model becomes {worse}, to save space.")
         _run("smaller", worse)
         smaller = _check("smaller", "first")
@@ -38,7 +42,7 @@ def demo() -> int:
         same = _check("equal", "first")
         tell(f"\n5. The change of 3, judged by {FEW} questions.")
         _run("few", model, "few.csv")
-        _bless("few")
+        _embassay("bless few -o few-baseline")
         _run("few-smaller", worse, "few.csv")
         few = _check("few-smaller", "few")
         tell("\nThe decision")
@@ -70,37 +74,24 @@ def _models() -> tuple[str, str, str]:
     return "hashing", "hashing,dim=24", "hashing,dim=512"
 
 
-def _run(out: str, model: str, questions: str = "questions.csv", *, shows_answer: bool = False) -> None:
-    """Say the command of a run on the handbook and carry it out; the first screen is printed if asked for."""
-    from embassay.run.command import carry_out
-    from embassay.run.request import RunRequest
+def _embassay(command: str, *unsaid: str, is_shown: bool = True) -> int:
+    """Say a command and carry it out, with further options that are not said; return its exit code."""
+    from embassay.cli.app import exit_code_of
 
-    encoder, corpus = f"model={model}", f"handbook=docs,questions={questions}"
-    tell(f"$ embassay run -e {encoder} -c {corpus} -o {out}")
-    request = RunRequest(
-        [encoder], [corpus], out=Path(out), cache=Path("cache").absolute(), quiet=True, robustness=False
-    )
-    with nullcontext() if shows_answer else redirect_stdout(StringIO()):
-        carry_out(request)
+    tell(f"$ embassay {command}")
+    screen = nullcontext() if is_shown else redirect_stdout(StringIO())
+    with screen, redirect_stderr(sys.stdout):
+        return exit_code_of([*shlex.split(command), *unsaid])
 
 
-def _bless(run: str) -> None:
-    """Make a run the baseline."""
-    from embassay.comparison.baseline import bless, what_a_baseline_shows
-
-    tell(f"$ embassay bless {run} -o {run}-baseline")
-    folder, _ = bless(Path(run), Path(f"{run}-baseline"))
-    for sentence in what_a_baseline_shows(folder):
-        tell(sentence)
+def _run(out: str, model: str, questions: str = "questions.csv", *, is_shown: bool = False) -> None:
+    """Run a model on the handbook."""
+    command = f"run -e model={model} -c handbook=docs,questions={questions} -o {out}"
+    _embassay(command, "--quiet", "--no-trust", "--cache", "cache", is_shown=is_shown)
 
 
 def _check(run: str, blessed: str) -> str:
     """Check a run against the baseline of another; return the outcome."""
-    from embassay.comparison import gate, gate_files
-
-    tell(f"$ embassay check {run} --baseline {blessed}-baseline")
-    outcome = gate.check(Path(run), Path(f"{blessed}-baseline"))
-    for line in gate_files.terminal_lines(outcome):
-        tell(line)
-    tell(f"exit code {outcome.exit_code}")
-    return outcome.outcome
+    code = _embassay(f"check {run} --baseline {blessed}-baseline")
+    tell(f"exit code {code}")
+    return OUTCOMES[code]
