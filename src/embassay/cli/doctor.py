@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import sys
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +26,6 @@ from embassay.reports.terminal import stdout
 CORE = ("numpy", "scipy", "scikit-learn", "polars")
 REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == '([\w-]+)'")
 """A package that an extra requires, as the metadata of this package have it."""
-PYTHON_BELOW = re.compile(r"python_version < '3\.(\d+)'")
 VARIABLES = ("EMBASSAY_CACHE", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 """What in the environment decides where models and vectors are found, or how fast they are made; none is a secret."""
 TITLE_WIDTH = 12
@@ -75,9 +73,7 @@ def _extras() -> list[str]:
     packages_of: dict[str, list[str]] = {}
     for requirement in requires("embassay") or ():
         found = REQUIREMENT.match(requirement)
-        below = PYTHON_BELOW.search(requirement)
-        # A package may be required by older versions of Python only.
-        if found and not (below and sys.version_info >= (3, int(below[1]))):
+        if found:
             packages_of.setdefault(found[2], []).append(found[1])
     del packages_of["all"]
     lines = []

@@ -85,7 +85,12 @@ def compare(
     pairs, notes, refused = list[Pair](), list(_notes_on_settings(stored)), list[str]()
     for task in tasks:
         for name, *sides in encoders:
-            columns = [column for run, label in sides for column in run.columns if column.is_headline_of(task, label)]
+            columns = [
+                column
+                for run, label in sides
+                for column in run.columns
+                if column.is_headline and (column.task, column.encoder) == (task, label)
+            ]
             if len(columns) == 2:
                 try:
                     notes += mismatch(*columns)

@@ -91,10 +91,6 @@ class ItemColumn:
         """Diagnostic and corpus, by their labels."""
         return self.key.diagnostic, self.key.corpus
 
-    def is_headline_of(self, task: tuple[str, str], encoder: str) -> bool:
-        """Return whether it is the headline of an encoder in a diagnostic on a corpus."""
-        return self.is_headline and (self.task, self.encoder) == (task, encoder)
-
     @property
     def of_shares(self) -> bool:
         """Whether the values are yes and no, or shares of them."""

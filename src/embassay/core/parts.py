@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,13 +238,7 @@ class PartDocuments(StoredDocuments):
         """Return the number of rows."""
         return len(self._vectors)
 
-    @overload
-    def __getitem__(self, place: int) -> Document: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Document, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> Document | tuple[Document, ...]:
+    def __getitem__(self, place: Any) -> Any:
         """Return a document by its row, or several."""
         if isinstance(place, slice):
             return tuple(self[row] for row in range(len(self))[place])
