@@ -60,10 +60,7 @@ build = App(
 
 
 def add_build_commands(arguments: list[str]) -> None:
-    """Make ``embassay build KIND`` known, for each builder; only the one that ``arguments`` name is imported.
-
-    The others may take seconds to import, or need extras that are not installed.
-    """
+    """Make ``embassay build KIND`` known, for each builder; only the one that ``arguments`` name gets its options."""
     if arguments[:1] != ["build"]:
         return
     for name in BUILDERS.names():

@@ -53,7 +53,7 @@ def show(what: str | None) -> None:
         If ``what`` is not a kind.
     """
     titles = (*KINDS, SETS, PROFILES_LISTED, METRICS)
-    if what not in (None, *titles):
+    if what is not None and what not in titles:
         raise UnknownNameError("kind of plug-in", what, titles)
     console = stdout()
     for title in titles[:-1] if what is None else [what]:

@@ -12,7 +12,6 @@ with :func:`left_out`.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib
 import importlib.metadata
@@ -21,7 +20,7 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -29,7 +28,6 @@ from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from embassay.core.errors import (
     EmbassayError,
@@ -113,7 +111,8 @@ class Folder:
 
     def missing(self, module: ModuleType) -> tuple[str, ...]:
         """Return the packages that a plug-in requires and that are not installed."""
-        return _not_installed(getattr(module, "REQUIRES", ()))
+        packages = getattr(module, "REQUIRES", ())
+        return tuple(package for package in packages if importlib.util.find_spec(package) is None)
 
     @contextmanager
     def guarded(self, name: str) -> Iterator[None]:
@@ -146,24 +145,13 @@ class Folder:
 
     def describe(self, name: str) -> tuple[str, str | None, bool]:
         """Return the first line of its docstring, its extra or None, and whether it can be used now."""
-        if name not in self.own_names():
-            module = self.module(name)
-            with self.guarded(name):
-                return first_line_of(module.__doc__ or ""), getattr(module, "EXTRA", None), True
-        # The source is parsed, because importing every plug-in would take seconds.
-        tree = ast.parse(self._own_files()[name].read_text(encoding="utf-8"))
-        constants: dict[str, Any] = {"EXTRA": None, "REQUIRES": ()}
-        for node in tree.body:
-            match node:
-                case ast.Assign(targets=[ast.Name("EXTRA" | "REQUIRES" as constant)], value=value):
-                    constants[constant] = ast.literal_eval(value)
-        usable = not _not_installed(constants["REQUIRES"])
-        return first_line_of(ast.get_docstring(tree) or ""), constants["EXTRA"], usable
+        module = self._imported(name)
+        with self.guarded(name):
+            return first_line_of(module.__doc__ or ""), getattr(module, "EXTRA", None), not self.missing(module)
 
     def options(self, name: str) -> tuple[str, ...]:
         """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
-        # The options of our plug-ins are listed even if their extra is not installed.
-        module = self._import_own(name) if name in self.own_names() else self.module(name)
+        module = self._imported(name)
         options = []
         with self.guarded(name):
             for parameter in inspect.signature(getattr(module, self.function)).parameters.values():
@@ -176,6 +164,10 @@ class Folder:
     def _own_files(self) -> dict[str, Path]:
         """Return the files of our own plug-ins by name."""
         return _files_with(self.function, _folder_of(self.package))
+
+    def _imported(self, name: str) -> ModuleType:
+        """Import a plug-in; of ours also one whose extra is not installed."""
+        return self._import_own(name) if name in self.own_names() else self.module(name)
 
     def _import_own(self, name: str) -> ModuleType:
         inside = self._own_files()[name].relative_to(_folder_of(self.package)).with_suffix("")
@@ -251,10 +243,6 @@ def _outermost_package(module: str) -> ModuleSpec | None:
         if spec is not None and spec.origin:
             return spec
     return None
-
-
-def _not_installed(packages: Iterable[str]) -> tuple[str, ...]:
-    return tuple(package for package in packages if importlib.util.find_spec(package) is None)
 
 
 @cache
