@@ -27,8 +27,6 @@ class Column:
         How it is written; by default as the diagnostic declares the metric.
     similarity_function
         The similarity function of the rows; empty for the first similarity function of the result.
-    interval
-        Whether the interval is shown too.
     level
         What the ``chance`` of the verdict is called, where that is not the value of a guess: ``0``.
     says
@@ -41,7 +39,6 @@ class Column:
     condition: str = ""
     similarity_function: str = ""
     format: Format = "declared"
-    interval: bool = True
     level: str = "chance"
     says: str = ""
 
@@ -88,16 +85,13 @@ class SubsetTable:
 
     Attributes
     ----------
-    prefixes
-        What the subsets' names start with; a prefix without a colon is a whole name.
-    others
-        Take all subsets but these.
+    without
+        Subsets that it leaves out.
     """
 
     title: str
     metric: str
-    prefixes: tuple[str, ...]
-    others: bool = False
+    without: tuple[str, ...] = ()
     note: str = ""
     format: Format = "declared"
 

@@ -242,7 +242,7 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     shown = []
     items: dict[str, int] = {}
     for row in scope.rows:
-        if row.metric == part.metric and not row.condition and _matches(row.subset, part):
+        if row.metric == part.metric and not row.condition and row.subset not in part.without:
             shown.append(row)
             items[row.subset] = max(items.get(row.subset, 0), row.items + row.undefined)
     if not shown:
@@ -374,14 +374,6 @@ def _fraction(numerator: int, denominator: int) -> Cell:
     return Cell(f"{numerator:,}/{denominator:,}", shade=numerator / denominator)
 
 
-def _matches(subset: str, part: SubsetTable) -> bool:
-    """Return whether a table shows a subset: with ``others``, those that no prefix matches."""
-    for prefix in part.prefixes:
-        if subset == prefix or (prefix.endswith(":") and subset.startswith(prefix)):
-            return not part.others
-    return part.others
-
-
 def _name_cell(scope: Scope, encoder: str) -> Cell:
     """Return the cell with the name of an encoder."""
     if scope.is_baseline(encoder):
@@ -396,10 +388,7 @@ def number_cell(row: Row | None, column: Column) -> Cell:
     signed = column.format == "points"
     # The heading of the column names the unit.
     text = without_points(number(row.value, column.format, signed))
-    ends = ""
-    if column.interval:
-        ends = interval(row.low, row.high, column.format, signed)
-    return Cell(text, ends, remark(row))
+    return Cell(text, interval(row.low, row.high, column.format, signed), remark(row))
 
 
 def heading_of(column: Column) -> str:
