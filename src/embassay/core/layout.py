@@ -27,6 +27,8 @@ class Column:
         How it is written; by default as the diagnostic declares the metric.
     similarity_function
         The similarity function of the rows; empty for the first similarity function of the result.
+    interval
+        Whether the interval is shown too.
     level
         What the ``chance`` of the verdict is called, where that is not the value of a guess: ``0``.
     says
@@ -39,6 +41,7 @@ class Column:
     condition: str = ""
     similarity_function: str = ""
     format: Format = "declared"
+    interval: bool = True
     level: str = "chance"
     says: str = ""
 

@@ -388,7 +388,10 @@ def number_cell(row: Row | None, column: Column) -> Cell:
     signed = column.format == "points"
     # The heading of the column names the unit.
     text = without_points(number(row.value, column.format, signed))
-    return Cell(text, interval(row.low, row.high, column.format, signed), remark(row))
+    ends = ""
+    if column.interval:
+        ends = interval(row.low, row.high, column.format, signed)
+    return Cell(text, ends, remark(row))
 
 
 def heading_of(column: Column) -> str:
