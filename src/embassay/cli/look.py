@@ -24,8 +24,8 @@ from embassay.search.retrievers.base import Questions, Retriever
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
-NAME_WIDTH = 16
-"""Characters of the column with the names of a sample's texts."""
+NAME_WIDTH = 11
+"""Characters of the column with the names of a sample's texts, at least."""
 MOST_LABELS = 5
 """Right documents that are named with the number of their questions, at most."""
 BEGINNING = 60
@@ -68,8 +68,10 @@ def _show_corpus(corpus: AnyCorpus, console: Console) -> None:
         print_line(console, line, indent=4)
     for sample in corpus.samples[:SAMPLES]:
         print_line(console, f"  sample {sample.id}:", indent=4)
-        for name, text in corpus.shown(sample.id).items():
-            print_line(console, f"    {name:<{NAME_WIDTH}} {begun(text)}", indent=NAME_WIDTH + 5)
+        fields = corpus.shown(sample.id)
+        width = max(NAME_WIDTH, *map(len, fields))
+        for name, text in fields.items():
+            print_line(console, f"    {name:<{width}} {begun(text)}", indent=width + 5)
 
 
 def _corpus_lines(corpus: AnyCorpus) -> list[str]:
