@@ -149,6 +149,8 @@ def _carry_out(kind: str, source: Path, out: Path, overwrite: bool, options: dic
     say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')} in {built.time_taken}")
     for reason, number in built.rejected.most_common(REASONS):
         say(f"left out: {number:,} × {reason}")
+    if (more := len(built.rejected) - REASONS) > 0:
+        say(f"{counted(more, 'more reason')} for leaving out rows: see the data card")
     places = SetFiles(out)
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():

@@ -60,12 +60,14 @@ def reproduce(
     bench = Bench(data, models, output_path(out))
     exhibits = []
     for name in [paper] if paper else get_args(Paper):
+        if list_:
+            print_line(stdout(), f"{name}: {published(name)['title']}")
         for exhibit in published(name)["exhibits"]:
-            title = f"{name}, {exhibit['exhibit']}: {exhibit['title']}"
+            title = f"{exhibit['exhibit']}: {exhibit['title']}"
             if list_:
                 print_line(stdout(), f"{title}. {exhibit['needs']}", 2)
             else:
-                say(title)
+                say(f"{name}, {title}")
                 exhibits.append(list(figures(name, exhibit, bench)))
     if exhibits:
         say(f"The scores are in {bench.out}.")
