@@ -24,6 +24,7 @@ import numpy as np
 from scipy import stats
 
 from embassay.core.columns import read_columns
+from embassay.core.metric_key import MetricKey
 from embassay.core.types import Draws
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
@@ -86,7 +87,7 @@ def cluster_error_of_deltagate(a, b, unit):
 def compared(a, b, unit):
     """Return Embassay's comparison of the two systems."""
     roles = Roles(("a",), lexical="b")
-    (found,) = compare_means({"a": a, "b": b}, Labels.of(unit), roles, Draws(), of_shares=True)
+    (found,) = compare_means(MetricKey("accuracy"), {"a": a, "b": b}, Labels.of(unit), roles, Draws(), of_shares=True)
     return found
 
 

@@ -31,10 +31,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from embassay.core.columns import read_columns
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import Standings
 from embassay.core.types import Draws
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.stats.best import Standings
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
 from embassay.stats.permutation import holm
@@ -119,10 +120,10 @@ def over_documents(scores, unit, *, corrected=False):
     p = np.ones((len(scores), len(scores)))
     of_shares = bool(np.isin(scores, (0, 1)).all())
     labels, options = Labels.of(unit), {"of_shares": of_shares, "is_bounded": of_shares}
-    found = compare_means(values, labels, Roles(tuple(names)), Draws(0, 100), **options)
+    found = compare_means(MetricKey("accuracy"), values, labels, Roles(tuple(names)), Draws(0, 100), **options)
     for one in found:
         a, b = int(one.a), int(one.b)
-        p[a, b] = p[b, a] = one.p_adjusted if corrected else one.p
+        p[a, b] = p[b, a] = one.p_holm if corrected else one.p
     better, best = from_p(scores, p)
     if corrected:
         means = {name: float(row.mean()) for name, row in values.items()}

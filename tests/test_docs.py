@@ -116,7 +116,7 @@ def test_there_are_examples_to_test():
     assert README.count("```console") == 1
     assert len(CONSOLE) == 4
     assert len(PYTHON) == 1
-    assert sum(len(commands_of(section)) for section in SECTIONS) == 19
+    assert sum(len(commands_of(section)) for section in SECTIONS) == 18
 
 
 @pytest.mark.parametrize("page", FILES, ids=lambda page: page.name)
@@ -154,11 +154,19 @@ def test_the_guide_names_every_option_of_a_diagnostic_in_its_row():
             assert f"`{option.partition('=')[0]}" in row, f"{name}: {option}"
 
 
-def test_the_guide_names_every_option_of_every_plug_in():
-    from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS
+def test_the_guide_names_every_option_of_a_config_file_and_of_python():
+    from embassay.run.options import FILE, PYTHON, options_in
 
-    text = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("guide.md", "negated_antonyms.md"))
-    for folder in (ENCODERS, CORPORA, DIAGNOSTICS):
+    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    section = guide.split("## Options of a run\n")[1].split("\n## ")[0]
+    assert set(re.findall(r"`([a-z]+)`", section)) == {*options_in(FILE), *options_in(PYTHON)}
+
+
+def test_the_pages_name_every_option_of_every_plug_in():
+    from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
+
+    text = "".join(page.read_text(encoding="utf-8") for page in FILES)
+    for folder in (ENCODERS, RETRIEVERS, CORPORA, DIAGNOSTICS):
         for name in folder.names():
             # Not through folder.module, which refuses those whose extra is not installed.
             for option in (told.partition("=")[0] for told in folder.options(name)):

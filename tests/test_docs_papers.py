@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from embassay.core.layout import Matrix
+from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result, Verdict
 from embassay.reports.layouts import layouts
@@ -21,7 +22,7 @@ DRAWN = {"table": tuple(TABLES), "figure": (*CHARTS, *SPLIT, Matrix)}
 @pytest.fixture(scope="module")
 def pages():
     """The layout of every diagnostic."""
-    verdicts = tuple(Verdict(name, "", "", 0, 0) for name in DIAGNOSTICS.own_names())
+    verdicts = tuple(Verdict(MetricKey("", diagnostic=name, corpus=""), 0, 0) for name in DIAGNOSTICS.own_names())
     return layouts(Result(0, 0, verdicts=verdicts))
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result, Row, Verdict
 from embassay.core.types import ItemScores
 
@@ -49,7 +50,8 @@ class Counting:
             for s in scores
         ]
         origin = scores[0].origin
-        verdict = Verdict(origin.diagnostic, origin.corpus, "counted", len(scores[0].item), len(scores[0].item))
+        key, items = MetricKey("counted", diagnostic=origin.diagnostic, corpus=origin.corpus), len(scores[0].item)
+        verdict = Verdict(key, items, items)
         return Result(draws.seed, draws.resamples, rows=tuple(rows), verdicts=(verdict,))
 '''
 LAYOUT = """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from embassay.core.result import Difference, Result, Row, Verdict
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import Comparison, Result, Row, Verdict, between
 
 ROW = Row(
     "retrieval", "docs", "bow", "all", "cosine", "", "Success@5", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"
@@ -12,10 +13,10 @@ ROW = Row(
 
 
 def test_a_verdict_has_the_key_of_the_rows_that_it_ranks_by():
-    ranked = Verdict("retrieval", "docs", "Success@5", items=10, units=10, similarity_function="cosine")
+    ranked = Verdict(KEY, items=10, units=10)
     assert ranked.key.covers(ROW.key)
     assert not ranked.key.covers(replace(ROW, similarity_function="dot").key)
-    assert replace(ranked, similarity_function="").key.covers(replace(ROW, similarity_function="dot").key)
+    assert replace(KEY, similarity_function="").covers(replace(ROW, similarity_function="dot").key)
     for other in ({"diagnostic": "shift"}, {"metric": "RR"}, {"subset": "a"}, {"condition": "whiten"}):
         assert not ranked.key.covers(replace(ROW, **other).key)
     # The rows of a verdict are those of its corpus.
@@ -24,22 +25,20 @@ def test_a_verdict_has_the_key_of_the_rows_that_it_ranks_by():
 
 
 def test_a_p_value_of_the_level_is_significant():
-    assert Difference("models", "a", "b", 0.2, p=0.05).is_significant
-    assert not Difference("models", "a", "b", 0.2, p=0.051).is_significant
-    assert not Difference("models", "a", "b", 0.2).is_significant
+    for p, is_significant in ((0.05, True), (0.051, False), (None, False)):
+        assert Comparison(**vars(KEY), a="a", b="b", difference=0.2, p_holm=p).is_significant is is_significant
 
 
 def test_a_pair_reads_the_same_from_both_sides():
-    pair = Difference("main", "a", "bm25", 0.2, 0.0, 0.3, p=0.01, won=5, tied=2, lost=1)
-    step = Difference("step", "int8", "a", 0.0, -0.1, 0.1, step="int8")
-    verdict = Verdict("d", "c", "accuracy", 10, 10, differences=(pair, step))
-    assert verdict.between("a", "bm25") == pair
-    turned = verdict.between("bm25", "a")
-    assert turned == Difference("main", "bm25", "a", -0.2, -0.3, 0.0, p=0.01, won=1, tied=2, lost=5)
+    place = {**vars(KEY), "items": 8, "family": "main"}
+    pair = Comparison(**place, a="a", b="bm25", difference=0.2, low=0.0, high=0.3, p_holm=0.01, won=5, lost=1)
+    assert between([pair], "a", "bm25") == pair
+    turned = between([pair], "bm25", "a")
+    expected = {"difference": -0.2, "low": -0.3, "high": 0.0, "p_holm": 0.01, "won": 1, "lost": 5}
+    assert turned == Comparison(**place, a="bm25", b="a", **expected)
+    assert turned.tied == 2
     assert str(turned.high) == "0.0", "a zero has no sign"
-    assert verdict.between("int8", "bm25") is None
-    assert verdict.steps_of("int8") == [step]
-    assert verdict.steps_of("a") == []
+    assert between([pair], "int8", "bm25") is None
 
 
 FIGURES = (
@@ -53,10 +52,20 @@ FIGURES = (
 
 
 def test_a_figure_is_the_one_row_of_a_metric_and_an_encoder():
-    ranked = Verdict("retrieval", "docs", "Success@5", items=10, units=10, similarity_function="cosine")
+    ranked = Verdict(KEY, items=10, units=10)
     result = Result(0, 1, rows=FIGURES, verdicts=(ranked,))
     assert result.figure("Success@5", "bow") == ROW
     assert result.figure("Success@5{dot,}", "bow").value == 0.1
     assert result.figure("retrieval/docs/Success@5{whiten}", "bow").value == 0.6
     assert result.figure("faq/RR[noun]", "bow").corpus == "faq"
     assert result.figure("length", "") == FIGURES[-1]
+
+
+KEY = MetricKey("Success@5", "all", "cosine", "", "retrieval", "docs")
+
+
+def test_the_differences_of_a_verdict_are_those_of_its_headline():
+    pair = Comparison(**vars(KEY), a="a", b="b")
+    others = (replace(pair, metric="RR"), replace(pair, corpus="faq"), replace(pair, condition="whiten"))
+    result = Result(0, 1, comparisons=(*others, pair))
+    assert result.differences(Verdict(KEY, items=10, units=10)) == (pair,)

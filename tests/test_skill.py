@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.core.result import ANSWER_KINDS, Answer, Difference, Row, Standing, Verdict
+from embassay.core.result import ANSWER_KINDS, Answer, Comparison, Row, Standing, Verdict
 from embassay.corpora.builtin.handbook import write_files
 from embassay.reports.findings import templates
 
@@ -38,15 +38,16 @@ def test_its_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
     assert json.loads((tmp_path / "check.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("record", [Answer, Row, Verdict])
+@pytest.mark.parametrize("record", [Answer, Row, Verdict, Comparison])
 def test_the_fields_that_it_names_exist(record):
     known = {field.name for field in fields(record)}
-    if record is Verdict:
-        known |= {field.name for field in fields(Difference)}
     (section,) = re.findall(
-        {"Answer": r"- `answers`:(.*?)\n- ", "Row": r"- `rows`:(.*?)Shares", "Verdict": r"- `verdicts`:(.*?)\n- "}[
-            record.__name__
-        ],
+        {
+            "Answer": r"- `answers`:(.*?)\n- ",
+            "Row": r"- `rows`:(.*?)Shares",
+            "Verdict": r"- `verdicts`:(.*?)\n- ",
+            "Comparison": r"- `comparisons`:(.*?)\n- ",
+        }[record.__name__],
         SKILL,
         flags=re.S,
     )

@@ -7,7 +7,7 @@ A figure stands in a block, between ``<!-- figures: NAME -->`` and ``<!-- end --
 returns its Markdown. What the README's console blocks show is the block ``console``. Figures of all-MiniLM-L6-v2 need
 the extra ``minilm``; those of public data need the folder that EMBASSAY_DATA names, and the test sets built from it
 need the extra ``build``. Weights of other encoders are in the folder that EMBASSAY_MODELS names. All of them take about
-half an hour, most of it all-mpnet-base-v2 on TeleQuAD. The table of a run's options is such a block, too.
+half an hour, most of it all-mpnet-base-v2 on TeleQuAD.
 
 A figure that differs by one unit of its last printed digit is the same figure: vectors of a neural encoder differ by
 1e-7 between machines. Times and sizes of a machine's memory are not here; they carry their date and command instead.
@@ -31,15 +31,12 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import metadata
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
-
-from docstring_parser import parse
+from typing import Any, get_args
 
 import embassay as ea
 from embassay import diagnostics
-from embassay.core.claims import Template
+from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.reports.findings import templates
-from embassay.run.options import FILE, PYTHON, RunOptions, off_flags, options_in
 
 ROOT = Path(__file__).parent.parent
 HANDBOOK = ROOT / "examples" / "write_handbook.py"
@@ -361,19 +358,6 @@ def reproduced_papers() -> str:
     return written(compared, "markdown").replace(summary(compared), summary(exhibits))
 
 
-def metrics() -> str:
-    """Return what each diagnostic measures, one table for each."""
-    from embassay.cli.catalogue import ListedMetric, listed_metrics
-    from embassay.core.plugins import DIAGNOSTICS
-
-    text = ""
-    for name in sorted(DIAGNOSTICS.own_names()):
-        lines = [[f"`{key}`", *cells] for key, *cells in listed_metrics(name)]
-        heading = ["metric", *ListedMetric._fields[1:]]
-        text += f"\n## {name}\n\n{table(heading, lines)}"
-    return text
-
-
 # --- docs/findings.md ----------------------------------------------------------------------------------------
 
 
@@ -400,19 +384,24 @@ def declared_sentences() -> dict[str, dict[str, Template]]:
 
 
 def sentences() -> str:
-    """Return a table of the sentences of each section, with what supports them."""
+    """Return a table of the sentences that a procedure decides, section by section."""
     text = ""
     for section, declared in declared_sentences().items():
         lines = []
         for template in declared.values():
+            # Counts, and what limits an answer, claim nothing.
+            if template.procedure in (COUNT, LIMIT):
+                continue
             title = f"**{template.title}.** " if template.title else ""
             # "{share:.1%}" -> "{share}"
             sentence = re.sub(r"\{([\w.]+):[^}]*\}", r"{\1}", f"{title}{template.text.strip()}")
             # An underscore would start emphasis.
             sentence = re.sub(r"(?<=\w)_(?=\w)", " ", sentence)
-            lines.append([sentence, template.when, template.procedure.text, template.claimed])
-        text += f"\n## {section[:1].upper()}{section[1:]}\n\n"
-        text += table(["sentence", "said if", "procedure", "claim"], lines)
+            claim = f"{template.claimed}: " if template.claimed.endswith("shown") else ""
+            lines.append([sentence, template.when, f"{claim}{template.procedure.text}"])
+        if lines:
+            text += f"\n## {section[:1].upper()}{section[1:]}\n\n"
+            text += table(["sentence", "said if", "by"], lines)
     return text
 
 
@@ -438,35 +427,7 @@ def licences() -> str:
     return table(["package", "installed with", "licence"], lines)
 
 
-# --- docs/guide.md -------------------------------------------------------------------------------------------
-
-
-def options_of_a_run() -> str:
-    """Return a table of the flags of ``embassay run`` that set an option."""
-    texts = {field.arg_name: field.description for field in parse(RunOptions.__doc__ or "").params}
-    off = off_flags()
-    lines = []
-    for name, kind in get_type_hints(RunOptions).items():
-        names = [f"`{name}`" if name in options_in(place) else "" for place in (FILE, PYTHON)]
-        # What is on by default has no flag but the one that switches it off.
-        if name not in off or kind is not bool:
-            flags = flag_of(name)
-            if kind == bool | None:
-                flags += f", {flag_of(f'no_{name}')}"
-            lines.append([flags, texts[name], *names])
-            names = ["", ""]
-        if name in off:
-            lines.append([flag_of(off[name].name), off[name].text, *names])
-    return table(["flag", "what it does", "config file", "`ea.assay`"], lines)
-
-
-def flag_of(name: str) -> str:
-    """Return the flag that sets a field."""
-    return f"`--{name.replace('_', '-')}`"
-
-
 FIGURES: dict[str, Callable[[], str]] = {
-    "options-of-a-run": options_of_a_run,
     "minimal-pairs-pattern": minimal_pairs_pattern,
     "building-minimal-pairs": building_minimal_pairs,
     "building-negated-antonyms": building_negated_antonyms,
@@ -477,7 +438,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "generating-filter": generating_filter,
     "generating-made": generating_made,
     "reproduced": reproduced_papers,
-    "metrics": metrics,
     "sentences": sentences,
     "licences": licences,
 }

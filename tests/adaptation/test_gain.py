@@ -11,7 +11,7 @@ import pytest
 from comparison.columns import column
 from embassay.comparison.differences import Change
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import Comparison, EncoderRecord, Result, Row
+from embassay.core.result import EncoderRecord, Result, Row
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
 from embassay.reports.findings.templates import CAVEAT
@@ -55,12 +55,9 @@ class Planted:
                 column(one, key=metric_key, encoder=name, fingerprint=fingerprint, margin=margin, **more)
             )
         roles = Roles(tuple(names), "base" if "base" in names else None, all_pairs=True)
-        for d in compare_means(values, labels, roles, self.draws, *key, of_shares=of_shares):
-            p = None if d.p_adjusted is None else min(1.0, tests * d.p_adjusted)
-            figures = (d.difference, d.low, d.high, d.p, p, d.tests, d.items, d.units, d.family)
-            self.comparisons.append(
-                Comparison(diagnostic, corpus, subset, "similarity", condition, metric, d.a, d.b, *figures)
-            )
+        for d in compare_means(metric_key, values, labels, roles, self.draws, *key, of_shares=of_shares):
+            p = None if d.p_holm is None else min(1.0, tests * d.p_holm)
+            self.comparisons.append(replace(d, p_holm=p, similarity_function="similarity"))
         return self
 
     def answers(self, wins, losses, items, per_unit=1, variant="finetuned", **more):

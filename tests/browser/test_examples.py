@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from embassay.api import assay, report
-from embassay.core.result import Difference, Example
+from embassay.core.result import Example
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
@@ -239,9 +239,8 @@ def test_axe_finds_nothing(page, scheme):
 
 def test_a_step_is_compared_with_what_it_is_built_on(browser_window, tmp_path):
     result = with_planted_examples(assay(["bow", "hashing"], ["opposites"], cache=None, resamples=20, examples=0))
-    (verdict,) = result.verdicts
-    step = Difference("step", "bow", "random", step="fusion")
-    result = replace(result, verdicts=(replace(verdict, differences=(step,)),))
+    encoders = [replace(one, step="fusion", parts=("random",)) if one.name == "bow" else one for one in result.encoders]
+    result = replace(result, encoders=tuple(encoders))
     context = browser_window.new_context(offline=True)
     page = context.new_page()
     page.goto(report(result, tmp_path / "report.html").as_uri())

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,6 @@ import polars as pl
 import pytest
 
 from embassay.cli.app import exit_code_of
-
-PART_FOUR = "Half, part four: one model, one reader, one service"
 
 NEVER = ("Traceback", r"(Error|Warning|InvalidArgument)\b", r"\bnan\b")
 """What no screen shows."""
@@ -62,23 +59,9 @@ def _several(patterns: str | tuple[str, ...]) -> tuple[str, ...]:
     return (patterns,) if isinstance(patterns, str) else patterns
 
 
-def each(cases: Mapping[str, Any], waiting: Mapping[str, str] = MappingProxyType({})) -> pytest.MarkDecorator:
-    """Make the test run for each case; those that wait for an issue are expected to fail, and to do so in a check.
-
-    Parameters
-    ----------
-    cases
-        The cases by name.
-    waiting
-        For each issue the names of the cases that it mends, separated by spaces.
-    """
-    issues = {name: issue for issue, names in waiting.items() for name in names.split()}
-    assert issues.keys() <= cases.keys(), sorted(issues.keys() - cases.keys())
-    params = []
-    for name, case in cases.items():
-        marks = [pytest.mark.xfail(raises=AssertionError, strict=True, reason=issues[name])] if name in issues else []
-        params.append(pytest.param(case, id=name, marks=marks))
-    return pytest.mark.parametrize("case", params)
+def each(cases: Mapping[str, Any]) -> pytest.MarkDecorator:
+    """Make the test run for each case."""
+    return pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in cases.items()])
 
 
 def write(path: Path, content: Any) -> None:

@@ -2,9 +2,7 @@
 
 import pytest
 
-from cases.case import CORPUS, PART_FOUR, RUN, Case, each, lines
-
-WAITING = {PART_FOUR: "store-faiss-dup"}
+from cases.case import CORPUS, RUN, Case, each, lines
 
 SAME = {
     "docs.jsonl": lines({"id": f"d{n}", "text": "The same text stands here."} for n in range(40)),
@@ -31,7 +29,7 @@ CASES = {
 }
 
 
-@each(CASES, WAITING)
+@each(CASES)
 def test_store(case, capfd):
     pytest.importorskip("lancedb" if "lancedb" in case.command else "faiss")
     case.check(capfd)

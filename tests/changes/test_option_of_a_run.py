@@ -83,10 +83,3 @@ def test_one_declaration_makes_an_option_everywhere(source, started, tmp_path):
     config.write_text("remark = 2\n")
     wrong = started("-m", "embassay", *RUN[:1], str(config), *RUN[1:])
     assert "run.toml, field 'remark': Input should be a valid string" in wrong.stderr
-
-    # The row of the guide.
-    code = (
-        f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r}); from docs_figures import options_of_a_run as table"
-    )
-    table = started("-c", f"{code}; print(table())").stdout
-    assert "| `--remark` | What the run is for; printed at its end and kept in run.json. | `remark` |  |\n" in table

@@ -74,7 +74,7 @@ def test_the_figures_are_those_of_a_loop(runs):
     assert row["value"] == pytest.approx(sum(right) / 90)
     assert row["low"] < row["value"] < row["high"]
     (verdict,) = result["verdicts"]
-    assert (verdict["metric"], verdict["chance"], verdict["best_set"][0]) == ("accuracy", 0.5, "mine")
+    assert (verdict["key"]["metric"], verdict["chance"], verdict["best_set"][0]) == ("accuracy", 0.5, "mine")
 
 
 @pytest.mark.parametrize(

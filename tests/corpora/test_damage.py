@@ -35,7 +35,6 @@ OPINOSIS = {
     "phrases.txt": b"It rained.\nRain fell.\nIt was wet.\n",
     "phrase_groups.csv": b"phrase_index,paraphrase_group_index\n0,0\n1,0\n2,0\n",
 }
-STS = {"STS.input.a.txt": b"It rained.\tRain fell.\nWe ran.\tWe sang.\n", "STS.gs.a.txt": b"4\n1\n"}
 ASKED = ",questions={folder}/q.csv"
 READERS = {
     **{
@@ -63,7 +62,6 @@ READERS = {
     "trec": ("{folder}", TREC),
     "opinosis": ("{folder}", OPINOSIS),
     "msrp as folder": ("{folder}", {"msr_paraphrase_train.txt": MSRP, "msr_paraphrase_test.txt": MSRP}),
-    "STS": ("{folder}", STS),
 }
 """What is loaded, and its files."""
 FILES = [(reader, file) for reader, (_, files) in READERS.items() for file in files]
@@ -85,9 +83,6 @@ STILL_SOUND = {
     ("opinosis", "phrases.txt", "deeply nested"),
     ("wikisplit as wikisplit", "mine.dat", "deeply nested"),
     ("squad as many lines", "mine.dat", "cut in the last line"),
-    ("STS", "STS.input.a.txt", "deeply nested"),
-    ("STS", "STS.gs.a.txt", "cut in the last line"),
-    ("STS", "STS.gs.a.txt", "blank"),
 }
 """What is left is a text, no score, or all that was there."""
 
@@ -101,7 +96,7 @@ def put(folder, files):
 def test_every_loader_is_damaged():
     tried = {reader.partition(" ")[0] for reader in READERS} | {"pairs"}
     # Damaged parts are tried in tests/parts.
-    assert tried - {"STS"} == set(CORPORA.names()) - set(builtin_names()) - {"parts"}
+    assert tried == set(CORPORA.names()) - set(builtin_names()) - {"parts"}
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -57,23 +57,6 @@ def test_documents_are_units_unless_they_share_a_text_or_a_unit(file):
     assert load_corpus(file({**ROW, "unit": "u"}, OTHER, {**third, "unit": "u"})).units.tolist()[-1] == 0
 
 
-def test_a_fusions_ratings_go_to_its_union_and_a_sentences_to_its_overlap(file):
-    rated = {field: {"text": ROW[field], "ratings": [place]} for place, field in enumerate(("S2", "F12", "F23"))}
-    found = {s.id: s.ratings for s in load_corpus(file({**ROW, **rated})).samples if s.ratings}
-    assert found == {"0.overlap.F12.F23": (0.0,), "0.union.S1.S2": (1.0,), "0.union.S2.S3": (2.0,)}
-
-
-def test_ratings_of_samples_are_given_by_their_names(file):
-    # The paper rates all three operators. Two differences have S1 as their result.
-    ratings = {"difference.F12.S2": [4, 3], "difference.F12.F23": [2], "overlap.F12.F23": [1]}
-    found = {s.id: s.ratings for s in load_corpus(file({**ROW, "ratings": ratings})).samples if s.ratings}
-    assert found == {f"0.{name}": tuple(map(float, values)) for name, values in ratings.items()}
-    assert fails(file({**ROW, "S1": {"text": ROW["S1"], "ratings": [3]}})).startswith(", line 1, field 'ratings'")
-    message = fails(file({**ROW, "ratings": {"difference.S1.S2": [3]}}))
-    assert message.startswith(", line 1, field 'ratings'")
-    assert "equal to 4" in fails(file({**ROW, "ratings": {"union.S1.S2": [5]}}))
-
-
 def test_documents_whose_neighbours_are_equal_are_left_out_and_counted(file):
     first = {**OTHER, "S2": "THEY say -- the mill burned down in... May!"}
     second = {**OTHER, "S3": OTHER["S2"]}

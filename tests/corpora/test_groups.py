@@ -46,7 +46,7 @@ def test_groups_of_three_and_more_are_kept_in_the_order_of_the_rows(file):
     assert told(corpus) == [("0", "It rained.", "rain"), ("2", "It was wet.", "rain"), ("3", "Rain fell.", "rain")]
     assert corpus.notes == (
         "columns: sentence as sentence, group as group",
-        "3 sentences in 1 group of 3",
+        "3 sentences in 1 group",
         "1 group below 3 sentences dropped, with 2 sentences",
     )
 
@@ -116,7 +116,7 @@ def test_the_same_sentence_in_the_same_group_is_merged_before_groups_are_counted
     assert corpus.notes == (
         "columns: sentence as sentence, group as group",
         "3 rows left out: repeats a sentence of the same group",
-        "4 sentences in 1 group of 4",
+        "4 sentences in 1 group",
         "1 group below 3 sentences dropped, with 2 sentences",
     )
 
@@ -189,7 +189,7 @@ def test_pairs_become_groups_by_what_their_labels_join(file, options):
     assert corpus.notes == (
         "columns: sentence1 as first, sentence2 as second, label as label",
         "7 pairs, 5 of them paraphrases",
-        "3 sentences in 1 group of 3",
+        "3 sentences in 1 group",
         "2 groups below 3 sentences dropped, with 3 sentences",
     )
 

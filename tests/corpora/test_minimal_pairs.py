@@ -56,9 +56,9 @@ def test_lines_that_share_a_text_are_one_unit(file):
         ([None, None], ""),
         (["by hand", "by hand"], "by hand"),
         (["by hand", None], "by hand"),
-        ([{"typo": "list", "synonym": "list"}, None], "list"),
-        ([{"typo": "list", "synonym": "WordNet"}, "WordNet"], "synonym: WordNet; typo: list"),
-        ([{"synonym": "WordNet"}, "by hand"], "synonym: WordNet, by hand"),
+        ([{"typo": "list", "synonym": "list"}, None], "typo: list; synonym: list"),
+        ([{"typo": "list", "synonym": "WordNet"}, "WordNet"], "typo: list; synonym: WordNet; WordNet"),
+        ([{"synonym": "WordNet"}, "by hand"], "synonym: WordNet; by hand"),
     ],
 )
 def test_how_edits_were_made_is_told(file, sources, told):

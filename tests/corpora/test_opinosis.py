@@ -52,7 +52,7 @@ def test_groups_of_three_and_more_are_kept_in_the_order_of_the_file(folder):
         ("2", "A soft bed , too", "7"),
         ("4", 'A "bed, so soft.', "7"),
     ]
-    assert corpus.notes == ("3 sentences in 1 group of 3", "2 groups below 3 sentences dropped, with 3 sentences")
+    assert corpus.notes == ("3 sentences in 1 group", "2 groups below 3 sentences dropped, with 3 sentences")
     assert load_corpus(f"{folder()},licence=CC0").licence == "CC0"
 
 
@@ -76,7 +76,7 @@ def test_a_corpus_as_large_as_the_released_one_is_cut_alike(folder):
     groups = [groups[i] for i in np.random.default_rng(0).permutation(669)]
     corpus = load_corpus(str(folder([f"Opinion {i}." for i in range(669)], groups)))
     assert corpus.notes == (
-        "521 sentences in 89 groups of 3 to 45",
+        "521 sentences in 89 groups",
         "74 groups below 3 sentences dropped, with 148 sentences",
     )
     assert Counter(Counter(s.group for s in corpus.samples).values()) == Counter(s for s in sizes if s > 2)
@@ -112,7 +112,7 @@ def test_a_line_ends_at_its_end_only(folder):
 def test_what_is_missing_is_named(folder, missing):
     path = folder()
     (path / missing).unlink()
-    assert fails(path) == f": the folder has no {missing}; it must have phrases.txt and phrase_groups.csv"
+    assert fails(path) == f"/{missing}: no such file"
 
 
 def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
@@ -126,11 +126,8 @@ def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ("6,1", ", field 'phrase_index'"),
         ("2,7", ", field 'phrase_index'"),
         ("2,1", ", field 'phrase_index'"),
-        ("-1,1", ", field 'phrase_index'"),
-        ("1.0,1", ", field 'phrase_index'"),
         (",1", ", field 'phrase_index'"),
         ("5,x", ", field 'paraphrase_group_index'"),
         ("5,", ", field 'paraphrase_group_index'"),
@@ -146,7 +143,9 @@ def test_a_broken_row_is_named(folder, row, says):
 
 def test_blank_rows_between_are_counted_as_lines(folder):
     rows = table(GROUPS[:5]).replace("\n", "\n\n")
-    assert fails(folder(groups=rows + "9,1\n")).startswith("/phrase_groups.csv, line 13, field 'phrase_index'")
+    assert fails(folder(groups=rows + "9,1\n")).endswith(
+        "each of the 6 sentences, numbered from 0; missing or too many: 5, 9"
+    )
     assert load(str(folder(groups=rows + "5,2\n")), "mine").samples == load(str(folder()), "mine").samples
 
 
@@ -158,7 +157,7 @@ def test_another_header_is_named(folder, head):
 
 @pytest.mark.parametrize(("phrases", "line"), [("\na\nb\nc\n", 1), ("a\n\nb\nc\n", 2), ("a\nb\n \t\r\nc", 3)])
 def test_an_empty_line_among_the_sentences_is_named(folder, phrases, line):
-    told = "empty line; each line must be a sentence, because phrase_groups.csv numbers the lines from 0"
+    told = "an empty line; each line must be a sentence"
     assert fails(folder(phrases, [1, 1, 1])) == f"/phrases.txt, line {line}: {told}"
 
 

@@ -42,7 +42,7 @@ def test_stsb_has_no_header_and_unquoted_quotes(file):
     ]
     assert [s.id for s in corpus.samples] == ["0", "1"]
     assert (corpus.loader, corpus.shape) == ("pairs", "pairs")
-    assert corpus.notes == ("columns: sentence1 as first, sentence2 as second, score as score, genre as subset",)
+    assert corpus.notes == ("columns: sentence1 as first, sentence2 as second, score as score, subset as subset",)
 
 
 def test_sick_is_known_by_its_header(file):
@@ -120,7 +120,7 @@ def test_a_table_without_scores_has_none(file):
 def test_labels_that_say_yes_or_no_are_scores(file, name, yes, no):
     corpus = load_corpus(file(f"sentence1,sentence2,{name}\na,b,{yes}\nc,d,{no}\n"))
     assert [s.score for s in corpus.samples] == [1.0, 0.0]
-    assert corpus.notes == (f"columns: sentence1 as first, sentence2 as second, {name} as score", NOTE)
+    assert corpus.notes == (f"columns: sentence1 as first, sentence2 as second, {name} as label", NOTE)
 
 
 def test_labels_of_json_say_yes_or_no_as_well(file):
@@ -216,7 +216,7 @@ def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
 def test_a_table_without_two_texts_says_how_to_name_them(file):
     found = fails(file("a,b,score\nx,y,1\n"))
     assert found.startswith(", line 1")
-    assert "second=" in fails(file("sentence1,b,score\nx,y,1\n"))
+    assert "name another column" in fails(file("sentence1,b,score\nx,y,1\n"))
 
 
 def test_a_json_line_that_misses_a_field_is_named(file):

@@ -358,7 +358,8 @@ def test_comparisons_are_of_the_mean_over_folds():
         assert c.difference == pytest.approx(a - b)
     (verdict,) = result.verdicts
     assert (verdict.best, verdict.best_set) == ("perfect", ("perfect",))
-    assert (verdict.rank_high["perfect"], verdict.rank_low["noise"], verdict.rank_low["constant"]) == (1, 2, 2)
+    standings = result.standings(verdict)
+    assert (standings.rank_high["perfect"], standings.rank_low["noise"], standings.rank_low["constant"]) == (1, 2, 2)
 
 
 # --- agreement of errors ---------------------------------------------------------------------------------

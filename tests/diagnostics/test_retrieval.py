@@ -296,7 +296,7 @@ def test_an_encoder_without_any_vector_is_undefined_everywhere():
     assert (row.value, row.undefined, row.reason) == (None, 20, "no question has 5 similarities")
     (verdict,) = result.verdicts
     # The questions have 9 right documents, and so 9 units.
-    assert (verdict.undefined, verdict.left_out, verdict.best) == (("nothing",), (), None)
+    assert (verdict.candidates, verdict.left_out, verdict.best) == (("t",), (), None)
     more = many(60, 40)
     encoders = [Table("nothing", dict.fromkeys(noisy(more), np.zeros(4, dtype=np.float32))), Table("t", noisy(more))]
     assert run(encoders, more).verdicts[0].best == "t"
@@ -1045,6 +1045,7 @@ def test_rows_and_verdicts_count_questions_by_the_documents_that_they_share():
             assert row.units == corpus.audit().units == len({frozenset(own) for own in sets})
         (comparison,) = (c for c in result.comparisons if c.metric == metric)
         (expected,) = compare_means(
+            comparison.key,
             items,
             labels_of(sets),
             Roles(("a", "b")),

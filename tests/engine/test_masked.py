@@ -35,23 +35,12 @@ def folder(tmp_path_factory):
 
 
 def test_whole_words_come_the_likeliest_first(folder):
-    (found,) = Masked(folder, "tiny").fills([("the ", " sleeps.")])
+    found = Masked(folder, "tiny").fills("the ", " sleeps.")
     assert found[:3] == ("cat", "dog", "runs")
     assert set(found) == {"cat", "dog", "runs", "the", "sleeps"}
-
-
-def test_gaps_of_a_batch_have_the_words_that_each_has_alone(folder, monkeypatch):
-    monkeypatch.setattr("embassay.testsets.masked_model.BATCH", 2)
-    masked = Masked(folder, "tiny")
-    gaps = [("the ", " sleeps."), ("", " runs"), ("the dog runs. the ", "!"), ("the cat " * 30, ".")]
-    assert masked.fills(gaps) == [words for gap in gaps for words in masked.fills([gap])]
-
-
-def test_a_text_that_is_too_long_has_no_fill(folder):
-    assert Masked(folder, "tiny").fills([("the dog " * 30, " runs.")]) == [()]
 
 
 def test_the_vocabulary_is_read_once(folder, monkeypatch):
     masked = Masked(folder, "tiny")
     monkeypatch.setattr(type(masked._tokenizer), "get_vocab", None)
-    assert masked.fills([("the ", " sleeps.")])[0][0] == "cat"
+    assert masked.fills("the ", " sleeps.")[0] == "cat"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
 from embassay.cli.app import exit_code_of
@@ -12,7 +9,6 @@ from embassay.cli.catalogue import listed_metrics
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.diagnostics.metrics.metric import declared_metrics, headline_metric, metric_of
 
-ROOT = Path(__file__).parent.parent.parent
 OURS = sorted(DIAGNOSTICS.own_names())
 RANKING = {"negated_antonyms", "minimal_pairs", "composition", "localization", "retrieval", "similarity"}
 
@@ -56,10 +52,3 @@ def test_the_list_has_a_line_for_each_metric(capsys, monkeypatch):
             assert metric.key in printed
     assert "chosen[antonym, polarity]" in printed
     assert "Success@k[all]" in printed
-
-
-def test_the_documentation_has_the_table_of_today():
-    found = importlib.util.spec_from_file_location("docs_figures", ROOT / "tools" / "docs_figures.py")
-    figures = importlib.util.module_from_spec(found)
-    found.loader.exec_module(figures)
-    assert figures.metrics().strip() in (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ import numpy as np
 
 import embassay as ea
 from embassay.core.columns import read_columns
+from embassay.core.result import between
 
 
 def test_items_that_are_won_and_lost_are_counted(built_in_run):
@@ -12,7 +13,7 @@ def test_items_that_are_won_and_lost_are_counted(built_in_run):
     gaps = value_of["hashing"] - value_of["bow"]
     result = ea.read(built_in_run)
     (verdict,) = (verdict for verdict in result.verdicts if verdict.diagnostic == "retrieval")
-    difference = verdict.between("hashing", "bow")
+    difference = between(result.differences(verdict), "hashing", "bow")
     assert (difference.won, difference.lost) == (np.sum(gaps > 0), np.sum(gaps < 0))
     # Questions without an answer are no ties.
     assert difference.won + difference.tied + difference.lost == np.sum(~np.isnan(gaps)) < 140

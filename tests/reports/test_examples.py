@@ -7,6 +7,7 @@ import pytest
 
 from embassay.api import assay
 from embassay.core.layout import Column, EncoderTable, ExampleColumn, Examples, Layout
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import CorpusRecord, EncoderRecord, Example, Result, Row, Verdict
 from embassay.reports.examples import browser, shown_text
 from embassay.reports.page import render
@@ -56,7 +57,7 @@ def result_of(examples, items=2, licence="CC0", passages=3, baselines=("tfidf",)
         corpora=(CorpusRecord("c", "retrieval", "f", items, 2, 2.0, 0, 9, licence, "", False, 2, passages),),
         rows=tuple(row(n, q, v) for n in encoders for q, v in (("accuracy", 0.5), ("tau", 0.4))),
         examples=tuple(examples),
-        verdicts=(Verdict("d", "c", "accuracy", items, 2),),
+        verdicts=(Verdict(MetricKey("accuracy", diagnostic="d", corpus="c"), items, 2),),
     )
 
 

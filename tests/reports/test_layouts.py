@@ -6,6 +6,7 @@ import pytest
 
 from embassay.api import assay
 from embassay.core.layout import Column
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result, Verdict
 from embassay.diagnostics.metrics.metric import metric_of
 from embassay.reports.layouts import layouts
@@ -28,7 +29,7 @@ NAMES = (*LAID_OUT, "negated_antonyms", "minimal_pairs", "localization")
 
 @pytest.fixture(scope="module")
 def pages():
-    verdicts = tuple(Verdict(name, "", "", 0, 0) for name in LAID_OUT)
+    verdicts = tuple(Verdict(MetricKey("", diagnostic=name, corpus=""), 0, 0) for name in LAID_OUT)
     methods = assay(["bow"], ["opposites", "edits", "paraphrases"], baselines=False, cache=None, resamples=20)
     return layouts(Result(0, 0, verdicts=verdicts)) | layouts(methods)
 

@@ -8,6 +8,7 @@ import pytest
 
 from embassay.core.formatting import readable
 from embassay.core.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
+from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Answer, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
 from embassay.reports.answers import answer_sections
@@ -59,15 +60,11 @@ def result_of(*, builtin=False, **more):
         for name, dim, price in (("a", 768, 0.02), ("b", 384, 0.1), ("c", 384, None), ("words", None, None))
     )
     verdict = Verdict(
-        "d",
-        "mine",
-        "accuracy",
+        MetricKey("accuracy", diagnostic="d", corpus="mine"),
         100,
         50,
         candidates=("a", "b", "c"),
         best_set=() if builtin else ("a", "b"),
-        rank_low={"a": 1, "b": 1, "c": 3},
-        rank_high={"a": 2, "b": 2, "c": 3},
         chance=0.5,
     )
     corpus = CorpusRecord("mine", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin)

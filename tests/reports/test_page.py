@@ -29,10 +29,10 @@ from embassay.core.layout import (
     SeriesTable,
     SubsetTable,
 )
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import (
     Comparison,
     CorpusRecord,
-    Difference,
     EncoderRecord,
     Finding,
     Result,
@@ -63,7 +63,7 @@ from embassay.reports.tables import (
 from tables import Labelled
 
 EVIL = "<script>alert('x')</script>&\"</td>"
-ACCURACY = Column("accuracy", "accuracy", format="percent")
+ACCURACY = Column("accuracy", "accuracy", format="percent", margin=0.02)
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_intervals_p_values_and_lists():
     assert [names(t) for t in ((), ("a",), ("a", "b"), ("a", "b", "c"))] == ["", "a", "a and b", "a, b and c"]
 
 
-def result_of(found, *, builtin=False, values=None, **corpus):
+def result_of(found, *, builtin=False, values=None, pairs=(), **corpus):
     """A result with one corpus, and the rows that a verdict looks up."""
     values = values or {"a": 0.8, "b": 0.7}
     rows = tuple(
@@ -182,12 +182,12 @@ def result_of(found, *, builtin=False, values=None, **corpus):
     encoders = tuple(EncoderRecord(n, n, n, "", 3, None, {}, False) for n in values)
     usual = {"effective_units": 50.0, "duplicates": 7, "licence": "CC0", "source": ""} | corpus
     record = CorpusRecord("c", "choice", "f", 100, 50, distinct_texts=90, builtin=builtin, **usual)
-    return Result(0, 1000, encoders=encoders, corpora=(record,), rows=rows, verdicts=(found,))
+    return Result(0, 1000, encoders=encoders, corpora=(record,), rows=rows, comparisons=pairs, verdicts=(found,))
 
 
 def found(**changes):
-    usual = {"candidates": ("a", "b"), "best_set": ("a", "b"), "margin": 0.02}
-    return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
+    usual = {"candidates": ("a", "b"), "best_set": ("a", "b"), "undefined_as_wrong": {"a": 0.8, "b": 0.7}}
+    return Verdict(MetricKey("accuracy", diagnostic="d", corpus="c"), 100, 50, **{**usual, **changes})
 
 
 def lines_of(verdict_, headline=ACCURACY, own=(), **options):
@@ -201,15 +201,17 @@ ONE = Finding("low", "One finding.", "One", diagnostic="d", corpus="c")
 
 
 def pair(a, b, difference, p=None, **more):
-    return Difference("models", a, b, difference, difference - 0.1, difference + 0.1, p, **more)
+    key = MetricKey("accuracy", "all", "cosine", "", "d", "c")
+    ends = {"low": difference - 0.1, "high": difference + 0.1}
+    return Comparison(**vars(key), a=a, b=b, difference=difference, **ends, p_holm=p, family="models", **more)
 
 
 def test_a_verdict_names_the_one_to_use_what_instead_and_what_not():
     """The highest of equal cost is used; another within 5 points costs as much, and no test decides."""
-    apart = pair("a", "c", 0.3, 0.001, won=40, tied=50, lost=10)
-    near = pair("a", "b", 0.03, 0.4, won=9, tied=85, lost=6, smallest_difference=0.07, target=0.04, items_needed=300)
-    given = found(candidates=("a", "b", "c"), chance=1 / 3, differences=(near, apart), effective_items=60.4)
-    assert lines_of(given, own=[ONE], values={"a": 0.8, "b": 0.77, "c": 0.5}) == [
+    apart = pair("a", "c", 0.3, 0.001, items=100, won=40, lost=10)
+    near = pair("a", "b", 0.03, 0.4, items=100, won=9, lost=6, smallest_difference=0.07, target=0.04, items_needed=300)
+    given = found(candidates=("a", "b", "c"), chance=1 / 3, effective_items=60.4)
+    assert lines_of(given, own=[ONE], pairs=(near, apart), values={"a": 0.8, "b": 0.77, "c": 0.5}) == [
         "Support: 100 items (7 duplicate rows) in 50 independent units (they count as 60), 90 distinct texts.",
         "Use: a. 80.0% [75.0, 85.0] accuracy.",
         "Undecided: b: 3.0 points lower [−13.0, +7.0] (6 won, 9 lost).",
@@ -227,18 +229,12 @@ def test_below_chance_none_is_to_be_used():
     assert "below" not in lines_of(found(chance=0.82))[1]
 
 
-def test_what_could_not_be_compared_is_named():
-    lines = lines_of(found(undefined=("z",), best_set=("a",)))
-    assert "Undefined for every item, so not compared: z." in lines
-
-
 def test_one_encoder_alone_and_none_at_all():
     assert lines_of(found(candidates=("a",), best_set=("a",)), values={"a": 0.8})[1:] == [
         "Use: a. 80.0% [75.0, 85.0] accuracy."
     ]
     nobody = {"candidates": (), "best_set": ()}
     assert lines_of(found(**nobody))[1] == "The run has only baselines. Add an encoder with -e."
-    assert lines_of(found(**nobody, undefined=("z",)))[1] == "Undefined for every item: z."
 
 
 def test_texts_that_were_cut_are_said():
@@ -273,7 +269,7 @@ def test_the_source_of_a_corpus_is_said():
 
 
 def test_a_diagnostic_of_texts_counts_texts():
-    given = Verdict("d", "c", "", 90, 90, candidates=("a",))
+    given = Verdict(MetricKey("", diagnostic="d", corpus="c"), 90, 90, candidates=("a",))
     assert lines_of(given, own=[ONE], source="hand-written") == [
         "Support: 90 distinct texts. Source: hand-written.",
         "This diagnostic does not rank encoders.",
@@ -282,7 +278,7 @@ def test_a_diagnostic_of_texts_counts_texts():
 
 
 def test_where_nobody_is_ranked_no_best_is_named_and_nobody_is_missed():
-    given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"), undefined=("z",))
+    given = Verdict(MetricKey("", diagnostic="d", corpus="c"), 100, 50, candidates=("a", "b"))
     for builtin in (False, True):
         text = " ".join(lines_of(given, own=[ONE], builtin=builtin))
         assert "This diagnostic does not rank encoders." in text
@@ -292,14 +288,14 @@ def test_where_nobody_is_ranked_no_best_is_named_and_nobody_is_missed():
 
 
 def test_a_headline_in_points_and_in_numbers():
-    points = Column("C1 − null", "accuracy", format="points")
-    given, figures = found(differences=(pair("a", "b", 0.223, 0.01),)), {"a": 0.123, "b": -0.1}
-    lines = lines_of(given, headline=points, values=figures)
+    points = Column("C1 − null", "accuracy", format="points", margin=0.02)
+    given, figures, pairs = found(), {"a": 0.123, "b": -0.1}, (pair("a", "b", 0.223, 0.01),)
+    lines = lines_of(given, headline=points, values=figures, pairs=pairs)
     assert lines[1].startswith("Use: a. +12.3 points [7.3, 17.3] C1 − null.")
     assert lines[2].startswith("Not: b: 22.3 points lower [−32.3, −12.3].")
     # Where higher is not better, the highest is said, and it recommends nobody.
-    numbers = Column("synonym − negation", "accuracy", format="number")
-    lines = lines_of(replace(given, leader="Highest"), headline=numbers, values={"a": 0.2, "b": -0.1})
+    numbers = Column("synonym − negation", "accuracy", format="number", margin=0.02)
+    lines = lines_of(replace(given, undefined_as_wrong={}), headline=numbers, values={"a": 0.2, "b": -0.1}, pairs=pairs)
     assert lines[1].startswith("Highest: a. 0.200 [0.150, 0.250] synonym − negation. b: 0.223 lower [−0.323, −0.123].")
     assert not any(line.startswith("Use") for line in lines)
 
@@ -329,7 +325,9 @@ def small(rows=(), series=(), baselines=("z",), encoders=("a", "b", "z"), **more
     """A result of three encoders, one of which joined as a baseline."""
     records = tuple(EncoderRecord(n, n, n, "", 3, None, {}, n in baselines) for n in encoders)
     corpus = CorpusRecord("c", "choice", "f", 40, 40, 40.0, 0, 90, "CC0", "", False)
-    found = Verdict("d", "c", "", 40, 40, candidates=tuple(n for n in encoders if n not in baselines))
+    found = Verdict(
+        MetricKey("", diagnostic="d", corpus="c"), 40, 40, candidates=tuple(n for n in encoders if n not in baselines)
+    )
     return Result(
         0, 10, encoders=records, corpora=(corpus,), rows=tuple(rows), series=tuple(series), verdicts=(found,), **more
     )

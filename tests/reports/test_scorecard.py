@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from embassay.core.layout import Column, EncoderTable, Layout
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from embassay.reports.answers import group_statement, grouped
 from embassay.reports.scorecard import legend, scorecard
@@ -22,6 +23,10 @@ def layout(title="Negated antonyms", column=ACCURACY):
     return Layout(title, "?", EncoderTable("t", (column,)), (), "source")
 
 
+def accuracy_of(diagnostic, corpus):
+    return MetricKey("accuracy", diagnostic=diagnostic, corpus=corpus)
+
+
 def row(encoder, value, low, high, diagnostic="d", corpus="c"):
     return Row(diagnostic, corpus, encoder, "all", "cosine", "", "accuracy", value, low, high, 100, 50, 0, None, "s")
 
@@ -31,7 +36,7 @@ def result_of(rows, *, baselines=("random",), chance=0.5, verdicts=None, **more)
     names = dict.fromkeys(r.encoder for r in rows)
     candidates = tuple(name for name in names if name not in baselines)
     encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines, is_chance=n == "random") for n in names)
-    verdicts = verdicts or (Verdict("d", "c", "accuracy", 100, 50, candidates=candidates, chance=chance),)
+    verdicts = verdicts or (Verdict(accuracy_of("d", "c"), 100, 50, candidates=candidates, chance=chance),)
     corpora = tuple(
         CorpusRecord(name, "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
         for name in dict.fromkeys(v.corpus for v in verdicts)
@@ -71,10 +76,10 @@ def test_the_legend_names_what_the_marks_compare_with():
     of_zero = layout("Contrast", replace(ACCURACY, level="0"))
     assert legend(scorecard(result_of(rows), {"d": layout()})).startswith("▲ above chance, ▼ below, ?")
     assert legend(scorecard(result_of(rows), {"d": of_zero})).startswith("▲ above 0, ▼ below, ?")
-    verdicts = tuple(Verdict(name, "c", "accuracy", 100, 50, candidates=("a",), chance=0.5) for name in "de")
+    verdicts = tuple(Verdict(accuracy_of(name, "c"), 100, 50, candidates=("a",), chance=0.5) for name in "de")
     both = scorecard(result_of(rows, verdicts=verdicts), {"d": layout(), "e": of_zero})
     assert legend(both).startswith("▲ above chance (Negated antonyms) or 0 (Contrast), ▼ below, ?")
-    unknown = Verdict("d", "c", "accuracy", 100, 50, candidates=("a",))
+    unknown = Verdict(accuracy_of("d", "c"), 100, 50, candidates=("a",))
     assert legend(scorecard(result_of(rows, verdicts=(unknown,)), {"d": layout()})) == "no marks: chance is unknown"
 
 
@@ -100,7 +105,7 @@ def test_candidates_are_ordered_by_their_mean_rank_and_baselines_come_last():
         row("third", 0.7, 0.6, 0.8),
     ]
     verdicts = tuple(
-        Verdict("d", name, "accuracy", 100, 50, candidates=("a", "b", "third"), chance=0.5) for name in "ce"
+        Verdict(accuracy_of("d", name), 100, 50, candidates=("a", "b", "third"), chance=0.5) for name in "ce"
     )
     # Ranks: a 3 and 1, b 1 and 3, third 2 and 2: all alike, so they keep their order.
     assert scorecard(result_of(rows, verdicts=verdicts), {"d": layout()}).candidates == ("a", "b", "third")
@@ -113,8 +118,15 @@ def test_where_higher_is_not_better_it_does_not_order():
     rows = [row("a", 0.5, 0.4, 0.6), row("b", 0.8, 0.7, 0.9)]
     rows += [row("a", 0.9, 0.8, 1.0, corpus="e"), row("b", 0.1, 0.0, 0.2, corpus="e")]
     verdicts = tuple(
-        Verdict("d", name, "accuracy", 100, 50, candidates=("a", "b"), chance=0.5, leader=leader)
-        for name, leader in (("c", "Best"), ("e", "Highest"))
+        Verdict(
+            accuracy_of("d", name),
+            100,
+            50,
+            candidates=("a", "b"),
+            chance=0.5,
+            undefined_as_wrong=as_wrong,
+        )
+        for name, as_wrong in (("c", {"a": 0.5, "b": 0.8}), ("e", {}))
     )
     assert scorecard(result_of(rows, verdicts=verdicts), {"d": layout()}).candidates == ("b", "a")
 
@@ -148,10 +160,8 @@ def test_those_that_a_choice_depends_on_have_a_line():
     names = [f"e{n}" for n in range(10)]
     rows = [row(name, 0.9 - n / 100, 0.4, 0.95) for n, name in enumerate(names)]
     rows += [row(name, 0.3, 0.2, 0.4) for name in ("tfidf", "bm25")]
-    verdict = Verdict(
-        "d", "c", "accuracy", 100, 50, candidates=tuple(names), best_set=("e0", "e1", "e2"), reference="e8",
-        baseline="bm25", chance=0.5,
-    )  # fmt: skip
+    roles = {"best_set": ("e0", "e1", "e2"), "reference": "e8", "baseline": "bm25"}
+    verdict = Verdict(accuracy_of("d", "c"), 100, 50, candidates=tuple(names), **roles, chance=0.5)
     lines = lines_of(result_of(rows, baselines=("tfidf", "bm25"), verdicts=(verdict,)))
     assert [line.split()[0] for line in lines[-7:-1]] == ["e0", "e1", "e2", "e3", "e8", "bm25"]
     assert lines[-1] == "and 6 more"
@@ -192,7 +202,7 @@ def test_a_label_is_never_cut():
 
 def test_an_encoder_without_a_figure_has_a_dash():
     rows = [row("a", 0.6, 0.5, 0.7), row("bm25", 0.6, 0.5, 0.7, corpus="e"), row("a", 0.6, 0.5, 0.7, corpus="e")]
-    verdicts = tuple(Verdict("d", name, "accuracy", 100, 50, candidates=("a",), chance=0.1) for name in "ce")
+    verdicts = tuple(Verdict(accuracy_of("d", name), 100, 50, candidates=("a",), chance=0.1) for name in "ce")
     lines = lines_of(result_of(rows, baselines=("bm25",), verdicts=verdicts))
     assert lines[-1].split() == ["bm25", "–", "60.0%", "▲"]
 
@@ -205,7 +215,13 @@ def six_questions(encoders, findings=(), failures=()):
     names = [f"corpus_{n}" for n in range(6)]
     rows = [row(e, 0.3 + n / 100, 0.2, 0.4, corpus=corpus) for n, e in enumerate(encoders) for corpus in names]
     verdicts = tuple(
-        Verdict("d", corpus, "accuracy", 100, 50, candidates=tuple(encoders), chance=0.25 + 0.1 * n)
+        Verdict(
+            accuracy_of("d", corpus),
+            100,
+            50,
+            candidates=tuple(encoders),
+            chance=0.25 + 0.1 * n,
+        )
         for n, corpus in enumerate(names)
     )
     return result_of(rows, verdicts=verdicts, findings=tuple(findings), failed=tuple(failures))
@@ -262,7 +278,7 @@ def test_how_to_use_a_set_up_is_said_where_it_is_the_one_to_use(first):
     use = Answer("high", f"{first}. It finds much.", "", diagnostic="d", corpus="c", encoder=first, kind="use")
     of_run = {"candidates": ("fused", "a"), "best_set": ("a",), "chance": 0.5}
     rows = [row("fused", 0.8, 0.7, 0.9), row("a", 0.8, 0.7, 0.9)]
-    result = result_of(rows, verdicts=(Verdict("d", "c", "accuracy", 100, 50, **of_run),), answers=(use,))
+    result = result_of(rows, verdicts=(Verdict(accuracy_of("d", "c"), 100, 50, **of_run),), answers=(use,))
     result = replace(result, encoders=(replace(result.encoders[0], step="fusion"), result.encoders[1]))
     is_said = any("Its config: embassay report RUN --format config" in line for line in screen(result, 110))
     assert is_said == (first == "fused")

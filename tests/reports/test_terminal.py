@@ -7,6 +7,7 @@ from rich.console import Console
 
 from embassay.core.errors import say
 from embassay.core.layout import Column, EncoderTable, Layout
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
 from embassay.reports.terminal import print_line, show
 
@@ -24,7 +25,7 @@ def nine_columns():
     )
     encoder = EncoderRecord(NAME, NAME, "f", "", 3, None, {}, False)
     corpus = CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
-    verdict = Verdict("d", "c", "", 100, 50, candidates=(NAME,))
+    verdict = Verdict(MetricKey("", diagnostic="d", corpus="c"), 100, 50, candidates=(NAME,))
     return Result(0, 10, encoders=(encoder,), corpora=(corpus,), rows=rows, verdicts=(verdict,))
 
 

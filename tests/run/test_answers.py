@@ -8,6 +8,7 @@ from rich.console import Console
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.core.result import between
 from embassay.corpora.builtin.handbook import write_files
 from embassay.reports.layouts import layouts
 from embassay.reports.scorecard import scorecard
@@ -45,7 +46,7 @@ def test_a_decision_has_the_figures_of_the_rows_and_differences(result):
     assert (use.encoder, use.value, use.low, use.high) == ("bm25", row.value, row.low, row.high)
     assert max(one.value for one in result.headline(verdict).values()) == row.value
     for name in ("hashing", "small"):
-        pair = verdict.between(name, "bm25")
+        pair = between(result.differences(verdict), name, "bm25")
         assert pair.is_significant
         assert f"{name}: {-100 * pair.difference:.1f} points lower [" in rejected.sentence
         assert f"({pair.won} won, {pair.lost} lost)" in rejected.sentence

@@ -8,6 +8,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import SpecError
+from embassay.core.result import between
 from embassay.core.types import Card
 from embassay.run.cuts import limited, load_cuts
 from embassay.run.execute import execute, vector_bytes
@@ -82,7 +83,7 @@ def test_each_combination_is_a_candidate(docs, result):
     verdict = result.verdict("retrieval")
     assert set(verdict.candidates) == {record.name for record in candidates}
     assert verdict.reference == "m,passages=document"
-    steps = [(pair.a, pair.b, pair.step) for pair in verdict.differences if pair.family == "step"]
+    steps = [(pair.a, pair.b, pair.step) for pair in result.differences(verdict) if pair.family == "step"]
     assert sorted(steps) == [(f"m,passages={cut}", "m,passages=document", "passages") for cut in ("3", "6")]
 
 
@@ -102,7 +103,7 @@ def test_differences_are_those_of_the_same_questions(docs, result):
     for (_, corpus), scores in outcome.encoders[0].scores.items():
         success[corpus.rpartition("=")[2]] = dict(zip(scores.item, scores.values["Success@1"], strict=True))
     for cut in CUTS[1:]:
-        gap = result.verdict("retrieval").between(f"m,passages={cut}", "m,passages=document")
+        gap = between(result.differences(result.verdict("retrieval")), f"m,passages={cut}", "m,passages=document")
         naive = [success[cut][item] - success["document"][item] for item in success["document"]]
         assert gap.difference == pytest.approx(np.mean(naive))
 
@@ -120,7 +121,7 @@ def test_two_options_and_two_encoders_vary_at_once(docs):
     records = {record.name: record for record in result.encoders}
     assert records["a,dim=64,passages=6"].setting == "dim=64,passages=6"
     assert records["a,dim=64,passages=6"].vector_bytes == 256
-    pairs = {(pair.family, pair.a, pair.b) for pair in result.verdict("retrieval").differences}
+    pairs = {(pair.family, pair.a, pair.b) for pair in result.differences(result.verdict("retrieval"))}
     models = ["a,dim=16", "a,dim=64", "b"]
     assert pairs == {
         *(("step", f"{model},passages=6", f"{model},passages=document") for model in models),

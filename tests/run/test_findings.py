@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from embassay.core.layout import Column
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import (
     Answer,
+    Comparison,
     CorpusRecord,
-    Difference,
     EncoderRecord,
     Result,
     Row,
@@ -19,7 +20,8 @@ from embassay.reports.findings.decision import Decision
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.support import verdict
 
-ACCURACY = Column("accuracy", "accuracy", format="percent")
+ACCURACY = Column("accuracy", "accuracy", format="percent", margin=0.02)
+KEY = MetricKey("accuracy", "all", "cosine", "", "d", "c")
 VALUES = {"a": 0.87, "b": 0.84, "c": 0.8, "bm25": 0.6}
 PARAMETERS = {"a": 100, "b": 10, "c": 200, "bm25": 0}
 
@@ -30,20 +32,22 @@ def verdict_with(**changes):
         "candidates": ("a", "b", "c"),
         "baseline": "bm25",
         "reference": "a",
-        "margin": 0.02,
-        "differences": (
-            gap("b", "a", -0.03, -0.09, 0.024, 0.4, won=2, tied=93, lost=5),
-            gap("c", "a", -0.07, -0.12, -0.02, 0.004, won=1, tied=91, lost=8),
-        ),
+        "undefined_as_wrong": {"a": 0.87, "b": 0.84, "c": 0.8},
     }
-    return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
+    return Verdict(KEY, 100, 50, **{**usual, **changes})
 
 
 def gap(a, b, difference, low, high, p, family="models", **more):
-    return Difference(family, a, b, difference, low, high, p, **more)
+    return Comparison(**vars(KEY), a=a, b=b, difference=difference, low=low, high=high, p_holm=p, family=family, **more)
 
 
-def result_of(ranking, rows=None, builtin=False, **of_corpus):
+PAIRS = (
+    gap("b", "a", -0.03, -0.09, 0.024, 0.4, items=100, won=2, lost=5),
+    gap("c", "a", -0.07, -0.12, -0.02, 0.004, items=100, won=1, lost=8),
+)
+
+
+def result_of(ranking, rows=None, builtin=False, pairs=PAIRS, **of_corpus):
     """The result that a verdict is of: 100 items in 50 units, rows by encoder as (value, undefined items)."""
     rows = rows or {name: (value, 0) for name, value in VALUES.items()}
     written = tuple(
@@ -68,7 +72,7 @@ def result_of(ranking, rows=None, builtin=False, **of_corpus):
     )
     encoders = tuple(EncoderRecord(n, n, n, "", 3, PARAMETERS.get(n), {}, n == "bm25") for n in rows)
     corpus = replace(CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin), **of_corpus)
-    return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, verdicts=(ranking,))
+    return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, comparisons=pairs, verdicts=(ranking,))
 
 
 def decided(ranking, headline=ACCURACY, accept=None, screenings=(), **options):
@@ -110,15 +114,15 @@ def test_a_larger_accepted_loss_uses_the_cheaper_one_but_nothing_that_is_shown_t
 
 def test_an_interval_without_0_rejects_nobody_where_the_corrected_p_is_above_5_percent():
     near = gap("b", "a", -0.03, -0.06, -0.001, 0.0501)
-    assert [line[:5] for line in lines(verdict_with(differences=(near,)))] == ["Use: ", "Or: b", "Not: "]
-    shown = replace(near, p=0.05)
-    assert lines(verdict_with(differences=(shown,)))[1].startswith("Not: b: 3.0 points lower")
+    assert [line[:5] for line in lines(verdict_with(), pairs=(near,))] == ["Use: ", "Or: b", "Not: "]
+    shown = replace(near, p_holm=0.05)
+    assert lines(verdict_with(), pairs=(shown,))[1].startswith("Not: b: 3.0 points lower")
 
 
 def test_the_lexical_baseline_is_used_where_no_model_is_shown_to_be_better_and_none_is_higher():
     rows = {"a": (0.6, 0), "bm25": (0.61, 0)}
-    ranking = verdict_with(candidates=("a",), differences=(gap("a", "bm25", -0.01, -0.1, 0.08, 0.8, "main"),))
-    assert lines(ranking, rows=rows) == [
+    pairs = (gap("a", "bm25", -0.01, -0.1, 0.08, 0.8, "main"),)
+    assert lines(verdict_with(candidates=("a",)), rows=rows, pairs=pairs) == [
         "Use: bm25. 61.0% [56.0, 66.0] accuracy.",
         "Undecided: a: 1.0 points lower [−10.0, +8.0] (0 won, 0 lost).",
     ]
@@ -137,9 +141,9 @@ def test_nothing_below_chance_is_used():
 def with_step(step, outcome, own=0.86):
     """What is said of a set-up ``s`` that is derived from a, and judged without labels where an outcome is given."""
     of_step = gap("s", "a", own - 0.87, own - 0.93, own - 0.81, 0.6, "step", step=step, won=2, lost=3)
-    ranking = verdict_with(candidates=("a", "s", "b", "c"), differences=(*verdict_with().differences, of_step))
+    ranking = verdict_with(candidates=("a", "s", "b", "c"))
     rows = {"a": (0.87, 0), "s": (own, 0), "b": (0.84, 0), "c": (0.8, 0), "bm25": (0.6, 0)}
-    result = result_of(ranking, rows=rows)
+    result = result_of(ranking, rows=rows, pairs=(*PAIRS, of_step))
     record = {"parts": ("a",), "step": step, "parameters": 100}
     encoders = tuple(replace(e, **record) if e.name == "s" else e for e in result.encoders)
     screenings = ()
@@ -176,9 +180,7 @@ def test_on_a_built_in_corpus_no_finding_names_an_encoder():
 
 def test_no_candidate():
     assert lines(verdict_with(candidates=())) == ["The run has only baselines."]
-    undefined = verdict_with(candidates=(), undefined=("z",))
-    assert lines(undefined) == ["Undefined for every item: z."]
-    result = result_of(undefined, rows={"z": (0.0, 0)})
+    result = result_of(verdict_with(candidates=()), rows={"z": (0.0, 0)})
     result = replace(result, rows=(replace(result.rows[0], value=None, low=None, high=None, reason="no pairs"),))
     (finding,) = Decision(result, result.verdicts[0], ACCURACY).findings()
     assert finding.sentence == "Undefined for every item: z (no pairs)."
@@ -186,9 +188,9 @@ def test_no_candidate():
 
 def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong():
     as_wrong = {"a": 0.87, "b": 0.84, "c": 0.4}
-    ranking = verdict_with(left_out=("c",), undefined_as_wrong=as_wrong, baseline="", differences=())
+    ranking = verdict_with(left_out=("c",), undefined_as_wrong=as_wrong, baseline="")
     rows = {"a": (0.87, 0), "b": (0.84, 0), "c": (0.9, 20)}
-    assert lines(ranking, rows=rows) == [
+    assert lines(ranking, rows=rows, pairs=()) == [
         "Undefined for more than 5% of the items, so not ranked: c.",
         "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
         USE,
@@ -196,7 +198,7 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     ]
     # Items that are undefined for all alike favour none.
     rows = dict.fromkeys("abc", (0.8, 3))
-    assert not any("counted as wrong" in line for line in lines(ranking, rows=rows))
+    assert not any("counted as wrong" in line for line in lines(ranking, rows=rows, pairs=()))
 
 
 # --- the whole run ---------------------------------------------------------------------------------------

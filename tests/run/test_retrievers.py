@@ -232,7 +232,7 @@ def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
         ),
         (["one", "two"], [1.0, np.nan], "the list of question '{question}': a score is no finite number"),
         (["one", "two"], [1.0], "question '{question}': 2 documents were listed with 1 score"),
-        (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; those of some are such as 'one'"),
+        (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; ids of some are such as 'one'"),
         ([], None, "it has no list for any question of some, whose ids are such as '{question}'"),
     ],
 )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from embassay.core.result import between
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import cut_all
 
@@ -53,7 +54,8 @@ def test_it_joins_where_documents_are_cut_and_stands_beside_the_lexical_baseline
     # Which bm25 the main question is about does not depend on the values.
     verdict = result.verdict("retrieval")
     assert verdict.baseline == "bm25"
-    assert verdict.between("m", "bm25").difference == pytest.approx(success(result, "m") - success(result, "bm25"))
+    gap = between(result.differences(verdict), "m", "bm25")
+    assert gap.difference == pytest.approx(success(result, "m") - success(result, "bm25"))
     # One vector for each document.
     assert next(record for record in result.encoders if record.name == WHOLE).vectors == {"docs": 30}
 

@@ -11,11 +11,12 @@ import numpy as np
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
 
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import Comparison, Standings
 from embassay.core.types import Draws
 from embassay.stats import patterns
-from embassay.stats.best import Standings
 from embassay.stats.exchange import CorrelationPair, exchanged_correlations
-from embassay.stats.families import PairedDifference, Roles, compare_means
+from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import Exchanged, Patterns, mid_p
 from simulations import Row, rate, simulation
@@ -78,14 +79,15 @@ def labels_of(belongs: Floats) -> Labels:
     return Labels.of(code, np.argwhere(belongs[first] > 0))
 
 
-def compared(values: Mapping[str, Floats], belongs: Floats, roles: Roles, repeat: int) -> tuple[PairedDifference, ...]:
+def compared(values: Mapping[str, Floats], belongs: Floats, roles: Roles, repeat: int) -> tuple[Comparison, ...]:
     """Compare shares of systems as a run does, without more patterns where a p is near 0.05, which take most time."""
     with patch.object(patterns, "ROUNDS", (9_999,)):
-        return compare_means(values, labels_of(belongs), roles, Draws(repeat), of_shares=True, is_bounded=True)
+        return compare_means(KEY, values, labels_of(belongs), roles, Draws(repeat), of_shares=True, is_bounded=True)
 
 
 # --- the test of a difference ----------------------------------------------------------------------------
 
+KEY = MetricKey("accuracy")
 BETWEEN = 0.5
 PATTERNS, BATCH = 1999, 50
 """The patterns of a test, and how many tests have the same labels and patterns."""
@@ -169,7 +171,7 @@ def coverage_of_differences(repeats: int = 300) -> Iterator[Row]:
                 # A page that is right for more than two thirds of the questions leaves no verdict.
                 if row.low is None or row.high is None:
                     continue
-                assert row.significant == (not row.low <= 0 <= row.high)
+                assert row.is_significant == (not row.low <= 0 <= row.high)
                 held.append(row.low <= difference <= row.high)
             design = f"{name}, share {share}, {100 * difference:g} points, correlation {within:g}"
             least = 0.89 if (name, within) in KNOWN else 0.92

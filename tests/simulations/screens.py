@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from embassay.stats.best import worse_systems
+from embassay.core.result import worse_systems
 from embassay.stats.families import Roles
 from simulations import Row, rate, simulation
 from simulations.comparisons import BETWEEN, DESIGNS, answers_by_label, compared
@@ -30,7 +30,7 @@ def screens(repeats: int = 600) -> Iterator[Row]:
                 values = dict(zip([*names, "bm25"], items.T, strict=True))
                 rows = compared(values, belongs, roles, repeat)
                 verdicts += bool(worse_systems(rows))
-                main += rows[0].significant
+                main += rows[0].is_significant
             design = f"{models} models and bm25, {name}"
             most = 0.065 if models == 1 else 0.15
             yield Row(design, "some false verdict", (0.0, most), *rate(verdicts, repeats), accepted=(0.0, most))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats
 
+from embassay.core.metric_key import MetricKey
 from embassay.core.types import Draws
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
@@ -39,6 +40,7 @@ SKEWED: dict[str, Callable[[Floats], Floats]] = {
     "Pareto, index 2.5": _pareto(2.5),
 }
 RARE: dict[str, Callable[[Floats], Floats]] = {"2 % lose 20": _rare(0.02), "10 % lose 20": _rare(0.1)}
+KEY = MetricKey("accuracy")
 LAWS = SYMMETRIC | SKEWED | RARE
 """Laws of a difference, all of mean 0, as maps of a standard normal value."""
 UNITS = (20, 100, 400)
@@ -71,10 +73,10 @@ def _is_called_different(gaps: Floats, unit: Ints, repeat: int) -> bool:
     """Return whether the test calls two encoders with these differences different; the interval must agree."""
     values = {"a": gaps, "b": np.zeros(len(gaps))}
     roles = Roles(("a",), lexical="b")
-    (row,) = compare_means(values, Labels.of(unit), roles, Draws(repeat), "skewed")
+    (row,) = compare_means(KEY, values, Labels.of(unit), roles, Draws(repeat), "skewed")
     assert row.low is not None and row.high is not None
-    assert row.significant == (not row.low <= 0 <= row.high)
-    return row.significant
+    assert row.is_significant == (not row.low <= 0 <= row.high)
+    return row.is_significant
 
 
 @simulation("skewed-test", "Differences of skewed means: how often encoders with equal means are called different")

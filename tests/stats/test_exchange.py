@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from embassay.core.metric_key import MetricKey
 from embassay.core.types import Draws
 from embassay.stats import patterns
 from embassay.stats.correlate import bootstrap, correlation, standardised
@@ -16,6 +17,7 @@ from embassay.stats.families import Roles
 from embassay.stats.labels import Labels
 from embassay.stats.resample import tail
 
+KEY = MetricKey("accuracy")
 NAN = float("nan")
 KINDS = ("pearson", "spearman")
 DRAWS = Draws(seed=0, resamples=200)
@@ -23,7 +25,7 @@ AB = Roles(candidates=("a", "b"))
 
 
 def compared(x, ys, unit, kind="spearman", roles=AB, draws=DRAWS):
-    return compare_correlations(x, ys, Labels.of(unit), kind, roles, draws, "x")
+    return compare_correlations(KEY, x, ys, Labels.of(unit), kind, roles, draws, "x")
 
 
 def clustered(units=40, size=3, seed=1, spread=(0.3, 1.0)):
@@ -81,7 +83,7 @@ def test_the_p_of_few_units_is_that_of_all_patterns(kind, seed):
     x, ys, unit = clustered(units=10, seed=seed, spread=(0.6, 0.9))
     ys["a"] = np.round(ys["a"], 1)
     (d,) = compared(x, ys, unit, kind)
-    assert d.p == d.p_adjusted == brute_force_p(x, ys["a"], ys["b"], unit, kind)
+    assert d.p == d.p_holm == brute_force_p(x, ys["a"], ys["b"], unit, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -121,7 +123,7 @@ def test_the_families_are_those_of_the_roles():
     x, ys, unit = clustered()
     roles = Roles(("a", "b"), lexical="tfidf")
     found = compared(x, ys | {"tfidf": x[::-1]}, unit, roles=roles)
-    assert [(d.family, d.a, d.b, d.tests) for d in found] == [
+    assert [(d.family, d.a, d.b, d.pairs_in_family) for d in found] == [
         ("main", "a", "tfidf", 1),
         ("lexical", "b", "tfidf", 1),
         ("models", "a", "b", 1),
@@ -133,8 +135,8 @@ def test_the_families_are_those_of_the_roles():
 def test_several_pairs_of_a_family_are_corrected_together():
     x, ys, unit = clustered(spread=(0.6, 0.9))
     found = compared(x, ys | {"c": x[::-1]}, unit, roles=Roles(("a", "b", "c")))
-    assert {d.tests for d in found} == {3}
-    assert all(d.p_adjusted >= d.p for d in found)
+    assert {d.pairs_in_family for d in found} == {3}
+    assert all(d.p_holm >= d.p for d in found)
     # Each alone has the shorter interval; that of the last step is not widened.
     ys = ys | {"c": x[::-1]}
     alone = [compared(x, ys, unit, roles=Roles((d.a, d.b)))[0] for d in found]
@@ -164,7 +166,7 @@ def test_there_is_no_verdict_where_one_unit_holds_more_than_a_third_of_the_items
     x, ys, _ = clustered(units=big + 30, size=1)
     unit = np.concatenate([np.zeros(big, dtype=np.int64), np.arange(1, 31)])
     (d,) = compared(x, ys, unit)
-    assert [figure is not None for figure in (d.p, d.p_adjusted, d.low, d.high)] == [has] * 4
+    assert [figure is not None for figure in (d.p, d.p_holm, d.low, d.high)] == [has] * 4
     assert d.difference is not None
 
 
@@ -185,7 +187,7 @@ def test_under_ten_units_there_is_neither_interval_nor_p():
 def test_an_encoder_that_does_not_vary_has_no_difference(items):
     x, ys, unit = clustered()
     (d,) = compared(x, {"b": ys["b"], "a": items}, unit)
-    assert (d.difference, d.low, d.high, d.p, d.tests) == (None, None, None, None, 0)
+    assert (d.difference, d.low, d.high, d.p, d.pairs_in_family) == (None, None, None, None, 0)
 
 
 def test_an_interval_agrees_with_the_test():

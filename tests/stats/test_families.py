@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import Comparison, Standings
 from embassay.core.types import Draws
-from embassay.stats.best import Standings
 from embassay.stats.families import JUST_ABOVE_0, PairTest, Roles, Step, compare_means, consistent_interval
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import newcombe
 
+KEY = MetricKey("accuracy")
 DRAWS = Draws(seed=0, resamples=200)
 AB = Roles(candidates=("a", "b"))
 """One pair: a and b."""
@@ -20,7 +22,7 @@ AB = Roles(candidates=("a", "b"))
 
 def compared(values, unit, roles=AB, **options):
     options = {"of_shares": True, "is_bounded": True} | options
-    return compare_means(values, Labels.of(np.asarray(unit)), roles, DRAWS, "test", **options)
+    return compare_means(KEY, values, Labels.of(np.asarray(unit)), roles, DRAWS, "test", **options)
 
 
 def encoders(names, units=40, size=3, seed=1, spread=0.5):
@@ -112,10 +114,10 @@ def test_a_family_of_one_is_not_corrected_and_one_of_several_is():
     for row in rows:
         by_family.setdefault(row.family, []).append(row)
     (main,) = by_family["main"]
-    assert main.p == main.p_adjusted
-    assert main.tests == 1
-    assert {row.tests for row in by_family["lexical"]} == {3}
-    assert all(row.p_adjusted >= row.p for row in by_family["models"])
+    assert main.p == main.p_holm
+    assert main.pairs_in_family == 1
+    assert {row.pairs_in_family for row in by_family["lexical"]} == {3}
+    assert all(row.p_holm >= row.p for row in by_family["models"])
 
 
 def test_steps_of_one_kind_on_one_base_are_a_family():
@@ -134,8 +136,8 @@ def test_no_interval_contradicts_its_p_and_none_leaves_the_range(seed, number, o
     if of_shares:
         values = {name: np.rint(items) for name, items in values.items()}
     for row in compared(values, unit, Roles(tuple(values)), of_shares=of_shares):
-        if row.p_adjusted is not None:
-            assert (row.low <= 0 <= row.high) == (row.p_adjusted > 0.05)
+        if row.p_holm is not None:
+            assert (row.low <= 0 <= row.high) == (row.p_holm > 0.05)
             assert -1 <= row.low <= row.high <= 1
 
 
@@ -200,9 +202,7 @@ def test_an_interval_is_moved_to_agree_with_p():
 
 
 def verdict(a, b, difference, p):
-    from embassay.stats.families import PairedDifference
-
-    return PairedDifference("models", a, b, difference, -1, 1, p, p)
+    return Comparison(**vars(KEY), a=a, b=b, difference=difference, low=-1, high=1, p=p, p_holm=p)
 
 
 def test_the_list_by_hand():
@@ -210,10 +210,9 @@ def test_the_list_by_hand():
     values = {"a": 0.9, "b": 0.8, "c": 0.75, "d": 0.7, "e": 0.6}
     found = Standings.of(values, differences)
     # c is shown to be worse than e although its mean is higher, as on the items that both have: then b and a may be
-    # the best, and e, lower than one that is out, is undecided.
+    # the best, and e, lower than one that is out, is not.
     assert found.out == {"c": "e", "d": "a"}
     assert found.may_be_best == ("a", "b")
-    assert found.undecided == ("e",)
     assert (found.rank_low["d"], found.rank_high["a"], found.rank_high["b"]) == (2, 4, 5)
 
 
@@ -229,10 +228,10 @@ def test_no_member_of_the_list_is_shown_to_be_worse(seed):
     rows = compared(values, unit, Roles(tuple(values)))
     means = {name: items.mean() for name, items in values.items()}
     found = Standings.of(means, rows)
-    assert set(found.out) | set(found.may_be_best) | set(found.undecided) == set(values)
+    assert not set(found.out) & set(found.may_be_best)
     for row in rows:
         loser = row.b if row.difference > 0 else row.a
-        assert (loser in found.out) or not row.significant
+        assert (loser in found.out) or not row.is_significant
     assert max(means, key=means.get) in (*found.may_be_best, *found.out)
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from embassay.core.metric_key import MetricKey
 from embassay.core.types import Draws
 from embassay.stats import folds
 from embassay.stats.families import Roles, compare_means
@@ -17,6 +18,7 @@ from embassay.stats.labels import Labels
 from embassay.stats.shares import wilson
 from embassay.stats.units import effective_sample_size
 
+KEY = MetricKey("accuracy")
 NAN = float("nan")
 
 
@@ -26,7 +28,15 @@ def share_over_folds(values, fold, unit):
 
 def difference_over_folds(a, b, fold, unit):
     (found,) = compare_means(
-        {"a": a, "b": b}, Labels.of(unit), Roles(("a", "b")), Draws(), "x", of_shares=True, is_bounded=True, fold=fold
+        KEY,
+        {"a": a, "b": b},
+        Labels.of(unit),
+        Roles(("a", "b")),
+        Draws(),
+        "x",
+        of_shares=True,
+        is_bounded=True,
+        fold=fold,
     )
     return found
 
@@ -238,4 +248,4 @@ def test_a_pair_that_is_nowhere_defined_together_has_no_difference():
     a, b, fold, unit = sample()
     a[::2], b[1::2] = NAN, NAN
     found = difference_over_folds(a, b, fold, unit)
-    assert (found.difference, found.p, found.p_adjusted) == (None, None, None)
+    assert (found.difference, found.p, found.p_holm) == (None, None, None)

@@ -10,7 +10,7 @@ from scipy.stats import beta, binom, norm
 
 from embassay.core.randomness import generator
 from embassay.core.types import Draws
-from embassay.stats.gate import Groups, items_for, loss_limit, loss_p, most_lost, resolution, whole_points
+from embassay.stats.gate import Groups, loss_limit, loss_p, most_lost, resolution, whole_points
 from embassay.stats.units import effective_units
 
 DRAWS = Draws(0, 1)
@@ -144,7 +144,6 @@ def test_a_whole_point_stays_one():
 
 @pytest.mark.parametrize(("margin", "items"), [(0.1, 85), (0.05, 291), (0.02, 1650)])
 def test_questions_for_a_margin(margin, items):
-    assert items_for(margin) == items
     assert resolution(np.arange(items)) <= margin < resolution(np.arange(items - 1))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from embassay.core.metric_key import MetricKey
 from embassay.core.types import Draws
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
@@ -11,6 +12,7 @@ from embassay.stats.resample import bootstrap_means, mean, percentiles, tail
 from embassay.stats.skewness import COCHRAN, UNSEEN, SkewedMeans
 from embassay.stats.units import ratio_variance
 
+KEY = MetricKey("accuracy")
 DRAWS = Draws(0, 400)
 UNIT = np.arange(40)
 # Small gains and three large losses.
@@ -98,15 +100,15 @@ def test_cochrans_rule_says_from_how_many_units_nothing_is_corrected():
 
 def difference(gaps, is_bounded=False):
     values = {"a": gaps, "b": np.zeros(len(gaps))}
-    return compare_means(values, Labels.of(UNIT), Roles(("a", "b")), DRAWS, "x", is_bounded=is_bounded)[0]
+    return compare_means(KEY, values, Labels.of(UNIT), Roles(("a", "b")), DRAWS, "x", is_bounded=is_bounded)[0]
 
 
 def test_skewed_differences_are_tested_with_more_caution_but_not_those_of_bounded_values():
     few_losses = GAINS - 0.2
     corrected, plain = difference(few_losses), difference(few_losses, is_bounded=True)
-    assert plain.significant
-    assert not corrected.significant
-    assert corrected.p == corrected.p_adjusted == means_of(few_losses).least_p()[0]
+    assert plain.is_significant
+    assert not corrected.is_significant
+    assert corrected.p == corrected.p_holm == means_of(few_losses).least_p()[0]
     assert corrected.low < 0 < plain.low
     assert corrected.high == plain.high
 

@@ -68,7 +68,7 @@ def test_it_says_where_the_test_set_comes_from():
 
 def test_it_counts_what_was_built_and_what_was_left_out():
     built, left = CARD.index("## Built"), CARD.index("## Left out")
-    assert row("originals", "2") in CARD[built:left]
+    assert row("samples", "2") in CARD[built:left]
     assert row("typo", "2") in CARD[built:left]
     assert row("antonym", "1") in CARD[built:left]
     assert row("a question", "1,200") in CARD[left:]
@@ -82,17 +82,17 @@ def test_a_licence_that_was_not_given_is_asked_for():
 
 def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():
     choice = Choice("1", "a", "b", "c", "d", "verb", "x–y", "never")
-    assert counts(Built((choice,), Counter())) == {"entries": 1, "verb, never": 1}
+    assert counts(Built((choice,), Counter())) == {"samples": 1, "verb": 1, "never": 1}
     groups = (Grouped("1", "a", "g"), Grouped("2", "b", "g"), Grouped("3", "c", "h"))
-    assert counts(Built(groups, Counter())) == {"sentences": 3, "groups": 2}
+    assert counts(Built(groups, Counter())) == {"samples": 3, "groups": 2}
 
 
 def test_operators_and_questions_are_counted():
     composed = Composition("1", "union", "a", "b", "c"), Composition("2", "union", "b", "c", "d")
-    assert counts(Built(composed, Counter())) == {"union": 2}
+    assert counts(Built(composed, Counter())) == {"samples": 2, "union": 2}
     asked = Question("1", "Why?", ("d",)), Question("2", "How?", ())
     built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), splits={"1": "train", "2": "test"})
-    expected = {"documents": 1, "questions": 2, "questions without an answer": 1}
+    expected = {"documents": 1, "samples": 2, "questions without an answer": 1}
     assert counts(built) == expected | {"questions to train with": 1, "questions to test with": 1}
 
 

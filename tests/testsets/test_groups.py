@@ -16,7 +16,7 @@ from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
 from embassay.testsets.options import Order
-from embassay.testsets.proposals import propose_groups
+from embassay.testsets.proposals import propose, propose_groups
 from embassay.testsets.sources import SourcePair, SourceSentence
 
 RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
@@ -147,7 +147,7 @@ def test_a_threshold_that_tells_nothing_apart_is_refused(monkeypatch):
 @pytest.mark.parametrize("threshold", [0, 1, -1, float("nan")])
 def test_a_threshold_out_of_range_is_refused(threshold):
     with pytest.raises(InputError, match="above 0 and below 1"):
-        groups.propose([SourceSentence("a", 1)], load_encoder("hashing"), threshold=threshold)
+        propose(["a"], load_encoder("hashing"), threshold)
 
 
 class Planted:
@@ -160,18 +160,13 @@ class Planted:
         return np.array([[text in RAIN, text in SHOP, text not in RAIN + SHOP] for text in texts], dtype=np.float32)
 
 
-def proposed(monkeypatch):
-    monkeypatch.setattr("embassay.testsets.encoding.BLOCK", 2)
-    told = []
-    sources = [SourceSentence(text, line) for line, text in enumerate((*RAIN, "It is late.", *SHOP, "Go home."), 1)]
-    found = groups.propose(sources, Planted(), threshold=0.9, advance=lambda done, total: told.append((done, total)))
-    assert told[-1] == (9, 9)
-    return found
-
-
 def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
-    content = groups.proposal_sheet(proposed(monkeypatch)).decode("utf-8-sig")
-    rows = list(csv.reader(io.StringIO(content)))
+    monkeypatch.setattr("embassay.testsets.proposals.load_encoder", lambda spec: Planted())
+    told = []
+    mine = write(tmp_path / "mine.txt", "\n".join((*RAIN, "It is late.", *SHOP, "Go home.")))
+    propose_groups(mine, tmp_path / "s.csv", "x", threshold=0.9, advance=lambda done, total: told.append((done, total)))
+    assert told[-1] == (9, 9)
+    rows = list(csv.reader(io.StringIO((tmp_path / "s.csv").read_text(encoding="utf-8-sig"))))
     assert rows[0][:3] == ["group", "sentence", "confirm"]
     assert all(f"({number})" in rows[0][3] for number in range(1, 6)), "the paper's five guidelines"
     assert [row[1] for row in rows[1:]] == [*RAIN, *SHOP]

@@ -153,7 +153,6 @@ def test_other_patterns(sentence, pattern, plain):
     "sentence",
     [
         "He ain't here.",
-        "I can't wait to see you.",
         "I don't like anyone.",
         "It isn't ready yet.",
         "It is not only cheap.",
@@ -225,15 +224,10 @@ def test_a_word_that_takes_no_not_stays(sentence, word):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "You had better leave now.",
-        "I would rather stay at home.",
-        "We might as well stay at home.",
-        "They have got to leave now.",
         "Let me add a spoon of salt.",
         "Anyone can open the box.",
         "A mill called the old mill was built there.",
         "The dogs can you see from here.",
-        "I guess the shop is open.",
         "Everyone likes the soup.",
     ],
 )

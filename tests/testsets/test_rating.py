@@ -203,7 +203,7 @@ def test_sheets_of_two_corpora_are_refused(tmp_path):
     built(tmp_path)
     first = fill(tmp_path, "a.csv", by_hand)
     built(tmp_path, PAIRS[::-1])
-    with pytest.raises(InputError, match="all sheets must be for one corpus"):
+    with pytest.raises(InputError, match="all rows must be for one corpus"):
         rate([first, fill(tmp_path, "b.csv", by_hand)])
 
 

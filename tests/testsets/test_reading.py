@@ -1,6 +1,5 @@
 """Sentences from texts and tables, and everything that is no such thing."""
 
-import bz2
 import json
 
 import pytest
@@ -78,7 +77,6 @@ def test_a_unit_is_read_where_there_is_one(tmp_path):
         ("a.txt", b"It rained.\nCaf\xe9.\n", "", "line 2: not UTF-8"),
         ("a.txt", "It rained.\n".encode("utf-16"), "", "UTF-16 text, not UTF-8; convert it with: iconv -f UTF-16"),
         ("a.txt", b"It rained.\nIt\0snowed.\n", "", "a binary file, not a text file"),
-        ("a.txt", b"It rained.\n" + b"word " * 2_000_000 + b"\n", "", "line 2: a line of more than 1,000,000 bytes"),
         ("a.parquet", b"PAR1 and no more", "", "not a Parquet file"),
     ],
 )
@@ -126,7 +124,7 @@ def test_pairs_with_and_without_labels(tmp_path):
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("q,r\na,b\n", {}, "field 'first': missing; found q, r; add it, or name another column with --first"),
+        ("q,r\na,b\n", {}, "field 'first': missing; found q, r; add it, or name another column"),
         ("q,r\na,b\n", {"first": "q"}, "field 'second': missing"),
         ("q,r\na,b\n", {"first": "q", "second": "q"}, "is used both as the first and as the second"),
         ("first,second\na,\n", {}, "line 2, field 'second': an empty text"),
@@ -151,11 +149,8 @@ OPUSPARCUS = (
 """The form of its training sets: id, two tokenized sentences, four figures (README of Opusparcus, section 4)."""
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-def test_opusparcus_as_released(tmp_path, compressed):
-    content = OPUSPARCUS.encode()
-    path = tmp_path / "en-train.txt.bz2"
-    path.write_bytes(bz2.compress(content) if compressed else content)
+def test_opusparcus_as_released(tmp_path):
+    path = write(tmp_path / "en-train.txt", OPUSPARCUS)
     assert is_opusparcus(path)
     pairs = read_pairs(path)
     assert [(pair.first.text, pair.second.text, pair.same) for pair in pairs] == [
@@ -163,7 +158,6 @@ def test_opusparcus_as_released(tmp_path, compressed):
         ("Wait, don't you see?", "Don't you see?", True),
     ]
     assert [pair.first.line for pair in pairs] == [1, 2]
-    assert read_pairs(path, count=1) == pairs[:1]
     with pytest.raises(SourceError, match="line 1: pairs without a label"):
         read_pairs(path, needs_label=True)
     assert read_pairs(path, label="none", needs_label=True) == pairs
@@ -178,9 +172,6 @@ def test_pairs_of_opusparcus_below_mostly_good_are_no_paraphrases(tmp_path):
 def test_a_damaged_file_of_opusparcus(tmp_path):
     path = write(tmp_path / "en-dev.txt", f"{OPUSPARCUS}en-N3\tGet up .\n")
     with pytest.raises(SourceError, match="line 3: must be an id, two sentences and figures"):
-        read_pairs(path)
-    path.write_bytes(bz2.compress(OPUSPARCUS.encode())[:-9])
-    with pytest.raises(SourceError, match="ends early"):
         read_pairs(path)
 
 

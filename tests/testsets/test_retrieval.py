@@ -103,16 +103,16 @@ PASSAGE = Passage("p", "The eco programme of this washer heats the water to 40 d
 GOOD = answer_of("How warm does the water get in a saving programme?", "40 degrees")
 
 
-def taken(text, passage=PASSAGE, most=1, share=0.6):
+def taken(text, passage=PASSAGE, share=0.6):
     rejected = Counter()
-    return [a.text for a in from_reply(text, passage, "g", most=most, share=share, rejected=rejected)], rejected
+    return [a.text for a in from_reply(text, passage, "g", share=share, rejected=rejected)], rejected
 
 
 def test_a_question_has_its_passage_and_its_answer():
     built = build(documents(), unanswerable=0, test=0)
     assert told(built) == {QUESTIONS[name][0]: (name,) for name, _ in PARTS}
-    assert built.answers["dryer-q1"] == "lint filter"
-    assert built.ways["dryer-q1", "question"] == "generator: stub-1 at example.org"
+    assert built.answers["dryer-q"] == "lint filter"
+    assert built.ways["dryer-q", "question"] == "generator: stub-1 at example.org"
     assert len(built.samples) == len(PARTS)
     assert built.shape == "retrieval"
     for sample in built.samples:
@@ -194,7 +194,7 @@ def test_nothing_that_is_left_answers_what_was_taken_away():
         texts = [text for document in built.documents for text in document.passages]
         for sample in built.samples:
             if not sample.right:
-                name = sample.id.removesuffix("-q1")
+                name = sample.id.removesuffix("-q")
                 assert dict(PARTS)[name] not in texts
 
 
@@ -255,7 +255,7 @@ def test_a_generator_asks():
     stub = Stub(answer)
     built = retrieval.build(documents(), generator=stub, unanswerable=0)
     assert told(built)["Which of our oven notes speaks of it, and how?"] == ("oven",)
-    assert built.ways["oven-q1", "question"] == "generator: stub-1 at example.org"
+    assert built.ways["oven-q", "question"] == "generator: stub-1 at example.org"
     assert built.materials == (stub.material(),)
     assert built.notes[-1] == "10 requests"
     assert built.prompt == PROMPT
@@ -282,14 +282,11 @@ def requests(sources, **options):
 
 def test_a_generator_is_asked_for_a_little_more_than_is_wanted():
     assert len(requests(documents(), count=4)) == 6
-    assert len(requests(documents(), count=4, per_passage=3)) == 2
     assert len(requests(documents(), count=40)) == 10
 
 
 def test_a_prompt_of_ones_own_has_the_passage():
     assert prompt_of(PASSAGE, "Ask of: {passage} {x}") == f"Ask of: {PASSAGE.text} {{x}}"
-    assert "3 questions" in prompt_of(PASSAGE, "", 3)
-    assert '"questions": [' in prompt_of(PASSAGE, "", 3)
     with pytest.raises(SpecError, match=r"lacks the placeholder \{passage\}"):
         requests(documents(), prompt="Ask something.")
 
@@ -334,14 +331,6 @@ def test_what_cannot_be_used_is_counted_by_its_reason(text, reason):
     found, rejected = taken(text)
     assert found == []
     assert [name[: len(reason)] for name in rejected] == [reason]
-
-
-def test_several_questions_of_a_passage_are_taken_one_by_one():
-    other = answer_of("How long does a saving wash take?", "three hours")
-    found, rejected = taken(f'{{"questions": [{GOOD}, {other}, {answer_of("Why", "40")}]}}', most=3)
-    assert len(found) == 2
-    assert rejected == {"not a question": 1}
-    assert len(taken(f"[{GOOD}, {other}]", most=1)[0]) == 1
 
 
 def test_it_may_stand_for_nothing():
@@ -421,7 +410,6 @@ def test_near_duplicates_are_those_of_all_pairs(rows, near):
         ({"test": 1.5}, "test must be from 0 to 1, is 1.5"),
         ({"unanswerable": float("nan")}, "unanswerable must be from 0 to 1, is nan"),
         ({"leak": 0}, "leak must be above 0 and at most 1, is 0"),
-        ({"per_passage": 0}, "per_passage must be 1 or more, is 0"),
         ({"passages": "page"}, "passages must be document, paragraph"),
     ],
 )
@@ -519,8 +507,7 @@ def test_a_unit_whose_questions_another_may_answer_is_not_taken_away(seed):
     built = retrieval.build(sources, generator=stub, unanswerable=0.9, seed=seed)
     assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
     assert told(built)["Which thing do owners wipe once in seven days?"] == ()
-    said = "1 unit removed (unanswerable=0.9 of 2): 1 of them has questions that another unit may answer"
-    assert said in built.notes
+    assert "1 unit removed, 1 passage: 1 question that no document answers" in built.notes
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcd"), max_size=30))
@@ -533,46 +520,14 @@ def test_runs_are_those_of_the_naive_search(asked, words):
     assert list(shared_runs(asked, " ".join(words))) == [run for run in map(longest, range(len(asked))) if run]
 
 
-def test_the_same_question_of_a_passage_is_looked_at_once():
-    again = f"[{', '.join([answer_of(*QUESTIONS['dryer'])] * 3)}]"
-    built = retrieval.build(documents(PARTS[:1]), generator=Stub(lambda request: again), per_passage=3)
-    assert len(built.samples) == 1
-    assert built.rejected["repeated question"] == 2
-
-
-def test_a_question_that_two_passages_of_a_document_answer_alike_has_both():
-    first = "Each washer of the Velmo range heats the water to 40 degrees in its saving programme."
-    second = "Who wants to pay less can take the saving programme, which stops the heater at 40 degrees."
-    asked = answer_of("How warm does the water get in a wash that saves?", "40 degrees")
-    sources = [SourceDocument("washer", f"{first}\n\n{second}"), *documents(PARTS[4:])]
-    built = retrieval.build(sources, generator=Stub(lambda r: asked if "washer" in r.key else ""), unanswerable=0)
-    assert told(built) == {"How warm does the water get in a wash that saves?": ("washer#1", "washer#2")}
-    assert built.rejected["repeated question"] == 1
-
-
 @pytest.mark.parametrize("units", [1, 3])
 def test_the_last_unit_is_not_taken_away(units):
     built = build(documents(PARTS[:units]), unanswerable=1)
     assert len(built.documents) == 1
     assert sum(bool(sample.right) for sample in built.samples) == 1
-    assert any(f"(unanswerable=1 of {units}): at least one must remain" in note for note in built.notes)
+    assert any(note.startswith("1 fewer than requested: ") for note in built.notes)
     rest = ("rest", "Wipe the door of the drum with a cloth each week.")
     assert not any(s.right for s in build(documents((*PARTS[:units], rest)), unanswerable=1).samples)
-
-
-def test_a_share_that_takes_no_unit_is_said():
-    built = build(documents(PARTS[:3]), unanswerable=0.1)
-    assert "0 units removed (unanswerable=0.1 of 3): the share rounds to 0" in built.notes
-    assert not any("unanswerable" in note for note in build(documents(PARTS), unanswerable=0.1).notes)
-    assert not any("unanswerable" in note for note in build(documents(PARTS[:3]), unanswerable=0).notes)
-
-
-def test_one_of_a_kind_is_said_in_the_singular():
-    copy = ("copy", PARTS[0][1].replace("dryer.", "dryer!"))
-    notes = build(documents((*PARTS[:2], copy)), unanswerable=0, test=0.5).notes
-    assert "1 of them says nearly the same as another: both are right if both have the answer" in notes
-    assert "1 question with several right documents" in notes
-    assert "split by unit, test: 1 question of 1 unit; train: 1 question of 1 unit" in notes
 
 
 def test_each_place_of_a_prompt_is_filled():
@@ -598,7 +553,7 @@ def test_a_document_of_headings_only_is_counted():
     assert built.rejected["a document with headings only"] == 1
 
 
-@pytest.mark.parametrize("wrong", [{"unanswerable": 7}, {"test": -1}, {"leak": 0}, {"per_passage": 0}])
+@pytest.mark.parametrize("wrong", [{"unanswerable": 7}, {"test": -1}, {"leak": 0}])
 def test_options_out_of_range_are_refused(wrong):
     with pytest.raises(SpecError, match=next(iter(wrong))):
         requests(documents(), **wrong)

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("better_profanity")
 
-from embassay.testsets.english.selection import is_profane, named, sentences, unfit
+from embassay.testsets.english.selection import is_profane, named, unfit
 
 FINE = "The new library near the station opens at nine in the morning."
 
@@ -21,7 +21,6 @@ def test_a_plain_sentence_is_fit():
         ("The [RELIGION] festival near the station opens at nine today.", "a placeholder other than [NAME]"),
         ("I saw [NAME] and [NAME] near the station at nine today.", "more than one [NAME]"),
         ("Does the library near the station open at nine today?", "a question"),
-        ("Do you really think the library opens at nine today", "a question"),
         ("The library *near the station* opens at nine in the morning.", "quotation, markup, emoticon or address"),
         ("See www.example.org for when the library near here opens.", "quotation, markup, emoticon or address"),
         ("The library is near the station. it opens at nine.", "several sentences"),
@@ -56,11 +55,6 @@ def test_a_word_is_profane_as_a_whole_and_in_its_usual_sense(text, profane):
 @pytest.mark.parametrize(("words", "fit"), [(8, False), (9, True), (24, True), (25, False)])
 def test_more_than_8_and_fewer_than_25_words(words, fit):
     assert (unfit(" ".join(["We", *(["walk"] * (words - 1))])) == "") is fit
-
-
-def test_a_line_is_parted_where_a_capital_follows():
-    line = "The bus was late. We walked with Mr. Hill! It rained e.g. here."
-    assert sentences(line) == ("The bus was late.", "We walked with Mr. Hill!", "It rained e.g. here.")
 
 
 def test_the_placeholder_becomes_a_name():

@@ -77,23 +77,23 @@ def test_a_filled_sheet_is_read_back_in_whatever_order_and_dialect(tmp_path):
     filled = cells(sheet(PAIRS))
     for row, rating in zip(filled, ("4", "", "2,5"), strict=True):
         row["rating"] = rating
-    corpus, ratings = read_ratings(write(tmp_path / "ann.csv", filled[::-1], delimiter=";"))
+    corpus, ratings = read_ratings([write(tmp_path / "ann.csv", filled[::-1], delimiter=";")])
     assert corpus == "pairs.jsonl@0123456789abcdef"
-    assert [ratings[row["item"], row["edit"]] for row in filled] == [4, None, 2.5]
+    assert [ratings[row["item"], row["edit"]] for row in filled] == [[4], [None], [2.5]]
 
 
 def test_no_cell_is_a_formula(tmp_path):
     sample = MinimalPairs("=1", "=1+1 is two.", (("typo", "'=1+1 is tow."),))
     rows = cells(sheet((sample,)))
     assert (rows[0]["item"], rows[0]["original"]) == ("'=1", "'=1+1 is two.")
-    _, ratings = read_ratings(write(tmp_path / "a.csv", [rows[0] | {"rating": "1"}]))
-    assert ratings == {("=1", "typo"): 1}
+    _, ratings = read_ratings([write(tmp_path / "a.csv", [rows[0] | {"rating": "1"}])])
+    assert ratings == {("=1", "typo"): [1]}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[1].update(rating="5"), "line 3, field 'rating': must be a number from 0 to 4, is '5'"),
+        (lambda rows: rows[1].update(rating="5"), "line 3, field 'rating': must be a number from 0 to 4, is 5"),
         (lambda rows: rows[1].update(rating="-1"), "line 3, field 'rating'"),
         (lambda rows: rows[1].update(rating="nan"), "line 3, field 'rating'"),
         (lambda rows: rows[1].update(rating="good"), "line 3, field 'rating'"),
@@ -106,5 +106,5 @@ def test_a_damaged_sheet_is_refused_with_its_place(tmp_path, change, message):
     rows = [row | {"rating": "4"} for row in cells(sheet(PAIRS))]
     change(rows)
     with pytest.raises(SourceError) as error:
-        read_ratings(write(tmp_path / "ann.csv", rows))
+        read_ratings([write(tmp_path / "ann.csv", rows)])
     assert message in str(error.value)

@@ -46,7 +46,11 @@ def test_forms_of_a_line(tmp_path, line):
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(b"good line\n", "line 1: must be"), (b"", "has no misspelling"), (b"\xff\xfe\n", "not UTF-8")],
+    [
+        (b"good line\n", "has no line with a misspelling"),
+        (b"", "has no line with a misspelling"),
+        (b"\xff\xfe\n", "not UTF-8"),
+    ],
 )
 def test_another_file_is_refused(tmp_path, content, problem):
     file = tmp_path / "list"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from embassay.comparison.gate import (
     ANCHOR,
     Pages,
     check,
-    default_margin,
+    default_margins,
     headlines_of,
     sampled_corpora,
 )
@@ -91,14 +90,17 @@ def bless(
     if names_in(folder) and not RunFolder(folder).record().get("gate"):
         raise OutputError(f"{folder}: is not empty and not a baseline; choose another folder with -o")
     gate = _gate(stored, margins or {}, pages)
+    anchor = folder / ANCHOR
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".embassay-", dir=folder.parent) as place:
-            complete = Path(place)
-            _write(stored, gate, complete)
-            if not new_anchor:
-                _keep_anchor(folder, complete / ANCHOR)
-            _replace(folder, complete)
+        if new_anchor and anchor.is_dir():
+            shutil.rmtree(anchor)
+        elif (folder / RECORD).is_file() and not anchor.is_dir():
+            # The baseline in the folder is the first one.
+            anchor.mkdir()
+            for name in FILES:
+                shutil.copy2(folder / name, anchor / name)
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(stored, gate, folder)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror}") from None
     return folder, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -113,11 +115,11 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
         That of the baseline.
     """
     run = read_run(folder)
-    gate, headlines = run.record["gate"], {column.task: column for column in headlines_of(run)}
-    sampled = sampled_corpora(run, gate["pages"])
-    for diagnostic, corpus, margin in gate["default_margins"]:
-        column, is_sampled = headlines[diagnostic, corpus], corpus in sampled
-        yield shown_by_baseline(column, margin, sampled=is_sampled, with_name=len(headlines) > 1)
+    gate, headlines = run.record["gate"], headlines_of(run)
+    sampled, margins = sampled_corpora(run, gate["pages"]), default_margins(run, gate["pages"])
+    for column in headlines:
+        is_sampled = column.key.corpus in sampled
+        yield shown_by_baseline(column, margins[column.task], sampled=is_sampled, with_name=len(headlines) > 1)
     if gate["margins"]:
         yield from check(folder, folder).notes
 
@@ -133,8 +135,6 @@ def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRec
     if margins:
         # A check of the run against itself refuses what no check could use.
         check(run.path, run.path, margins=margins, pages=pages)
-    default_margins = []
-    sampled = sampled_corpora(run, pages)
     for column in headlines_of(run):
         key, items = column.key, column.defined
         if items < FEW and not margins:
@@ -143,9 +143,7 @@ def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRec
                 f"afford to lose, for example --margin {key.short}=0.3 for 30 points",
                 run.path,
             )
-        margin = default_margin(column, sampled=key.corpus in sampled)
-        default_margins.append((key.diagnostic, key.corpus, margin))
-    return {"pages": pages, "margins": dict(margins), "default_margins": default_margins}
+    return {"pages": pages, "margins": dict(margins)}
 
 
 def _write(run: StoredRun, gate: GateRecord, place: Path) -> None:
@@ -174,21 +172,3 @@ def _main_result(run: StoredRun) -> Result:
 def without_folders(text: str) -> str:
     """Return a spec or source with only the last name of each absolute path: ``st:/home/me/model`` → ``st:model``."""
     return FOLDERS_OF_PATH.sub("", text)
-
-
-def _keep_anchor(folder: Path, place: Path) -> None:
-    """Copy the anchor of a baseline, or the baseline itself where it is the first; nothing where there is none."""
-    anchor = folder / ANCHOR if (folder / ANCHOR).is_dir() else folder
-    if (anchor / RECORD).is_file():
-        place.mkdir()
-        for name in FILES:
-            shutil.copy2(anchor / name, place / name)
-
-
-def _replace(folder: Path, complete: Path) -> None:
-    """Move the files of a complete baseline into a folder, in place of those of an earlier one."""
-    folder.mkdir(exist_ok=True)
-    if (folder / ANCHOR).is_dir():
-        shutil.rmtree(folder / ANCHOR)
-    for path in sorted(complete.iterdir()):
-        shutil.move(str(path), folder / path.name)

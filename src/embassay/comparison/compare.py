@@ -8,7 +8,7 @@ from pathlib import Path
 
 from embassay.comparison.differences import Change, Pair, differences
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.core.columns import mismatch, paired
+from embassay.core.columns import paired
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.result import Result, record_of
 from embassay.core.types import Draws
@@ -85,16 +85,12 @@ def compare(
     pairs, notes, refused = list[Pair](), list(_notes_on_settings(stored)), list[str]()
     for task in tasks:
         for name, *sides in encoders:
-            columns = [
-                column
-                for run, label in sides
-                for column in run.columns
-                if column.is_headline and (column.task, column.encoder) == (task, label)
-            ]
-            if len(columns) == 2:
+            old, new = (run.headline_of.get((task, label)) for run, label in sides)
+            if old and new:
                 try:
-                    notes += mismatch(*columns)
-                    pairs.append(Pair(*paired(*columns), name, columns[1].heading, columns[1].margin or 0.0))
+                    old, new, differs = paired(old, new)
+                    notes += differs
+                    pairs.append(Pair(old, new, name, new.heading, new.margin or 0.0))
                 except InputError as error:
                     refused.append(f"{' on '.join(task)} is not compared: {error}")
     if not tasks or (refused and not pairs):
@@ -136,21 +132,22 @@ def _pairs(runs: Sequence[StoredRun], mapping: Mapping[str, str]) -> Iterator[En
         For a label of the mapping that no run has, or no later one.
     """
     candidates = {label for run in runs for label in run.candidates}
-    labels = [[record.name for record in run.result.encoders] for run in runs]
-    all_labels = dict.fromkeys(label for of_run in labels for label in of_run)
+    holders: dict[str, list[StoredRun]] = {}
+    for run in runs:
+        for record in run.result.encoders:
+            holders.setdefault(record.name, []).append(run)
     for label in (*mapping, *mapping.values()):
-        if label not in all_labels:
-            raise UnknownNameError("label in --map", label, all_labels)
-    for label in all_labels:
-        first = next(place for place, of_run in enumerate(labels) if label in of_run)
+        if label not in holders:
+            raise UnknownNameError("label in --map", label, holders)
+    for label, (first, *_) in holders.items():
         new_label = mapping.get(label, label)
-        later = [run for place, run in enumerate(runs) if place > first and new_label in labels[place]]
+        later = [run for run in holders[new_label] if runs.index(run) > runs.index(first)]
         if label in mapping and not later:
-            raise SpecError(f"--map {label}={new_label}: no run after {runs[first].name} has {new_label!r}")
+            raise SpecError(f"--map {label}={new_label}: no run after {first.name} has {new_label!r}")
         for run in later if label in mapping or label in candidates else ():
             name = label if new_label == label else f"{label} → {new_label}"
-            shown = name if len(later) == 1 else f"{name} ({runs[first].name} → {run.name})"
-            yield shown, (runs[first], label), (run, new_label)
+            shown = name if len(later) == 1 else f"{name} ({first.name} → {run.name})"
+            yield shown, (first, label), (run, new_label)
 
 
 def _against_reference(runs: Sequence[StoredRun]) -> Iterator[EncoderPair]:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,8 +36,8 @@ from embassay.core.types import Draws
 from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
 from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import PairedDifference, Roles, compare_means, consistent_interval
-from embassay.stats.folds import fold_weights
+from embassay.stats.families import Roles, compare_means, consistent_interval
+from embassay.stats.folds import mean_over_folds
 from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.permutation import holm
@@ -220,12 +220,11 @@ class Pair:
 
     @property
     def most_lost(self) -> float | None:
-        """What an item can lose, where the range says it: all of a share, or of a narrow range."""
+        """What an item can lose, where the range says it: all of a narrow range, such as that of a share."""
         low, high = self.new.low, self.new.high
-        if self.new.of_shares:
-            return 1.0
-        is_narrow = low is not None and high is not None and high - low <= NARROW and not self.new.correlation
-        return high - low if is_narrow and low is not None and high is not None else None
+        if low is None or high is None or high - low > NARROW or self.new.correlation:
+            return None
+        return high - low
 
     @cached_property
     def resolution(self) -> float:
@@ -248,13 +247,15 @@ class Pair:
             number = effective_number(labels, pool, of_shares=self.new.of_shares)
         return Precision.of(new - old, labels, number, tests)
 
-    def change(self, texts: Mapping[str, str]) -> Change:
-        """Return what is known before any test: margin, and the items of a share that got worse or better.
+    def change(self, texts: Mapping[str, str], **figures: Any) -> Change:
+        """Return a row with margin, the items of a share that got worse or better, and figures.
 
         Parameters
         ----------
         texts
             The text of each item by the hash of its content, as far as they are known.
+        figures
+            The other fields of the row.
         """
         ids, contents = (array[self.counted].tolist() for array in (self.old.item, self.new.content))
         # Every item of a mean or a correlation is a little better or worse: only answers are lost and gained.
@@ -273,6 +274,7 @@ class Pair:
             lost={item: text for gain, item, text in items if gain < 0},
             gained={item: text for gain, item, text in items if gain > 0},
             since=self.since,
+            **figures,
         )
 
 
@@ -299,89 +301,92 @@ def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -
     texts
         See :meth:`Pair.change`.
     """
-    rows = {place: row for place, pair in enumerate(pairs) if (row := _tested(pair, draws)) is not None}
-    tested = {place: row.p or 0.0 for place, row in rows.items() if row.p is not None and not pairs[place].unchanged}
-    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
+    rows = [_tested(pair, draws) for pair in pairs]
+    p_values = {place: row.p for place, row in enumerate(rows) if row.p is not None and not pairs[place].unchanged}
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     changes = []
-    for place, pair in enumerate(pairs):
-        change, row, p = _described(pair, texts), rows.get(place), corrected.get(place)
-        change = replace(change, difference=None if row is None else row.difference, p=p)
-        precision = pair.precision(pair.values, len(tested)) if row is not None and row.p is not None else None
-        if precision is not None:
-            change = replace(change, smallest_difference=precision.smallest_difference)
+    for place, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
+        precision = None if row.p is None else pair.precision(pair.values, len(p_values))
         # Where nothing changed there is nothing to estimate or to test.
-        if row is not None and row.difference is not None and row.low is not None and row.high is not None and p:
+        low, high, p = None, None, corrected.get(place)
+        if p is not None and row.difference is not None and row.low is not None and row.high is not None:
             low, high = consistent_interval(row.low, row.high, row.difference, p)
-            change = replace(change, low=low, high=high)
-        changes.append(replace(change, outcome=_outcome(change, pair)))
+        smallest = precision.smallest_difference if precision else None
+        row = replace(row, low=low, high=high, p_holm=p, smallest_difference=smallest)
+        changes.append(difference_of(pair, row, texts))
     return tuple(changes)
 
 
-def difference_in_run(pair: Pair, comparison: Comparison) -> Change:
-    """Return the difference of two encoders of one run: with the interval and the p of that run.
+def difference_of(pair: Pair, row: Comparison, texts: Mapping[str, str] | None = None) -> Change:
+    """Return the difference of a pair with what was tested: with the interval and the corrected p of a row.
 
     Parameters
     ----------
-    comparison
-        Of the two encoders of the pair, whichever comes first.
+    row
+        Of the two encoders of the pair, new less old.
+    texts
+        See :meth:`Pair.change`.
     """
-    figures = [comparison.difference, comparison.low, comparison.high]
-    if comparison.a != pair.new.encoder:
-        # Negating the difference swaps the limits of its interval; 0 − 0 has no sign.
-        figures = [None if value is None else 0.0 - value for value in (figures[0], figures[2], figures[1])]
-    difference, low, high = figures
-    change = replace(_described(pair, {}), difference=difference, low=low, high=high, p=comparison.p_holm)
-    return replace(change, outcome=_outcome(change, pair))
-
-
-def _described(pair: Pair, texts: Mapping[str, str]) -> Change:
-    """Return what is known of the difference of a pair without a test."""
     (old, new), labels = pair.values, labels_of(pair.new)
     defined = ~np.isnan(new - old)
     labels, gaps, limit = labels.of_items(defined), (new - old)[defined], None
     if not labels.too_few:
         limit = loss_limit(pair.sign * gaps, labels.label_set, most_lost(old[defined], pair.most_lost))
-    return replace(
-        pair.change(texts),
+    return pair.change(
+        texts or {},
+        outcome=_outcome(pair, row, limit),
         old=_value(pair.new, old),
         new=_value(pair.new, new),
+        difference=row.difference,
+        low=row.low,
+        high=row.high,
+        p=row.p_holm,
         limit=limit,
         items=len(gaps),
         units=labels.sets,
         undefined=int((np.isnan(old) != np.isnan(new)).sum()),
+        smallest_difference=row.smallest_difference,
     )
 
 
-def _tested(pair: Pair, draws: Draws) -> PairedDifference | None:
-    """Return the difference of a pair with the test of this pair alone; None where there are no items."""
+def _tested(pair: Pair, draws: Draws) -> Comparison:
+    """Return the difference of a pair with the test of this pair alone."""
     (old, new), column, labels, roles = pair.values, pair.new, labels_of(pair.new), Roles((NEW, OLD))
     if column.correlation:
         x, kind, ys = column.against, cast(Kind, column.correlation), {OLD: pair.old.value, NEW: column.value}
-        rows = compare_correlations(x, ys, labels, kind, roles, draws, *pair.old.stream)
+        rows = compare_correlations(column.key, x, ys, labels, kind, roles, draws, *pair.old.stream)
     else:
         fold = column.fold if len(column.fold) else None
         of_shares, is_bounded, by_run = column.of_shares, column.is_bounded, {OLD: old, NEW: new}
         rows = compare_means(
-            by_run, labels, roles, draws, *pair.old.stream, of_shares=of_shares, is_bounded=is_bounded, fold=fold
+            column.key,
+            by_run,
+            labels,
+            roles,
+            draws,
+            *pair.old.stream,
+            of_shares=of_shares,
+            is_bounded=is_bounded,
+            fold=fold,
         )
-    return next(iter(rows), None)
+    # There is no row where there are no items.
+    return rows[0] if rows else Comparison(**vars(column.key), a=NEW, b=OLD)
 
 
 def _value(column: ItemColumn, values: Floats) -> float | None:
     """Return the metric from its (n,) item values; None where it is not defined."""
-    defined = ~np.isnan(values)
-    if len(np.unique(column.fold)) > len(np.unique(column.fold[defined[: len(column.fold)]])) or not defined.any():
-        return None
-    return float(np.nansum(values * fold_weights(values, column.fold)) if len(column.fold) else np.nanmean(values))
+    if len(column.fold):
+        return mean_over_folds(values, column.fold)
+    return None if np.isnan(values).all() else float(np.nanmean(values))
 
 
-def _outcome(change: Change, pair: Pair) -> str:
+def _outcome(pair: Pair, row: Comparison, limit: float | None) -> str:
     """Return the outcome of a difference, from the corrected p-value and the limit of the loss."""
     if pair.unchanged:
         return "nothing changed"
-    if change.difference is not None and change.p is not None and change.p <= ALPHA:
-        return "better" if pair.sign * change.difference > 0 else "worse"
-    is_excluded = change.limit is not None and pair.margin > 0 and change.limit <= pair.margin
+    if row.difference is not None and row.is_significant:
+        return "better" if pair.sign * row.difference > 0 else "worse"
+    is_excluded = limit is not None and pair.margin > 0 and limit <= pair.margin
     return "not worse" if is_excluded else "inconclusive"
 
 
@@ -410,25 +415,25 @@ def losses(
     corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     changes = []
     for place, pair in enumerate(pairs):
-        p, gains = corrected.get(place), pair.gains
-        change = replace(pair.change(texts or {}), p=p, items=len(gains), undefined=pair.lost_values)
-        if len(gains):
+        figures: dict[str, float | None] = {"p": corrected.get(place), "limit": None}
+        if len(pair.gains):
             old, new = pair.filled
-            limit = loss_limit(gains, pair.unit, most_lost(old, pair.most_lost))
-            change = replace(change, limit=limit, old=float(old.mean()), new=float(new.mean()))
-        reason = _reason(pair, change, strict=strict)
-        changes.append(replace(change, reason=reason, outcome=OUTCOMES[reason]))
+            limit = loss_limit(pair.gains, pair.unit, most_lost(old, pair.most_lost))
+            figures |= {"limit": limit, "old": float(old.mean()), "new": float(new.mean())}
+        reason = _reason(pair, figures["p"], figures["limit"], strict=strict)
+        counts = {"items": len(pair.gains), "undefined": pair.lost_values}
+        changes.append(pair.change(texts or {}, reason=reason, outcome=OUTCOMES[reason], **counts, **figures))
     return tuple(changes)
 
 
-def _reason(pair: Pair, change: Change, *, strict: bool) -> str:
+def _reason(pair: Pair, p: float | None, limit: float | None, *, strict: bool) -> str:
     """Return what decides the outcome of a metric; the order is that of this module."""
-    gains, limit = pair.gains, change.limit
+    gains, lost_values = pair.gains, pair.lost_values
     if limit is None:
         return "not excluded"
-    if change.undefined > MOST_UNDEFINED * len(gains):
+    if lost_values > MOST_UNDEFINED * len(gains):
         return "no value"
-    is_significant = change.p is not None and change.p <= ALPHA
+    is_significant = p is not None and p <= ALPHA
     is_within = limit <= pair.margin
     if is_significant and not (is_within and pair.set_by_user):
         return "significant"
@@ -436,7 +441,7 @@ def _reason(pair: Pair, change: Change, *, strict: bool) -> str:
     if pair.new.of_shares and not pair.sampled and -gains.mean() > largest_allowed:
         return "above the margin"
     # What has lost its value may be worse than the worst that was seen.
-    can_pass = not change.undefined or pair.worst is not None
+    can_pass = not lost_values or pair.worst is not None
     if can_pass and not (gains < 0).any() and (is_within or not strict):
         return "nothing lost"
     if can_pass and is_within:

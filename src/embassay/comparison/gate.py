@@ -1,8 +1,9 @@
 """The gate: has a candidate of a run become worse than in a baseline?
 
 Each candidate is compared with the encoder of the same label in the baseline, on the items that both have. The headline
-metrics are tested with the margins that ``bless`` wrote into the baseline, others with the margins that the user gives
-(:func:`~embassay.comparison.differences.losses`); a floor is compared with the value of the run.
+metrics are tested with the margins of the user, else with what the items of the baseline can rule out; other metrics
+only where the user gives a margin (:func:`~embassay.comparison.differences.losses`). A floor is compared with the value
+of the run.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.differences import MOST_UNDEFINED, Change, Pair, gate_units, losses
-from embassay.comparison.gate_words import out_of_reach, sentences_of
+from embassay.comparison.gate_words import out_of_reach, sentence
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.core.columns import ItemColumn, mismatch, paired
+from embassay.core.columns import ItemColumn, paired
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
@@ -83,7 +84,7 @@ class Check:
     @property
     def sentences(self) -> tuple[str, ...]:
         """One sentence for each metric, floor and failure."""
-        return tuple(sentences_of(self))
+        return (*(f"failed: {failure}" for failure in self.failures), *map(sentence, (*self.changes, *self.floors)))
 
     def __str__(self) -> str:
         """Return the sentences, one on each line."""
@@ -102,7 +103,8 @@ def check(
 ) -> Check:
     """Check a finished run against a baseline, as ``embassay check`` does.
 
-    The headline metrics are tested with the margins that ``embassay bless`` wrote into the baseline.
+    The headline metrics are tested with the margins of the baseline: those that ``embassay bless`` wrote into it, else
+    what its items can rule out.
 
     Parameters
     ----------
@@ -141,7 +143,7 @@ def check(
         gate = _Gate.of(new, old, margins or {}, pages)
         pairs, notes = gate.pairs(old)
         if old.record and (old.path / ANCHOR).is_dir():
-            of_anchor, notes_on_anchor = gate.pairs_since(read_run(old.path / ANCHOR), pairs)
+            of_anchor, notes_on_anchor = gate.pairs_since(read_run(old.path / ANCHOR), old)
             pairs += of_anchor
             notes += notes_on_anchor
         of_floors = tuple(_floors(new, floors or {}))
@@ -175,14 +177,17 @@ def headlines_of(run: StoredRun) -> list[ItemColumn]:
     return list(fewest.values())
 
 
-def default_margin(column: ItemColumn, *, sampled: bool) -> float:
-    """Return the margin of a headline: of a share what the items can rule out, or what it declares if that is more.
+def default_margins(run: StoredRun, pages: Pages) -> dict[Task, float]:
+    """Return the margin of each headline: of a share what the items can rule out, or what it declares if that is more.
 
     What the items can rule out is rounded up to a whole point.
     """
-    unit = gate_units(column, sampled=sampled)[~np.isnan(column.value)]
-    possible = whole_points(resolution(unit_codes(unit))) if column.of_shares and len(unit) else 0.0
-    return max(possible, column.margin or 0.0)
+    margins = {}
+    for column in headlines_of(run):
+        unit = gate_units(column, sampled=column.key.corpus in sampled_corpora(run, pages))[~np.isnan(column.value)]
+        possible = whole_points(resolution(unit_codes(unit))) if column.of_shares and len(unit) else 0.0
+        margins[column.task] = max(possible, column.margin or 0.0)
+    return margins
 
 
 # --- what is compared ------------------------------------------------------------------------------------
@@ -226,14 +231,11 @@ def _check_complete(new: StoredRun, old: StoredRun) -> None:
         {(row.encoder, row.diagnostic, row.corpus) for row in run.result.rows if row.encoder in run.candidates}
         for run in (new, old)
     )
-    # A failure without an encoder, diagnostic or corpus is one of all of them.
-    failed = [(one.encoder, one.diagnostic, one.corpus) for one in new.result.failed]
-    excused = {
-        place
-        for place in before
-        if any(all(part in ("", own) for part, own in zip(one, place, strict=True)) for one in failed)
-    }
-    missing = [f"{label} in {' on '.join(task)}" for label, *task in sorted(before - present - excused)]
+    # A failure without an encoder is one of all of them.
+    failed = {one.encoder for one in new.result.failed}
+    missing = [
+        f"{label} in {' on '.join(task)}" for label, *task in sorted(before - present) if not failed & {"", label}
+    ]
     if missing:
         has = ", ".join([*new.candidates, *map(" on ".join, new.tasks)]) or "nothing"
         raise InputError(
@@ -258,7 +260,7 @@ class _Gate:
     margins
         Those of the user, by the name of the metric.
     defaults
-        The margins of headlines that ``bless`` wrote, by diagnostic and corpus.
+        The other margins of headlines, by diagnostic and corpus: what the items of the baseline can rule out.
     sampled
         The corpora whose documents are a sample.
     """
@@ -271,14 +273,11 @@ class _Gate:
     @classmethod
     def of(cls, new: StoredRun, old: StoredRun, margins: Mapping[str, float], pages: Pages | None) -> _Gate:
         """Return what is tested against a baseline, or against another run; see :func:`check`."""
-        blessed = old.record.get("gate")
-        if blessed is None:
-            return cls(new, margins, {}, sampled_corpora(new, pages or "given"))
+        blessed = old.record.get("gate") or {"pages": pages or "given", "margins": {}}
         given = blessed["pages"]
         if pages not in (None, given):
             raise SpecError(f"the baseline was blessed with --pages {given}; bless it again for another choice")
-        defaults = {(diagnostic, corpus): margin for diagnostic, corpus, margin in blessed["default_margins"]}
-        return cls(new, {**blessed["margins"], **margins}, defaults, sampled_corpora(new, given))
+        return cls(new, {**blessed["margins"], **margins}, default_margins(old, given), sampled_corpora(new, given))
 
     def pairs(self, old: StoredRun, since: str = "") -> tuple[list[Pair], list[str]]:
         """Return what is tested against an earlier run: the headlines, and the metrics that have a margin of the user.
@@ -287,55 +286,44 @@ class _Gate:
         -------
         The pairs, and what does not match, one sentence each.
         """
-        columns: dict[MetricKey, list[tuple[ItemColumn, ItemColumn]]] = {}
-        for column in old.columns:
-            other = self.run.column_of.get((column.key, column.encoder))
-            if other is not None and column.is_candidate:
-                columns.setdefault(column.key, []).append((column, other))
-        headlines = [key for key, both in columns.items() if both[0][0].is_headline]
-        margins = self._user_margins({key: both[0][1] for key, both in columns.items()}, headlines)
+        both = [(one, self.run.column_of.get((one.key, one.encoder))) for one in old.columns if one.is_candidate]
+        columns = {new.key: new for _, new in both if new is not None}
+        headlines = [before.key for before, new in both if new is not None and before.is_headline]
+        margins = self._user_margins(columns, headlines)
         pairs, notes = list[Pair](), list[str]()
-        for key in [key for key in columns if key in headlines or key in margins]:
+        for before, after in both:
+            key = before.key
+            if after is None or not (key in headlines or key in margins):
+                continue
+            try:
+                before, after, differs = paired(before, after)
+            except InputError as error:
+                raise InputError(f"{key.diagnostic} on {key.corpus}: {error}") from None
+            notes += differs
+            margin = margins.get(key, self.defaults.get(before.task, before.margin or 0.0))
             name, sampled = shortest_name(key, columns, headlines), key.corpus in self.sampled
-            for both in columns[key]:
-                try:
-                    notes += mismatch(*both)
-                except InputError as error:
-                    raise InputError(f"{key.diagnostic} on {key.corpus}: {error}") from None
-                pair = Pair(*paired(*both), both[1].encoder, name, margins.get(key, 0.0), sampled, since)
-                if key in margins:
-                    pair = replace(pair, set_by_user=True)
-                else:
-                    default = max(whole_points(pair.resolution), pair.old.margin or 0.0)
-                    pair = replace(pair, margin=self.defaults.get(pair.new.task, default))
-                pairs.append(pair)
+            pairs.append(Pair(before, after, after.encoder, name, margin, sampled, since, key in margins))
         return pairs, notes
 
-    def pairs_since(self, anchor: StoredRun, pairs: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
+    def pairs_since(self, anchor: StoredRun, baseline: StoredRun) -> tuple[list[Pair], list[str]]:
         """Return the metrics that are tested against the anchor as well, and what is not, one sentence each.
 
         Small losses, each within the margin, add up over releases whose baselines replace each other; the anchor stays.
-        What does not fit the anchor any more is noted and not tested, as the baseline is what a run must match.
-
-        Parameters
-        ----------
-        pairs
-            Those of the baseline. Where it has the values of the anchor, a second test would say the same.
+        What does not fit the anchor any more is noted and not tested, as the baseline is what a run must match. Where
+        the baseline has the values of the anchor, a second test would say the same.
         """
         documents = {column.task: column.documents for column in self.run.columns}
-        kept = tuple(column for column in anchor.columns if documents.get(column.task) == column.documents)
+        kept = [column for column in anchor.columns if documents.get(column.task) == column.documents]
         others = {" on ".join(column.task) for column in anchor.columns if column not in kept}
         notes = [f"{task}: only the anchor has it on these documents" for task in sorted(others)]
+        repeated = {(column.key, column.encoder, column.value.tobytes()) for column in baseline.columns}
+        news = [column for column in kept if (column.key, column.encoder, column.value.tobytes()) not in repeated]
         day, _, _ = anchor.record.get("time", "").partition("T")
         try:
-            since_anchor, mismatches = self.pairs(replace(anchor, columns=kept), f"the anchor of {day}")
+            pairs, mismatches = self.pairs(replace(anchor, columns=tuple(news)), f"the anchor of {day}")
         except InputError as error:
             return [], [*notes, f"nothing is tested against the anchor: {error}"]
-        of_baseline = {(pair.new.key, pair.encoder, pair.old.value.tobytes()) for pair in pairs}
-        changed = [
-            one for one in since_anchor if (one.new.key, one.encoder, one.old.value.tobytes()) not in of_baseline
-        ]
-        return changed, notes + mismatches
+        return pairs, notes + mismatches
 
     def _user_margins(
         self, columns: Mapping[MetricKey, ItemColumn], headlines: Sequence[MetricKey]
@@ -421,13 +409,12 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Change]:
     for name, floor in floors.items() if rows else ():
         meant = _meant(name, keys, headlines, run, "floor")
         for row in [row for row in rows if row.key in meant]:
-            metric, value, shown = declared(row.key), row.value, shortest_name(row.key, keys, headlines)
+            metric, shown = declared(row.key), shortest_name(row.key, keys, headlines)
             _, high = metric.range
             if not math.isfinite(floor) or (high is not None and floor > high):
                 raise SpecError(f"the floor of {name} must be a number of at most {high}, is {floor:g}; 0.85 is 85%")
-            is_lower, is_missed = metric.better == "lower", value is None
-            if value is not None:
-                is_missed = value > floor if is_lower else value < floor
-            change = Change(row.encoder, row.diagnostic, row.corpus, shown, metric.style, margin=floor, new=value)
-            outcome = "regression" if is_missed else "pass"
-            yield replace(change, reason="ceiling" if is_lower else "floor", outcome=outcome)
+            reason = "ceiling" if metric.better == "lower" else "floor"
+            is_kept = row.value is not None and (row.value <= floor if reason == "ceiling" else row.value >= floor)
+            outcome = "pass" if is_kept else "regression"
+            place = (row.encoder, row.diagnostic, row.corpus, shown, metric.style)
+            yield Change(*place, outcome=outcome, reason=reason, margin=floor, new=row.value)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from embassay.comparison.differences import Change
 from embassay.comparison.gate import Check
-from embassay.comparison.gate_words import sentence, sentences_of, summary
+from embassay.comparison.gate_words import sentence, summary
 from embassay.core.errors import OutputError, SpecError, begun
 from embassay.core.formatting import shortened, visible
 from embassay.core.store.canonical import canonical, write
@@ -129,7 +129,7 @@ def junit(check: Check) -> bytes:
 def markdown(check: Check) -> str:
     """Return a check as Markdown for a comment: outcome, sentences, flipped items; cut to what fits into a comment."""
     # What did not pass is listed first.
-    said = sorted(sentences_of(check), key=lambda text: text.startswith("pass"))
+    said = sorted(check.sentences, key=lambda text: text.startswith("pass"))
     bullets = [f"- {escaped(text)}" for text in (*said, *(f"note: {note}" for note in check.notes))]
     head = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
     text = "\n".join([*head, *bullets, "", *flipped_items(check.changes)]) + "\n"

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from embassay.core.formatting import counted, number, p_value, size_in_points, visible
-from embassay.diagnostics.metrics.metric import meaning_of
+from embassay.diagnostics.metrics.metric import Meaning, meaning_of
 from embassay.reports.findings import templates
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def shown_by_baseline(headline: ItemColumn, margin: float, *, sampled: bool, wit
     """
     key = headline.key
     where = f"{key.short} on {visible(key.corpus)}: " if with_name else ""
-    about = f" on {_like_these(key.diagnostic)}" if sampled else ""
+    about = f" on {_like_these(meaning_of(key.diagnostic))}" if sampled else ""
     template = templates.BASELINE_SHOWS if headline.of_shares else templates.BASELINE_ALONE
     return template.sentence(where=where, margin=_size(margin, headline.of_shares), about=about)
 
@@ -50,11 +50,6 @@ def out_of_reach(pair: Pair, *, with_name: bool) -> str:
     where = f" ({pair.metric} on {pair.old.key.corpus})" if with_name else ""
     items = counted(len(pair.gains), "item", meaning_of(pair.old.key.diagnostic).items)
     return templates.OUT_OF_REACH.sentence(margin=_size(pair.margin), items=items, where=where)
-
-
-def sentences_of(check: Check) -> list[str]:
-    """Return a sentence for each failure, metric and floor."""
-    return [*(f"failed: {failure}" for failure in check.failures), *map(sentence, (*check.changes, *check.floors))]
 
 
 def summary(check: Check) -> str:
@@ -80,22 +75,23 @@ def sentence(change: Change) -> str:
         return start + _of_floor(change)
     if change.limit is None:
         return start + templates.NOTHING_TO_COMPARE.sentence()
-    items, lost = counted(change.items, "item", meaning_of(change.diagnostic).items), len(change.lost)
+    meaning, lost = meaning_of(change.diagnostic), len(change.lost)
+    items = counted(change.items, "item", meaning.items)
     figures = f"{number(change.old, 'number')} → {number(change.new, 'number')}"
     if change.of_shares:
         counts = f"{counted(lost, 'answer')} lost, {len(change.gained):,} gained of {change.items:,}"
         figures = f"{number(change.old)} → {number(change.new)}, {counts}"
-    about = f" on {_like_these(change.diagnostic)}" if change.sampled else ""
+    about = f" on {_like_these(meaning)}" if change.sampled else ""
     if change.reason == "nothing lost":
         figures = f"none of {items} got worse"
         if change.of_shares:
             figures = f"no answer of {change.items:,} was lost, {len(change.gained):,} gained"
-        about = f"on other {_like_these(change.diagnostic)}"
-        if "search" in meaning_of(change.diagnostic).about:
+        about = f"on other {_like_these(meaning)}"
+        if "search" in meaning.about:
             about = f"on other questions about {'documents like these' if change.sampled else 'these documents'}"
     read = ""
     if lost:
-        read = f" Read the {counted(lost, 'item', meaning_of(change.diagnostic).items)} below."
+        read = f" Read the {counted(lost, 'item', meaning.items)} below."
         read = " Read it below." if lost == 1 else read
     p = p_value(change.p)
     return start + TEMPLATES[change.reason].sentence(
@@ -121,9 +117,8 @@ def _of_floor(floor: Change) -> str:
     return templates.FLOOR.sentence(value=number(floor.new, "number"), verb=verb, limit=limit)
 
 
-def _like_these(diagnostic: str) -> str:
+def _like_these(meaning: Meaning) -> str:
     """Return what a sample is one of: ``documents like these``."""
-    meaning = meaning_of(diagnostic)
     return f"{'documents' if 'search' in meaning.about else meaning.items} like these"
 
 

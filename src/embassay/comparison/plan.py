@@ -6,27 +6,22 @@ a difference that was observed is too large as often as it is too small, and a p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.comparison.differences import Pair
-from embassay.comparison.gate import default_margin, headlines_of, sampled_corpora
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.core.columns import ItemColumn
 from embassay.core.errors import SpecError
 from embassay.core.layout import Format
 from embassay.core.result import Comparison, Result
 from embassay.stats.detectable import POWER, Precision
-from embassay.stats.gate import items_for
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
 NO_PAIR = "the run has one candidate and no lexical baseline, so there is no pair to compare"
-TARGETS = (0.05, 0.02)
-"""The margins of a gate that are planned for: the first that the test set cannot rule out yet."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of items."""
 
@@ -38,21 +33,20 @@ class PairPlan:
     Attributes
     ----------
     comparison
-        The two encoders with their present difference, for orientation only.
+        The two encoders with their present difference, for orientation only; the smallest difference that this run
+        shows at the power of the plan; the difference that is planned for, and about how many items it takes (None
+        without one, or out of reach).
     heading, format
         How the metric is called and written.
     curve
         The precision of these items, and of more items like these; empty where they are too few, or the difference
         does not vary.
-    items_needed
-        About how many items the difference that was named takes; None without such a difference, or out of reach.
     """
 
     comparison: Comparison
     heading: str
     format: Format
     curve: tuple[Precision, ...] = ()
-    items_needed: int | None = None
 
     @property
     def name(self) -> str:
@@ -63,32 +57,6 @@ class PairPlan:
     def title(self) -> str:
         """What is compared: ``Success@5 (retrieval on docs)``."""
         return f"{self.heading} ({self.comparison.diagnostic} on {self.comparison.corpus})"
-
-    @property
-    def smallest_difference(self) -> float | None:
-        """The smallest true difference that this run shows; None where that is not known."""
-        return self.curve[0].smallest_difference if self.curve else None
-
-
-@dataclass(frozen=True)
-class GatePlan:
-    """How many more items a gate takes for a smaller margin.
-
-    Attributes
-    ----------
-    margin
-        What this test set can rule out.
-    target
-        The smaller margin.
-    more
-        About how many more items; two digits.
-    """
-
-    diagnostic: str
-    corpus: str
-    margin: float
-    target: float
-    more: int
 
 
 @dataclass(frozen=True)
@@ -103,25 +71,18 @@ class SizePlan:
         The probability that it becomes significant; 0.8 by default.
     notes
         Diagnostics without a plan, and why.
-    gates
-        What a gate takes, for each headline that is a share.
     """
 
     difference: float | None
     power: float
     pairs: tuple[PairPlan, ...]
     notes: tuple[str, ...]
-    gates: tuple[GatePlan, ...] = ()
 
     def table(self) -> DataFrame:
         """Return the pairs as a polars frame, without the curve."""
         import polars
 
-        needed = [
-            {"smallest_difference": one.smallest_difference, "items_needed": one.items_needed} for one in self.pairs
-        ]
-        rows = [vars(one.comparison) | more for one, more in zip(self.pairs, needed, strict=True)]
-        return polars.DataFrame(rows, infer_schema_length=None)
+        return polars.DataFrame([vars(pair.comparison) for pair in self.pairs], infer_schema_length=None)
 
 
 def plan(run: str | Path | Result, difference: float | None = None, *, power: float = POWER) -> SizePlan:
@@ -156,52 +117,32 @@ def plan(run: str | Path | Result, difference: float | None = None, *, power: fl
     for name, value in (("difference", difference), ("power", power)):
         if value is not None and not 0 < value < 1:
             raise SpecError(f"{name} must be above 0 and below 1, is {value:g}; 3 points are 0.03")
-    stored, pairs, notes = read_run(run), list[PairPlan](), list[str]()
-    for task in stored.tasks:
-        columns = [column for column in stored.columns if column.task == task]
-        pairs_of_task = list(_pairs(stored, columns, difference, power))
-        if not pairs_of_task:
-            reason = NO_PAIR if any(column.is_headline for column in columns) else "it does not rank encoders"
-            notes.append(f"{' on '.join(task)}: {reason}")
-        pairs += pairs_of_task
-    return SizePlan(difference, power, tuple(pairs), tuple(notes), tuple(_gates(stored)))
+    stored = read_run(run)
+    pairs = list(_pairs(stored, difference, power))
+    planned = {(pair.comparison.diagnostic, pair.comparison.corpus) for pair in pairs}
+    ranked = {column.task for column in stored.columns if column.is_headline}
+    notes = [
+        f"{' on '.join(task)}: {NO_PAIR if task in ranked else 'it does not rank encoders'}"
+        for task in stored.tasks
+        if task not in planned
+    ]
+    return SizePlan(difference, power, tuple(pairs), tuple(notes))
 
 
-def _gates(run: StoredRun) -> Iterator[GatePlan]:
-    """Yield what a gate takes for a smaller margin, on the documents of the user."""
-    sampled = sampled_corpora(run, "given")
-    for column in headlines_of(run):
-        margin = default_margin(column, sampled=False)
-        target = next((target for target in TARGETS if target < margin), None)
-        if target is not None and column.of_shares and column.key.corpus not in sampled:
-            more = float(f"{items_for(target) - column.defined:.2g}")
-            yield GatePlan(*column.task, margin, target, int(more))
-
-
-def _pairs(run: StoredRun, columns: Sequence[ItemColumn], difference: float | None, power: float) -> Iterator[PairPlan]:
-    """Yield the plan of each pair of interest on one corpus, for each metric that the run compared.
-
-    Parameters
-    ----------
-    columns
-        Those of the task.
-    difference, power
-        As in :func:`plan`.
-    """
+def _pairs(run: StoredRun, difference: float | None, power: float) -> Iterator[PairPlan]:
+    """Yield the plan of each pair and metric that the run compared; for the parameters see :func:`plan`."""
     for comparison in run.result.comparisons:
-        of_metric = {column.encoder: column for column in columns if column.key.covers(comparison.key)}
+        of_metric = {column.encoder: column for column in run.columns if column.key.covers(comparison.key)}
         if not of_metric.keys() >= {comparison.a, comparison.b}:
             continue
         old, new = of_metric[comparison.b], of_metric[comparison.a]
-        name, style = new.heading, new.format
-        if not new.is_headline:
-            name = str(replace(new.key.within_diagnostic, similarity_function=""))
-            style = "percent" if new.of_shares else "number"
+        name = new.heading if new.is_headline else str(replace(new.key.within_diagnostic, similarity_function=""))
         pool = [column.value for column in of_metric.values() if column.is_base]
         precision = Pair(old, new, "", name, 0.0).precision(pool, comparison.pairs_in_family)
-        pair = PairPlan(comparison, name, style)
+        curve, smallest, needed = tuple[Precision, ...](), None, None
         if precision is not None:
             precision = replace(precision, power=power)
+            curve, smallest = tuple(map(precision.grown, GROWTH)), precision.smallest_difference
             needed = None if difference is None else precision.items_needed(difference)
-            pair = replace(pair, curve=tuple(map(precision.grown, GROWTH)), items_needed=needed)
-        yield pair
+        planned = replace(comparison, smallest_difference=smallest, target=difference, items_needed=needed)
+        yield PairPlan(planned, name, new.format, curve)

@@ -11,12 +11,9 @@ from embassay.core.formatting import (
     DASH,
     difference_format,
     number,
-    size_in_points,
     visible,
     with_interval,
-    without_points,
 )
-from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.reports.findings import templates
 from embassay.reports.tables import Cell, Table
 
@@ -38,12 +35,6 @@ def show(plan: SizePlan, console: Console) -> None:
         for sentence in _sentences(plan, pairs):
             print_line(console, f"• {visible(sentence)}", 2)
         console.print()
-    for gate in plan.gates:
-        meaning = meaning_of(gate.diagnostic)
-        items = f"{meaning.items} about these documents" if "search" in meaning.about else f"{meaning.items} like these"
-        present, target = without_points(size_in_points(gate.margin)), size_in_points(gate.target)
-        more = templates.ITEMS_FOR_GATE.sentence(more=f"{gate.more:,}", items=items, present=present, target=target)
-        print_line(console, visible(more if len(plan.gates) == 1 else f"{gate.corpus}: {more}"))
     for note in plan.notes:
         print_line(console, visible(note))
 
@@ -69,7 +60,8 @@ def _tables(pairs: Sequence[PairPlan]) -> Iterator[Table]:
 def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> Iterator[str]:
     """Yield what it takes, one sentence for each pair, and what power is."""
     for pair in pairs:
-        present, needed = pair.comparison.items, pair.items_needed
+        planned = pair.comparison
+        present, needed = planned.items, planned.items_needed
         template = templates.ITEMS_NEEDED
         if not pair.curve:
             template = templates.NO_PLAN
@@ -80,8 +72,8 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> Iterator[str]:
         elif needed <= present:
             template = templates.ENOUGH_ITEMS
         yield template.sentence(
-            a=pair.comparison.a,
-            b=pair.comparison.b,
+            a=planned.a,
+            b=planned.b,
             difference=number(plan.difference, difference_format(pair.format)),
             items=f"{needed or 0:,}",
             present=f"{present:,}",

@@ -61,6 +61,11 @@ class StoredRun:
         """The columns by metric and label of the encoder."""
         return {(column.key, column.encoder): column for column in self.columns}
 
+    @cached_property
+    def headline_of(self) -> Mapping[tuple[tuple[str, str], str], ItemColumn]:
+        """The columns of headlines by task and label of the encoder."""
+        return {(column.task, column.encoder): column for column in self.columns if column.is_headline}
+
 
 def read_run(run: str | Path | Result, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
     """Read a finished run.

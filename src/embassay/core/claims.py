@@ -1,8 +1,8 @@
 """Sentences that findings and verdicts consist of, each declared with what supports it.
 
-A module declares its sentences at its top, beside the code that fills them in; ``docs/findings.md`` lists all of them.
-A test asserts that no sentence claims more than its procedure can show. Absence is what only a test of "not worse" can
-show: a test that finds no difference has not shown that there is none.
+A module declares its sentences at its top, beside the code that fills them in; ``docs/findings.md`` lists those that a
+procedure decides. A test asserts that no sentence claims more than its procedure can show. Absence is what only a test
+of "not worse" can show: a test that finds no difference has not shown that there is none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from embassay.core.result import ANSWER_KINDS, Answer, Finding, OfMetric, Row, Standing, Verdict
+from embassay.core.result import ANSWER_KINDS, Answer, Finding, Row, Standing, Verdict
 
 if TYPE_CHECKING:
     from embassay.core.types import Origin
@@ -151,10 +151,10 @@ class Template:
 
 def figure_of(about: object) -> dict[str, Any]:
     """Return the fields of a finding that say which figure it is about: those of a row, the metric of a verdict."""
-    names: list[str] = []
-    if isinstance(about, OfMetric):
-        names += ["metric", "subset", "condition"]
+    if not isinstance(about, Row | Verdict):
+        return {}
+    figure = {name: getattr(about.key, name) for name in ("metric", "subset", "condition")}
     # The value of a verdict is that of the first candidate, and its findings are about several.
     if isinstance(about, Row):
-        names += ["value", "low", "high"]
-    return {name: getattr(about, name) for name in names}
+        figure |= {"value": about.value, "low": about.low, "high": about.high}
+    return figure

@@ -155,11 +155,15 @@ def read_columns(folder: Path) -> tuple[ItemColumn, ...]:
     return tuple(columns)
 
 
-def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn]:
+def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn, list[str]]:
     """Return two columns with their common items, in the order of the old one, and with the same units.
 
     Items are matched by content, whatever their ids. Where a column has a content twice, the second one of a run is
     matched with the second one of another.
+
+    Returns
+    -------
+    The columns, and in a sentence how their corpora differ; nothing where they are the same.
 
     Raises
     ------
@@ -172,14 +176,22 @@ def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn]:
     ):
         if one != other:
             raise InputError(f"{what} (old: {one}, new: {other})")
-    if old.corpus_fingerprint == new.corpus_fingerprint and np.array_equal(old.item, new.item):
-        return old, new
+    is_same = old.corpus_fingerprint == new.corpus_fingerprint
+    if is_same and np.array_equal(old.item, new.item):
+        return old, new, []
     if not (old.content.all() and new.content.all()):
         raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
     places = _places(old), _places(new)
     common = [content for content in places[0] if content in places[1]]
     if not common:
         raise InputError("the corpora have no item in common")
+    note = (
+        f"{' on '.join(old.task)}: the corpus differs (old: {old.corpus_fingerprint}, new: {new.corpus_fingerprint}); "
+        f"compared on {len(common):,} common items (left out: {len(old.item) - len(common):,} of old, "
+        f"{len(new.item) - len(common):,} of new)"
+    )
+    if old.documents != new.documents:
+        note += "; the documents differ or are cut in another way, and a difference may come from that"
     old, new = (
         column.of_items(np.array([place_of[content] for content in common]))
         for column, place_of in zip((old, new), places, strict=True)
@@ -187,28 +199,7 @@ def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn]:
     # An item that only one run has may join two units, so the run with fewer units of these items has the right ones.
     coarser = min(old, new, key=lambda column: len(np.unique(column.unit)))
     units: dict[str, Any] = {"unit": coarser.unit, "unit_labels": coarser.unit_labels}
-    return replace(old, **units), replace(new, **units)
-
-
-def mismatch(old: ItemColumn, new: ItemColumn) -> list[str]:
-    """Return in a sentence how the corpora of two columns differ; nothing where they are the same.
-
-    Raises
-    ------
-    InputError
-        If the columns cannot be compared, or no item is common.
-    """
-    common = len(paired(old, new)[0].item)
-    if old.corpus_fingerprint == new.corpus_fingerprint:
-        return []
-    note = (
-        f"{' on '.join(old.task)}: the corpus differs (old: {old.corpus_fingerprint}, new: {new.corpus_fingerprint}); "
-        f"compared on {common:,} common items (left out: {len(old.item) - common:,} of old, "
-        f"{len(new.item) - common:,} of new)"
-    )
-    if old.documents != new.documents:
-        note += "; the documents differ or are cut in another way, and a difference may come from that"
-    return [note]
+    return replace(old, **units), replace(new, **units), [] if is_same else [note]
 
 
 def _places(column: ItemColumn) -> dict[tuple[str, int], int]:

@@ -33,6 +33,8 @@ class Column:
         What the ``chance`` of the verdict is called, where that is not the value of a guess: ``0``.
     says
         What its value means, as a clause with the field ``{value}``; empty for its heading.
+    margin
+        Of a headline: the smallest loss that matters.
     """
 
     heading: str
@@ -44,6 +46,7 @@ class Column:
     interval: bool = True
     level: str = "chance"
     says: str = ""
+    margin: float = 0.0
 
     @property
     def key(self) -> MetricKey:

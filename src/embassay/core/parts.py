@@ -15,13 +15,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.errors import SourceError, first_line_of
-from embassay.core.samples.retrieval import Document, StoredDocuments
 from embassay.core.store.canonical import canonical, write, write_with
 from embassay.core.types import content_hash
 
@@ -215,37 +214,3 @@ class PartVectors:
 
     def _damaged(self, problem: str) -> SourceError:
         return SourceError(f"{problem}; repeat the 'embassay encode' that made the folder", self.folder)
-
-
-class PartDocuments(StoredDocuments):
-    """The rows of a folder of parts as documents, each with its id; nothing is read until it is needed."""
-
-    def __init__(self, vectors: PartVectors) -> None:
-        """Take the documents of a folder."""
-        self._vectors = vectors
-
-    @property
-    def path(self) -> Path:
-        """The folder."""
-        return self._vectors.folder
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the ids and the texts, in their order; the same for folders of different encoders."""
-        return self._vectors.manifest.texts_fingerprint
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._vectors)
-
-    def __getitem__(self, place: Any) -> Any:
-        """Return a document by its row, or several."""
-        if isinstance(place, slice):
-            return tuple(self[row] for row in range(len(self))[place])
-        # range() refuses rows that do not exist.
-        name = self._vectors.id_of(range(len(self))[place])
-        return Document(name, (name,))
-
-    def places(self, ids: Collection[str]) -> dict[str, int]:
-        """Return the row of each id; ids that no row has are missing."""
-        return self._vectors.rows_of(ids)

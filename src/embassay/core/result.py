@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 from urllib.parse import quote
@@ -27,32 +27,37 @@ MIN_DIFFERENT = 10
 """Fewer items on which two encoders differ do not tell whether single items differ or whole units."""
 ALPHA = 0.05
 """A difference is significant up to this p-value."""
+ROUNDING = 1e-12
+"""Values that differ by less are equal."""
 MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; else all would be ranked on fewer items."""
 
 
-def _check_figures(record: Any, figures: Sequence[str], counts: Sequence[str]) -> None:
-    """Raise ValueError for a record whose figures contradict each other.
+@dataclass(frozen=True)
+class Figures:
+    """A record of figures: what is undefined is None, never NaN, and an interval has two ends.
 
-    What is undefined is None, never NaN. An interval has two ends, of which the first is not the larger. A value may
-    lie outside its interval: the percentiles of a bootstrap need not hold it.
+    A value may lie outside its interval: the percentiles of a bootstrap need not hold it.
     """
-    for name in figures:
-        value = getattr(record, name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value)):
-            raise ValueError(f"{name} must be finite or None, is {value!r}: {record}")
-    for name in counts:
-        count = getattr(record, name)
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
-            raise ValueError(f"{name} must be a whole number of 0 or more, is {count!r}: {record}")
-    if (record.low is None) is not (record.high is None):
-        raise ValueError(f"low and high must both be given or both be None: {record}")
-    if record.low is not None and record.low > record.high:
-        raise ValueError(f"low must not be above high: {record}")
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, negative counts, and an interval whose ends are swapped or of which one is missing."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            for number in value.values() if isinstance(value, Mapping) else (value,):
+                if isinstance(number, Real) and not math.isfinite(number):
+                    raise ValueError(f"{one.name} must be finite or None: {self}")
+            if one.type == "int" and value < 0:
+                raise ValueError(f"{one.name} must be 0 or more: {self}")
+        low, high = getattr(self, "low", None), getattr(self, "high", None)
+        if (low is None) is not (high is None):
+            raise ValueError(f"low and high must both be given or both be None: {self}")
+        if low is not None and low > high:
+            raise ValueError(f"low must not be above high: {self}")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Figures):
     """A figure with its 95 % interval.
 
     Attributes
@@ -79,15 +84,15 @@ class Estimate:
     reason: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse NaN, infinity, an interval whose ends are swapped, and a missing value without a reason."""
-        _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
+        """Refuse a missing value without a reason as well."""
+        super().__post_init__()
         if self.value is None and not self.reason:
             raise ValueError("an estimate without a value needs a reason")
         if self.units > self.items:
             raise ValueError(f"units must not be more than items: {self}")
 
 
-class OfMetric:
+class OfMetric(Figures):
     """A record of one metric of a diagnostic on a corpus."""
 
     diagnostic: str
@@ -140,10 +145,6 @@ class Row(OfMetric):
     signature: str
     interval: str = "confidence"
 
-    def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
-
 
 Family = Literal["step", "main", "lexical", "models", "all"]
 
@@ -154,6 +155,9 @@ class Comparison(OfMetric):
 
     Attributes
     ----------
+    difference, low, high
+        The difference of the two means with its 95 % interval, which contains 0 if and only if ``p_holm`` is above
+        0.05. None where no item is defined for both, the interval where the items are too few.
     p, p_holm
         Two-sided p of exchanging items that share labels together, as it is and corrected for all tests of its family
         (step-down maximum); never 0. None where the items are too few to call one better or worse.
@@ -167,8 +171,16 @@ class Comparison(OfMetric):
         Of the family ``step``: what a adds to b.
     p_method
         How p is computed; None where there is none.
+    items, units
+        The items that are defined for both, and their label sets.
     won, lost
         On how many items a has the higher and the lower value.
+    smallest_difference
+        Of a headline: the smallest true difference of this pair that would be detected in four cases of five; None
+        where unknown.
+    target, items_needed
+        Of a headline: a difference that is clearly smaller, and about how many items it takes to detect that; None
+        where the smallest is small already, or the number is out of reach.
 
     Examples
     --------
@@ -186,24 +198,115 @@ class Comparison(OfMetric):
     metric: str
     a: str
     b: str
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    pairs_in_family: int
-    items: int
-    units: int
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    pairs_in_family: int = 0
+    items: int = 0
+    units: int = 0
     family: Family = "all"
     step: str = ""
     p_method: str | None = None
     won: int = 0
     lost: int = 0
+    smallest_difference: float | None = None
+    target: float | None = None
+    items_needed: int | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        figures = ("difference", "low", "high", "p", "p_holm")
-        _check_figures(self, figures, ("pairs_in_family", "items", "units", "won", "lost"))
+    @property
+    def tied(self) -> int:
+        """On how many items both have the same value."""
+        return self.items - self.won - self.lost
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether one of the two is significantly better."""
+        return self.p_holm is not None and self.p_holm <= ALPHA
+
+    def of(self, encoder: str) -> Comparison:
+        """Return the same seen from one of the two encoders, which becomes ``a``."""
+        if encoder == self.a:
+            return self
+
+        def minus(value: float | None) -> float | None:
+            # 0 − 0 is a 0.0, which is printed without a sign.
+            return None if value is None else 0.0 - value
+
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=minus(self.difference),
+            low=minus(self.high),
+            high=minus(self.low),
+            won=self.lost,
+            lost=self.won,
+        )
+
+
+def between(comparisons: Iterable[Comparison], encoder: str, other: str) -> Comparison | None:
+    """Return how one encoder differs from another; None where they are not compared."""
+    return next((one.of(encoder) for one in comparisons if {one.a, one.b} == {encoder, other}), None)
+
+
+def worse_systems(comparisons: Iterable[Comparison]) -> dict[str, set[str]]:
+    """Return by system those that it is shown to be worse than."""
+    better = dict[str, set[str]]()
+    for one in comparisons:
+        if one.is_significant and one.difference:
+            winner, loser = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
+            better.setdefault(loser, set()).add(winner)
+    return better
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The best list and rank intervals: what the verdicts on pairs say about several systems together.
+
+    It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. So the list
+    never contradicts a printed verdict, and what joins a run moves it only by its own verdicts.
+
+    Attributes
+    ----------
+    out
+        Each system that is shown to be worse than another one, with the highest such other.
+    may_be_best
+        The systems that are not out, and whose value is at least that of every system that is; highest first.
+    rank_low, rank_high
+        By system 1 + the number of verdicts against it, and the number of systems less the verdicts for it.
+    """
+
+    out: Mapping[str, str] = field(default_factory=dict)
+    may_be_best: tuple[str, ...] = ()
+    rank_low: Mapping[str, int] = field(default_factory=dict)
+    rank_high: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, values: Mapping[str, float], comparisons: Iterable[Comparison]) -> Standings:
+        """Return the standings of systems.
+
+        Parameters
+        ----------
+        values
+            The value of each system; higher is better.
+        comparisons
+            All of them: verdicts on other systems are ignored.
+        """
+        worse_than = worse_systems(comparisons)
+        ranked = sorted(values, key=lambda name: -values[name])
+        out = dict[str, str]()
+        rank_low, rank_high = dict[str, int](), dict[str, int]()
+        for name in ranked:
+            better = [other for other in ranked if other in worse_than.get(name, ())]
+            beaten = [other for other in ranked if name in worse_than.get(other, ())]
+            rank_low[name], rank_high[name] = 1 + len(better), len(ranked) - len(beaten)
+            if better:
+                out[name] = better[0]
+        highest_out = max((values[name] for name in out), default=-math.inf)
+        best = tuple(name for name in ranked if name not in out and values[name] >= highest_out - ROUNDING)
+        return cls(out, best, rank_low, rank_high)
 
 
 @dataclass(frozen=True)
@@ -239,7 +342,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Example:
+class Example(Figures):
     """One item of a corpus, or what one encoder made of it.
 
     An item that is shown has a record of kind ``item`` without an encoder, which holds its texts, and one of kind
@@ -282,124 +385,38 @@ class Example:
     correct: bool | None = None
     margin: float | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse NaN and infinity."""
-        for number in (*self.values.values(), self.margin):
-            if number is not None and not math.isfinite(number):
-                raise ValueError(f"the values and the margin of an example must be finite, one is {number!r}: {self}")
-
 
 @dataclass(frozen=True)
-class Difference:
-    """The headline value of one encoder minus that of another, as a verdict has it.
+class Verdict(Figures):
+    """The verdict of one diagnostic on one corpus; :meth:`Result.differences` has the pairs that it follows from.
 
     Attributes
     ----------
-    family, step
-        As in :class:`Comparison`.
-    difference, low, high
-        a − b with its 95 % interval; None where it is undefined, the interval where the items are too few.
-    p
-        Corrected for its family; None where the items are too few.
-    won, tied, lost
-        On how many items a has the higher, the same and the lower value.
-    smallest_difference
-        The smallest true difference of this pair that would be detected in four cases of five; None where unknown.
-    target, items_needed
-        A difference that is clearly smaller, and about how many items it takes to detect that; None where the smallest
-        is small already, or the number is out of reach.
-    """
-
-    family: Family
-    a: str
-    b: str
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    won: int = 0
-    tied: int = 0
-    lost: int = 0
-    smallest_difference: float | None = None
-    target: float | None = None
-    items_needed: int | None = None
-    step: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        _check_figures(
-            self, ("difference", "low", "high", "p", "smallest_difference", "target"), ("won", "tied", "lost")
-        )
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether one of the two is significantly better."""
-        return self.p is not None and self.p <= ALPHA
-
-    def of(self, encoder: str) -> Difference:
-        """Return the same seen from one of the two encoders, which becomes ``a``."""
-        if encoder == self.a:
-            return self
-
-        def minus(value: float | None) -> float | None:
-            # Adding 0 makes −0.0 a 0.0, which is printed without a sign.
-            return None if value is None else -value + 0.0
-
-        return replace(
-            self,
-            a=self.b,
-            b=self.a,
-            difference=minus(self.difference),
-            low=minus(self.high),
-            high=minus(self.low),
-            won=self.lost,
-            lost=self.won,
-        )
-
-
-@dataclass(frozen=True)
-class Verdict(OfMetric):
-    """The verdict of one diagnostic on one corpus.
-
-    Attributes
-    ----------
-    metric, subset, similarity_function, condition
-        The headline figure that encoders are ranked by; an empty metric where they are not ranked.
+    key
+        The headline that encoders are ranked by, with diagnostic and corpus; without a metric where they are not
+        ranked.
     items, units
         Those of the corpus, undefined ones included.
     candidates
-        The requested encoders, highest value first, without baselines that were added automatically.
-    undefined
-        Those asked for that have no value at all.
+        The requested encoders, highest value first, without baselines that were added automatically, and without those
+        that have no value at all.
     baseline
         The lexical baseline; empty where there is none.
     reference
         The encoder that the others are compared with first; empty where there is none.
     best_set
         The base systems that may be the best, highest value first: no verdict shows them to be worse than another one,
-        and their value is at least that of every system that is out.
-    out
-        The base systems that a verdict shows to be worse than another one, with the highest such other.
-    undecided
-        The other base systems: not out, but lower than one that is.
-    rank_low, rank_high
-        By base system 1 + the number of verdicts against it, and the number of systems less the verdicts for it.
+        and their value is at least that of every system that is shown to be worse.
     left_out
         Candidates with a value that are not ranked: undefined for more than 5 % of the items, or constant on the rest.
     undefined_as_wrong
         By candidate its value when every undefined item counts as wrong; empty where nothing is right or wrong.
     reason
         Why there is no verdict; None where there is one, and where encoders are not ranked at all.
-    differences
-        What pairs of encoders differ by, each pair once.
     effective_items
         How many independent items the items of the headline count as; None where that is not known.
     chance
         What blind choice would reach, where that is known.
-    leader
-        What being first is called: ``Best``, or ``Highest`` where higher is not always better.
-    margin
-        The loss from which on a candidate counts as worse; None where the headline has none.
 
     Examples
     --------
@@ -409,53 +426,43 @@ class Verdict(OfMetric):
     ('accuracy', ('bow', 'hashing'))
     """
 
-    diagnostic: str
-    corpus: str
-    metric: str
+    key: MetricKey
     items: int
     units: int
-    subset: str = "all"
-    similarity_function: str = ""
-    condition: str = ""
     candidates: tuple[str, ...] = ()
-    undefined: tuple[str, ...] = ()
     baseline: str = ""
     reference: str = ""
     best_set: tuple[str, ...] = ()
-    out: Mapping[str, str] = field(default_factory=dict)
-    undecided: tuple[str, ...] = ()
-    rank_low: Mapping[str, int] = field(default_factory=dict)
-    rank_high: Mapping[str, int] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
     reason: str | None = None
-    differences: tuple[Difference, ...] = ()
     effective_items: float | None = None
     chance: float | None = None
-    leader: str = "Best"
-    margin: float | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and counts that are none."""
-        figures = [self.effective_items, self.chance, self.margin]
-        if any(value is not None and not math.isfinite(value) for value in figures):
-            raise ValueError(f"figures must be finite or None: {self}")
+    @property
+    def diagnostic(self) -> str:
+        """The diagnostic."""
+        return self.key.diagnostic
+
+    @property
+    def corpus(self) -> str:
+        """The label of the corpus."""
+        return self.key.corpus
+
+    @property
+    def metric(self) -> str:
+        """The headline; empty where encoders are not ranked."""
+        return self.key.metric
 
     @property
     def best(self) -> str | None:
         """The first of the best set; None where there is none."""
         return next(iter(self.best_set), None)
 
-    def between(self, encoder: str, other: str) -> Difference | None:
-        """Return how one encoder differs from another; None where they are not compared."""
-        for one in self.differences:
-            if {one.a, one.b} == {encoder, other}:
-                return one.of(encoder)
-        return None
-
-    def steps_of(self, encoder: str) -> list[Difference]:
-        """Return how an encoder differs from what it is derived from; empty for a model of its own."""
-        return [one for one in self.differences if one.family == "step" and one.a == encoder]
+    @property
+    def is_of_right(self) -> bool:
+        """Whether items are right or wrong, so that a higher value is better, and the first is the best."""
+        return bool(self.undefined_as_wrong)
 
 
 def rows_of(key: MetricKey, rows: Iterable[Row]) -> dict[str, Row]:
@@ -472,7 +479,7 @@ SEVERITIES = ("high", "medium", "low")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Figures):
     """One statement that a run supports, in a sentence, with the figure behind it.
 
     Attributes
@@ -529,10 +536,10 @@ class Finding:
     link: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an unknown severity, NaN, infinity, and an interval whose ends are swapped."""
+        """Refuse an unknown severity as well."""
+        super().__post_init__()
         if self.severity not in SEVERITIES:
             raise ValueError(f"severity must be one of {', '.join(SEVERITIES)}, is {self.severity!r}")
-        _check_figures(self, ("value", "low", "high", "p"), ())
 
 
 Standing = Literal["shown", "not shown", "cannot be said", "counted"]
@@ -734,7 +741,7 @@ ScreeningOutcome = Literal["same", "differs", "near", "few"]
 
 
 @dataclass(frozen=True)
-class Screening:
+class Screening(Figures):
     """How much of what the exact search of its original finds a set-up lists, judged without labels.
 
     Attributes
@@ -776,10 +783,6 @@ class Screening:
     more_questions: int | None = None
     settings: str = ""
     recommended: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        _check_figures(self, ("overlap", "low", "high", "most_points"), ("questions", "changed"))
 
 
 @dataclass(frozen=True)
@@ -1008,11 +1011,11 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
-        row_of = self.headline(verdict)
+        row_of, pairs, standings = self.headline(verdict), self.differences(verdict), self.standings(verdict)
         ranks = []
         for name in verdict.candidates:
             row = row_of.get(name)
-            against_baseline = verdict.between(name, verdict.baseline)
+            against_baseline = between(pairs, name, verdict.baseline)
             may_be_best = None
             if verdict.best_set:
                 may_be_best = name in verdict.best_set
@@ -1022,11 +1025,11 @@ class Result:
                     "value": row.value if row else None,
                     "low": row.low if row else None,
                     "high": row.high if row else None,
-                    "rank_low": verdict.rank_low.get(name),
-                    "rank_high": verdict.rank_high.get(name),
+                    "rank_low": standings.rank_low.get(name),
+                    "rank_high": standings.rank_high.get(name),
                     "may_be_best": may_be_best,
                     "difference": against_baseline.difference if against_baseline else None,
-                    "p": against_baseline.p if against_baseline else None,
+                    "p": against_baseline.p_holm if against_baseline else None,
                 }
             )
         return polars.DataFrame(ranks, schema=_RANKS, orient="row")
@@ -1087,6 +1090,20 @@ class Result:
     def headline(self, verdict: Verdict) -> dict[str, Row]:
         """Return by encoder the row of the metric that a verdict ranks by."""
         return rows_of(verdict.key, self.rows)
+
+    def differences(self, verdict: Verdict) -> tuple[Comparison, ...]:
+        """Return what pairs of encoders differ by on the metric that a verdict ranks by, each pair once."""
+        return tuple(one for one in self.comparisons if one.metric == verdict.metric and verdict.key.covers(one.key))
+
+    def standings(self, verdict: Verdict) -> Standings:
+        """Return the ranks of the base systems that a verdict ranks; none where it has a reason."""
+        pairs = self.differences(verdict)
+        # Each base system is compared with each other one, in these families.
+        names = {name for one in pairs if one.family in ("main", "lexical", "models") for name in (one.a, one.b)}
+        names = names.union(verdict.best_set).difference(verdict.left_out)
+        values = {name: row.value for name, row in self.headline(verdict).items() if name in names}
+        defined = {name: value for name, value in values.items() if value is not None}
+        return Standings() if verdict.reason else Standings.of(defined, pairs)
 
     def figure(self, metric: str, encoder: str) -> Row:
         """Return the row of a metric and an encoder.

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from html import escape
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.core.errors import SpecError, begun, quoted
-from embassay.core.formatting import counted, visible
+from embassay.core.formatting import counted
 from embassay.core.result import Result
 from embassay.core.samples.base import Role, Sample, Text
 from embassay.core.samples.checks import check_content
@@ -35,8 +34,6 @@ JsonObject: TypeAlias = dict[str, Any]
 """An object read from a JSON file; its content is not checked yet."""
 Function: TypeAlias = Callable[[list[str]], Any]
 """Returns the (n, d) vectors of n texts."""
-SHOWN_SAMPLES = 3
-"""Samples that a notebook shows of a corpus."""
 MAX_LISTED = 8
 """Sentences of a group that are shown with one of them, at most."""
 
@@ -129,17 +126,6 @@ class Corpus(Generic[S]):
             line += f", {counted(len(self.documents), 'document')}"
         return f"{line}; licence {begun(self.licence)}>"
 
-    def _repr_html_(self) -> str:
-        """Return counts and the first samples for a notebook."""
-        html = f"<p>{escape(visible(repr(self)))}</p><table><tbody>"
-        for sample in self.samples[:SHOWN_SAMPLES]:
-            for name, text in self.shown(sample.id).items():
-                html += "<tr>"
-                for cell in (sample.id, name, begun(text)):
-                    html += f"<td>{escape(visible(cell))}</td>"
-                html += "</tr>"
-        return f"{html}</tbody></table>"
-
     @property
     def _unit_count(self) -> int:
         return len(np.unique(self.units))
@@ -186,7 +172,7 @@ class Corpus(Generic[S]):
         if self.stored_documents:
             raise SpecError(
                 f"{purpose} needs the texts of the documents, and corpus {self.name!r} has only their vectors "
-                f"({self.stored_documents.path}); give the documents themselves"
+                f"({self.stored_documents.vectors.folder}); give the documents themselves"
             )
 
     @cached_property
@@ -211,13 +197,7 @@ class Corpus(Generic[S]):
         SpecError
             For the first error, with the number of the sample or document.
         """
-        # A corpus that is watched during a training is given to each assay again.
-        _ = self._is_sound
-
-    @cached_property
-    def _is_sound(self) -> bool:
         check_content(self.name, self.shape, self.samples, self.documents)
-        return True
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
@@ -245,17 +225,16 @@ class Corpus(Generic[S]):
         """
         name, _, number = reference.rpartition("#")
         if self.documents:
-            return self._document(name).passages[int(number)]
+            return self._passages_of(name)[int(number)]
         return self._sample_by_id[name].texts()[int(number)][1]
 
-    def _document(self, name: str) -> Document:
-        if self.stored_documents:
-            return Document(name, (name,))
-        return self._by_id[name]
+    def _passages_of(self, name: str) -> tuple[str, ...]:
+        """Return the passages of a document; of a stored one its id, which stands for its text."""
+        return (name,) if self.stored_documents else self._passages_by_id[name]
 
     @cached_property
-    def _by_id(self) -> dict[str, Document]:
-        return {document.id: document for document in self.documents}
+    def _passages_by_id(self) -> dict[str, tuple[str, ...]]:
+        return {document.id: document.passages for document in self.documents}
 
     @cached_property
     def _sample_by_id(self) -> dict[str, S]:
@@ -269,19 +248,14 @@ class Corpus(Generic[S]):
         """
         sample = self._sample_by_id[item]
         shown = dict(sample.fields())
-        right = [" ".join(self._document(name).passages) for name in getattr(sample, "right", ())]
+        right = [" ".join(self._passages_of(name)) for name in getattr(sample, "right", ())]
         if right:
             shown["right"] = " / ".join(map(begun, right[:MAX_LISTED]))
-        others = self._others(sample) if isinstance(sample, Grouped) else []
-        if others:
-            shown["others"] = " / ".join(map(begun, others))
+        if isinstance(sample, Grouped):
+            same = (other for other in self.samples if isinstance(other, Grouped) and other.group == sample.group)
+            others = [other.text for other in same if other.id != item]
+            shown["others"] = " / ".join(map(begun, others[:MAX_LISTED]))
         return shown
-
-    def _others(self, sample: Grouped) -> list[str]:
-        """Return the other sentences of a sentence's group, some of many."""
-        same = (s for s in self.samples if isinstance(s, Grouped) and s.group == sample.group)
-        found = [s.text for s in same if s.id != sample.id]
-        return found if len(found) <= MAX_LISTED else [*found[:MAX_LISTED], f"and {len(found) - MAX_LISTED:,} more"]
 
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and texts."""
@@ -610,14 +584,13 @@ class ItemScores:
             For labels that are no texts, values that are no float64, units or values of another number than items, and
             a unit without a label where units have labels.
         """
-        number = len(self.item)
-        if self.item.dtype.kind != "U" or any(labels.dtype.kind != "U" for labels in self.labels.values()):
-            raise ValueError("items and labels must be arrays of str")
-        if any(values.dtype != np.float64 for values in self.values.values()):
-            raise ValueError("values must be arrays of float64")
-        for name, array in {"unit": self.unit, **self.values}.items():
-            if len(array) != number:
-                raise ValueError(f"{name!r} has {len(array)} entries, and there are {number} items")
+        texts, values = [self.item, *self.labels.values()], [*self.values.values()]
+        if any(array.dtype.kind != "U" for array in texts) or any(array.dtype != np.float64 for array in values):
+            raise ValueError("items and labels must be arrays of str, values arrays of float64")
+        # A label may also be about something else than the items, for example the encoders.
+        lengths = [len(array) for array in (self.item, self.unit, *values)]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"units and values must have one entry for each item; items, units, values: {lengths}")
         pairs = self.unit_labels
         if pairs.shape[1:] != (2,) or (len(pairs) and not np.isin(self.unit, pairs[:, 0]).all()):
             raise ValueError("'unit_labels' must be pairs of a unit and a label, with each unit of the items")
@@ -625,19 +598,14 @@ class ItemScores:
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits of the content; equal digests mean equal scores."""
-        sha256 = hashlib.sha256()
+        sha256 = hashlib.sha256(content_hash(dict(self.scalars)).encode())
+        arrays = {"": self.item, "unit": self.unit, "unit labels": self.unit_labels}
         # Names are sorted: the order in which arrays were added is no part of the content.
-        for name, labels in sorted(self.labels.items()):
-            sha256.update(f"{name}{labels.dtype}{labels.shape}".encode())
-            sha256.update(labels.tobytes())
-        for name, values in sorted(self.values.items()):
-            sha256.update(f"{name}{values.dtype}{values.shape}".encode())
-            # Values may be large. Their buffer is hashed without a copy, which hashlib cannot do for strings.
-            sha256.update(np.ascontiguousarray(values).data)
-        sha256.update(self.unit.tobytes())
-        sha256.update(self.unit_labels.tobytes())
-        hash_of_rest = content_hash([self.item.tolist(), dict(self.scalars)])
-        sha256.update(hash_of_rest.encode())
+        for part in (arrays, self.labels, self.values):
+            for name, array in sorted(part.items()):
+                sha256.update(f"{name}{array.dtype}{array.shape}".encode())
+                # Values may be large: their bytes are hashed without a copy.
+                sha256.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         return sha256.hexdigest()[:16]
 
     def signature(self, draws: Draws, similarity_function: str = "", **more: str) -> str:

@@ -66,7 +66,7 @@ NEGATIONS_CONFUSED = replace(
     CHANCES["below"],
     text="{encoder} chooses the sentence with only a negation added or removed in {chosen} of {items:,} entries, and "
     "the right paraphrase in {value} (random choice: {chance:.1%}){undefined}.",
-    when="the same, and this sentence is chosen more often than the one with an opposite",
+    when="the interval lies below chance, and this sentence is chosen more often than the one with an opposite",
     procedure=TWO_INTERVALS,
     title="Negations are confused",
     consequence="In search, 'is not covered by the warranty' may stand first for 'is covered'.",
@@ -74,7 +74,7 @@ NEGATIONS_CONFUSED = replace(
 OPPOSITES_CONFUSED = replace(
     NEGATIONS_CONFUSED,
     text=NEGATIONS_CONFUSED.text.replace("a negation added or removed", "one word replaced by its opposite"),
-    when="the same, and this sentence is chosen more often than the one with a negation",
+    when="the interval lies below chance, and this sentence is chosen more often than the one with a negation",
     title="Opposites are confused",
     consequence="In search, 'the price rose' may stand first for 'the price fell'.",
 )

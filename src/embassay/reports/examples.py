@@ -156,6 +156,7 @@ def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool
     """
     encoders = []
     for name in scope.encoders:
+        record = record_of(scope.result.encoders, name)
         row = scope.row_of(name, part.threshold) if part.threshold else None
         threshold = None
         if row is not None and row.value is not None:
@@ -165,7 +166,7 @@ def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool
                 "name": shown_text(name),
                 "baseline": scope.is_baseline(name),
                 "threshold": threshold,
-                "part": shown_text(next((one.b for one in scope.verdict.steps_of(name)), "")),
+                "part": shown_text(record.parts[0] if record.step else ""),
             }
         )
     columns = [

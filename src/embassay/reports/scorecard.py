@@ -18,7 +18,7 @@ from embassay.core.formatting import (
     without_points,
 )
 from embassay.core.layout import Column, Layout
-from embassay.core.result import MIN_UNITS, Difference, Result, Row, Verdict, anchor
+from embassay.core.result import MIN_UNITS, Comparison, Result, Row, Verdict, anchor, between
 from embassay.reports.costs import Milliseconds
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
@@ -69,12 +69,13 @@ class Score:
 
 @dataclass(frozen=True)
 class ScorecardColumn:
-    """One column: a diagnostic on a corpus, with the score of each encoder that has one."""
+    """One column: a diagnostic on a corpus, with the score of each encoder that has one, and what pairs differ by."""
 
     title: str
     verdict: Verdict
     column: Column
     scores: Mapping[str, Score]
+    pairs: tuple[Comparison, ...] = ()
 
     def score(self, encoder: str) -> Score:
         """Return the score of an encoder; a dash where it has none."""
@@ -174,7 +175,7 @@ class Scorecard:
             return []
         labels = self._labels(encoders)
         without_marks = self.all_are_above_chance
-        against = [_difference(question, question.verdict.between(name, baseline)) for name in encoders]
+        against = [_difference(question, between(question.pairs, name, baseline)) for name in encoders]
         columns = [
             ("", [labels[name] for name in encoders]),
             (question.column.heading, [score.text if without_marks else score.short for score in scores]),
@@ -234,7 +235,7 @@ def _drawn(score: Score, lowest: float, highest: float, columns: int) -> str:
     return "".join(line)
 
 
-def _difference(question: ScorecardColumn, difference: Difference | None) -> str:
+def _difference(question: ScorecardColumn, difference: Comparison | None) -> str:
     """Write the difference of an encoder from the baseline, with its interval; nothing where there is none."""
     if difference is None or difference.difference is None:
         return ""
@@ -343,7 +344,7 @@ def question_of(result: Result, verdict: Verdict, layout: Layout) -> ScorecardCo
         mark = _mark(row, verdict.chance)
         written_interval = interval(row.low, row.high, column.format)
         scores[name] = Score(row.value, value, written_interval, mark, row.low, row.high)
-    return ScorecardColumn(layout.title, verdict, column, scores)
+    return ScorecardColumn(layout.title, verdict, column, scores, result.differences(verdict))
 
 
 def _mark(row: Row, chance: float | None) -> str:
@@ -362,7 +363,7 @@ def _by_mean_rank(names: Sequence[str], questions: Sequence[ScorecardColumn]) ->
 
     Without such a question, over all questions.
     """
-    all_values = [question.values for question in questions if question.verdict.leader == "Best"]
+    all_values = [question.values for question in questions if question.verdict.is_of_right]
     rank_sums = dict.fromkeys(names, 0)
     for by_name in all_values or [question.values for question in questions]:
         values = [by_name[name] for name in names if name in by_name]

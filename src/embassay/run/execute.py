@@ -148,7 +148,8 @@ def _headline_column(verdict: Verdict) -> Column:
     """Return the column of the metric that a verdict ranks by; a plain one where it is not declared here."""
     metric = known_metric(verdict.key)
     if metric is None:
-        return Column(verdict.metric, verdict.metric, verdict.subset, verdict.condition, verdict.similarity_function)
+        key = verdict.key
+        return Column(key.metric, key.metric, key.subset, key.condition, key.similarity_function)
     # The options that the run was made with stand in the name of its metric: "Success@{k}", "Success@5" -> k = 5.
     pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(metric.name))
     found = re.fullmatch(pattern, verdict.metric)
@@ -177,8 +178,8 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
             findings += misses(task, verdict, headline)
         if task.corpus.builtin:
             # Nobody should choose an encoder by a built-in corpus. A diagnostic that ranks none needs no reason.
-            reason = "a built-in corpus is for trying things out" if verdict.metric else verdict.reason
-            verdict = replace(verdict, best_set=(), undecided=(), out={}, rank_low={}, rank_high={}, reason=reason)
+            reason = "a built-in corpus is for trying things out" if verdict.key.metric else verdict.reason
+            verdict = replace(verdict, best_set=(), reason=reason)
         elif headline is not None:
             findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)

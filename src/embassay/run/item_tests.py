@@ -13,6 +13,7 @@ from embassay.core.result import SCREENED, Finding, Screening, Verdict
 from embassay.core.types import Draws, ItemScores
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import NEAREST
+from embassay.diagnostics.metrics.scoreboard import roles_of
 from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
 from embassay.run.items import ScoredTask
@@ -78,8 +79,10 @@ def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, 
     texts
         Whether texts may be shown; the questions are named by their ids otherwise.
     """
+    steps = roles_of(task.scores).steps
     for name in verdict.candidates:
-        bases = [one.b for one in verdict.steps_of(name)]
+        step = steps.get(name)
+        bases = [label for label in step.bases if label in headline.values] if step else []
         base = max(bases, key=lambda label: np.nan_to_num(headline.values[label]).mean(), default=name)
         # Undefined gaps are neither.
         gaps = np.nan_to_num(headline.values[name] - headline.values[base])

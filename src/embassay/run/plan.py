@@ -209,7 +209,8 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         request,
         entries=tuple(entries),
         tasks=tuple(tasks),
-        notes=(*notes, *side_notes, *about_corpora, *about_encoders, *about_both),
+        # The cuts of a corpus have most notes in common.
+        notes=(*notes, *side_notes, *dict.fromkeys(about_corpora), *about_encoders, *about_both),
         # embassay look prints the notes of corpora and encoders beside each of them.
         remarks=(*notes, *about_both),
     )
@@ -454,9 +455,9 @@ def why_unsuited(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> str:
     stored = next((corpus for corpus in corpora if corpus.stored_documents), None)
     if stored and stored.stored_documents:
         return (
-            f"encoder {entry.label!r} cannot encode the documents of corpus {stored.name!r}, whose texts are not at "
-            f"hand; use -e vectors:{stored.stored_documents.path}, or encode them with this encoder into another "
-            "folder (embassay encode)"
+            f"encoder {entry.label!r} cannot encode the documents of corpus {stored.name!r}, whose texts are not "
+            f"available; use -e vectors:{stored.stored_documents.vectors.folder}, or encode them with this encoder "
+            "into another folder (embassay encode)"
         )
     return (
         f"encoder {entry.label!r} needs a corpus and a diagnostic of shape {', '.join(entry.card.shapes)}: leave it "

@@ -11,9 +11,9 @@ from typing import TypeAlias, cast
 
 from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, listed, nearest
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, left_out
-from embassay.core.store.paths import source_path, unreadable
+from embassay.core.store.paths import source_path
 from embassay.core.tables.records import ARRAY, columns_in, is_parquet, read_table
-from embassay.core.tables.texts import BLANK, open_decoded
+from embassay.core.tables.texts import BLANK, decoded
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.models.addresses import without_secrets
@@ -377,8 +377,5 @@ def _head(path: Path) -> str:
     """Return the first line of a file, however long, and what follows it; of a Parquet file a line of its columns."""
     if is_parquet(path):
         return "\t".join(read_table(path).names)
-    try:
-        with open_decoded(path, errors="replace") as file:
-            return file.readline(LONGEST_LINE) + file.read(PEEK)
-    except OSError as error:
-        raise unreadable(error, path) from None
+    with decoded(path, errors="replace") as file:
+        return file.readline(LONGEST_LINE) + file.read(PEEK)

@@ -217,7 +217,7 @@ class RetrieverRun(CandidateRun):
         unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.key}: {names(ids)}"
         listed = lists.rows[(lists.documents >= 0).any(axis=1)]
         if not len(listed) and lists.unknown:
-            raise EncoderError(f"{unknown}; those of {corpus.key} are such as {corpus.documents[0].id!r}")
+            raise EncoderError(f"{unknown}; ids of {corpus.key} are such as {corpus.documents[0].id!r}")
         if not len(listed):
             first = corpus.samples[0].id
             raise EncoderError(f"it has no list for any question of {corpus.key}, whose ids are such as {first!r}")

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import Comparison
 from embassay.core.types import Draws
 from embassay.stats.correlate import DIGITS, MIN_ITEMS, Kind, bootstrap, correlation, heavy_tails, standardised
-from embassay.stats.families import PairedDifference, PairTest, Roles, families_of, tested_row
+from embassay.stats.families import PairTest, Roles, families_of, tested_row
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import Moved, Patterns, settled
 from embassay.stats.resample import percentiles, tail
@@ -121,6 +123,7 @@ def exchanged_correlations(pairs: Sequence[CorrelationPair], patterns: Patterns)
 
 
 def compare_correlations(
+    key: MetricKey,
     x: Floats,
     ys: Mapping[str, Floats],
     labels: Labels,
@@ -128,7 +131,7 @@ def compare_correlations(
     roles: Roles,
     draws: Draws,
     *purpose: str,
-) -> tuple[PairedDifference, ...]:
+) -> tuple[Comparison, ...]:
     """Compare the correlations of encoders with x: one row for each pair of :meth:`Roles.pairs`.
 
     Each pair is compared on the items defined for both. A row has the difference of the coefficients, its percentile
@@ -136,6 +139,8 @@ def compare_correlations(
 
     Parameters
     ----------
+    key
+        The metric.
     x
         (n,) for example the human scores; NaN is undefined.
     ys
@@ -149,11 +154,11 @@ def compare_correlations(
     """
     tests = [test for test in roles.pairs() if test.a in ys and test.b in ys]
     replicates = _Replicates(x, ys, labels.label_set, kind, draws, purpose)
-    rows = list[PairedDifference]()
+    rows = list[Comparison]()
     tested = dict[int, CorrelationPair]()
     for place, test in enumerate(tests):
         defined = ~np.isnan(x + ys[test.a] + ys[test.b])
-        row, can_be_tested = _row(test, defined, replicates, labels.of_items(defined))
+        row, can_be_tested = _row(test.row(key), defined, replicates, labels.of_items(defined))
         rows.append(row)
         if can_be_tested:
             tested[place] = CorrelationPair.of(x, ys[test.a], ys[test.b], kind)
@@ -216,17 +221,16 @@ class _Replicates:
         return float(low[0]), float(high[0])
 
 
-def _row(test: PairTest, mask: Bools, replicates: _Replicates, labels: Labels) -> tuple[PairedDifference, bool]:
+def _row(row: Comparison, mask: Bools, replicates: _Replicates, labels: Labels) -> tuple[Comparison, bool]:
     """Return the difference of two correlations on common items without p, and whether it can be tested."""
     x, kind = replicates.x[mask], replicates.kind
-    y_a, y_b = replicates.ys[test.a][mask], replicates.ys[test.b][mask]
+    y_a, y_b = replicates.ys[row.a][mask], replicates.ys[row.b][mask]
     items = len(x)
-    row = PairedDifference(test.family, test.a, test.b, None, items=items, units=labels.sets, step=test.step)
     r_a, r_b = correlation(x, y_a, kind), correlation(x, y_b, kind)
     difference = round(r_a - r_b, DIGITS)
     if items < MIN_ITEMS or np.isnan(difference):
-        return replace(row, items=0, units=0), False
+        return row, False
     # A few items decide Pearson's coefficient of values with heavy tails.
     can_be_tested = not heavy_tails(kind, x, y_a, y_b) and not labels.too_few
     no_unit_dominates = labels.largest <= MAX_SHARE * items
-    return replace(row, difference=difference), can_be_tested and no_unit_dominates
+    return replace(row, difference=difference, items=items, units=labels.sets), can_be_tested and no_unit_dominates

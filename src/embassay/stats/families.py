@@ -24,19 +24,18 @@ import sys
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
-from embassay.core.result import ALPHA, MIN_DIFFERENT
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import ALPHA, MIN_DIFFERENT, Comparison, Family
 from embassay.core.types import Draws
-from embassay.stats.folds import fold_weights
+from embassay.stats.folds import fold_weights, mean_over_folds
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.patterns import Exchanged, Interval, Patterns, newcombe, settled
 from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums
 
-Family = Literal["step", "main", "lexical", "models", "all"]
 Pair = tuple[str, str]
 METHOD = "patterns of labels, mid-p"
 """How p is computed: from patterns of labels, with half of what is tied."""
@@ -79,6 +78,11 @@ class PairTest:
     def pair(self) -> Pair:
         """The two systems."""
         return self.a, self.b
+
+    def row(self, key: MetricKey) -> Comparison:
+        """Return the pair on a metric, before anything is known of it."""
+        step = self.step.kind if self.step else ""
+        return Comparison(**vars(key), a=self.a, b=self.b, family=self.family, step=step)
 
 
 @dataclass(frozen=True)
@@ -147,49 +151,8 @@ class Roles:
         return tuple(tests.values())
 
 
-@dataclass(frozen=True)
-class PairedDifference:
-    """The mean of a less that of b, on the items that are defined for both.
-
-    Attributes
-    ----------
-    step
-        As in :class:`PairTest`.
-    difference, low, high
-        None if no item is defined for both; no interval where the items are too few for a verdict. The interval
-        contains 0 if and only if the corrected p is above 0.05.
-    p, p_adjusted
-        The two-sided mid-p alone, and corrected for the family; never 0. None where there is no verdict.
-    tests
-        The number of tests of the family.
-    items, units
-        The number of items that are defined for both, and of their label sets.
-    won, lost
-        On how many items a has the higher, and the lower value.
-    """
-
-    family: Family
-    a: str
-    b: str
-    difference: float | None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    p_adjusted: float | None = None
-    tests: int = 0
-    items: int = 0
-    units: int = 0
-    won: int = 0
-    lost: int = 0
-    step: Step | None = None
-
-    @property
-    def significant(self) -> bool:
-        """Whether a is significantly better or worse than b."""
-        return self.p_adjusted is not None and self.p_adjusted <= ALPHA
-
-
 def compare_means(
+    key: MetricKey,
     values: Mapping[str, Floats],
     labels: Labels,
     roles: Roles,
@@ -198,11 +161,13 @@ def compare_means(
     of_shares: bool = False,
     is_bounded: bool = False,
     fold: Ints | None = None,
-) -> tuple[PairedDifference, ...]:
+) -> tuple[Comparison, ...]:
     """Compare the means of systems: one row for each pair of :meth:`Roles.pairs`.
 
     Parameters
     ----------
+    key
+        The metric.
     values
         The (n,) item values of each system, all in the same order of items; NaN is undefined, higher is better.
     labels
@@ -226,7 +191,7 @@ def compare_means(
     if not tests or not labels.items:
         return ()
     columns = np.stack([values[test.a] - values[test.b] for test in tests], axis=1)
-    rows = [_untested(test, column, labels, fold) for test, column in zip(tests, columns.T, strict=True)]
+    rows = [_untested(key, test, column, labels, fold) for test, column in zip(tests, columns.T, strict=True)]
     places = [place for place, column in enumerate(columns.T) if not labels.of_items(~np.isnan(column)).too_few]
     if not places:
         return tuple(rows)
@@ -303,34 +268,26 @@ def _with_floor(interval: Interval, column: Floats, number: float) -> Interval:
     )
 
 
-def _untested(test: PairTest, column: Floats, labels: Labels, fold: Ints | None) -> PairedDifference:
+def _untested(key: MetricKey, test: PairTest, column: Floats, labels: Labels, fold: Ints | None) -> Comparison:
     """Return the row of a pair with (n,) differences, without interval and p."""
     defined = ~np.isnan(column)
     items = int(defined.sum())
     difference = None
     if items:
-        difference = float(column[defined].mean())
-        if fold is not None:
-            mean = float(np.nansum(column * fold_weights(column, fold)))
-            difference = mean if len(np.unique(fold[defined])) == len(np.unique(fold)) else None
-    return PairedDifference(
-        family=test.family,
-        a=test.a,
-        b=test.b,
+        difference = float(column[defined].mean()) if fold is None else mean_over_folds(column, fold)
+    return replace(
+        test.row(key),
         difference=difference,
         items=items,
         units=labels.of_items(defined).sets,
         won=int((column > 0).sum()),
         lost=int((column < 0).sum()),
-        step=test.step,
     )
 
 
-def tested_row(
-    row: PairedDifference, p: float, adjusted: float, tests: int, low: float, high: float
-) -> PairedDifference:
+def tested_row(row: Comparison, p: float, adjusted: float, tests: int, low: float, high: float) -> Comparison:
     """Return a row with p-values, and with an interval that agrees with the corrected one."""
     if row.difference is None:
         return row
     low, high = consistent_interval(low, high, row.difference, adjusted)
-    return replace(row, p=p, p_adjusted=adjusted, tests=tests, low=low, high=high)
+    return replace(row, p=p, p_holm=adjusted, pairs_in_family=tests, p_method=METHOD, low=low, high=high)

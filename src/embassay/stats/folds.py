@@ -115,6 +115,12 @@ def _fold_means(columns: Floats, fold: Ints) -> Floats:
     return sums / np.where(sizes > 0, sizes, np.nan)
 
 
+def mean_over_folds(values: Floats, fold: Ints) -> float | None:
+    """Return the mean over folds of (n,) values; None where a fold has no defined item."""
+    means = _fold_means(values[:, None], fold)
+    return None if np.isnan(means).any() else float(means.mean())
+
+
 def fold_weights(values: Floats, fold: Ints) -> Floats:
     """Return the (n,) or (n, k) weights 1/(F·n_f) with which the defined items add up to the mean over folds."""
     _, sizes = unit_sums(values, fold)

@@ -209,20 +209,6 @@ def whole_points(loss: float) -> float:
     return math.ceil(round(100 * loss, 6)) / 100
 
 
-def items_for(margin: float) -> int:
-    """Return the number of independent items from which on the :func:`resolution` is at most a margin above 0."""
-    too_few, enough = 0, 1
-    while _resolution_of_singles(enough) > margin:
-        too_few, enough = enough, 2 * enough
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if _resolution_of_singles(middle) > margin:
-            too_few = middle
-        else:
-            enough = middle
-    return enough
-
-
 def loss_p(gains: Floats, unit: Ints, draws: Draws, *purpose: str) -> float:
     """Return the one-sided p of a loss: how often exchanging old and new in random units loses as much or more.
 

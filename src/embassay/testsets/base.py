@@ -76,16 +76,10 @@ def library(distribution: str, purpose: str, licence: str = "") -> Resource:
         package = metadata(distribution)
     except PackageNotFoundError:
         return Resource(distribution, "", licence or "unknown", purpose)
-    licences = [licence]
-    licences += [package[key] for key in ("License-Expression", "License") if key in package]
-    for classifier in package.get_all("Classifier") or ():
-        if classifier.startswith("License ::"):
-            licences.append(classifier.rpartition(" :: ")[2])
-    for name in licences:
-        if name and name.upper() != "UNKNOWN":
-            # Some packages put the whole text of their licence into this field.
-            return Resource(distribution, package["Version"], name.splitlines()[0], purpose)
-    return Resource(distribution, package["Version"], "unknown", purpose)
+    licences = [licence, *(package[key] for key in ("License-Expression", "License") if key in package), "unknown"]
+    # Some packages put the whole text of their licence into this field.
+    first_lines = [name.partition("\n")[0] for name in licences if name]
+    return Resource(distribution, package["Version"], first_lines[0], purpose)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from embassay.core.errors import InputError, SpecError, nearest
+from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.plugins import BUILDERS
 from embassay.core.samples.units import independent_units
@@ -67,8 +67,8 @@ def _built(order: Order, advance: Advance) -> Built:
     options = order.options
     options.check()
     module = BUILDERS.module(order.builder)
-    reader_options, builder_options = _divided_options(module, order)
-    reading = _read(module, order, reader_options)
+    builder_options = _checked_options(module, order)
+    reading = _read(module, order)
     sources, rejected = _usable_sources(module, order, reading.sources)
     with BUILDERS.guarded(order.builder):
         built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
@@ -150,20 +150,14 @@ def put(out: Path, built: Built, order: Order) -> None:
 # --- Reading the sources ---
 
 
-def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of the reader and those of the builder; raise SpecError for an unknown one."""
-    reader_names = _option_names(module.read) if hasattr(module, "read") else ()
+def _checked_options(module: ModuleType, order: Order) -> dict[str, Any]:
+    """Return the options of the builder; raise UnknownNameError for one that neither it nor its reader has."""
     builder_names = _option_names(module.build)
-    names = reader_names + builder_names
-    options = order.kind_options
-    for name in options:
+    names = builder_names + (_option_names(module.read) if hasattr(module, "read") else ())
+    for name in order.kind_options:
         if name not in names:
-            similar = nearest(name, names)
-            guess = f"; did you mean {similar!r}?" if similar else "."
-            raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(names) or 'none'}")
-    # An option that both have goes to both.
-    for_reader = {name: options[name] for name in reader_names if name in options}
-    return for_reader, {name: options[name] for name in builder_names if name in options}
+            raise UnknownNameError(f"option of builder {order.kind!r}", name, names)
+    return {name: value for name, value in order.kind_options.items() if name in builder_names}
 
 
 def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -175,21 +169,19 @@ def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
-    """Read the sources with the builder's reader, or as sentences or pairs if it has none."""
+def _read(module: ModuleType, order: Order) -> Reading:
+    """Read the sources with the builder's reader, or as sentences if it has none."""
     if not isinstance(order.sources, Path):
         given = getattr(module, "given", numbered)
         return Reading(tuple(given(order.sources)))
     column = order.options.column
     if not hasattr(module, "read"):
         return Reading(read_sentences(order.sources, column))
-    if column and "column" in inspect.signature(module.read).parameters:
-        options["column"] = column
-    elif column:
+    parameters = inspect.signature(module.read).parameters
+    if column and "column" not in parameters:
         raise SpecError("--column names a column of sentences, which this builder does not read")
-    if "aside" in inspect.signature(module.read).parameters:
-        options["aside"] = tuple(order.aside)
-    reading = module.read(order.sources, **options)
+    options = {**order.kind_options, "column": column, "aside": tuple(order.aside)}
+    reading = module.read(order.sources, **{name: options[name] for name in parameters if name in options})
     return reading if isinstance(reading, Reading) else Reading(tuple(reading))
 
 

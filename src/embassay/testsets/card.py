@@ -73,19 +73,16 @@ def with_reading(card: str, section: str, corpus: str = "") -> str:
 
 
 def counts_of(lines: Sequence[Line]) -> Counter[str]:
-    """Count what was built: samples, and edits, parts of speech with their negation, operators, groups, splits."""
+    """Count what was built: samples, and edits, parts of speech, negations, operators, groups, splits."""
     counts = Counter[str]()
     for line in lines:
-        if "edits" in line:
-            counts.update(["originals", *line["edits"]])
-        elif "sentences" in line:
-            counts.update(["entries", f"{line['part_of_speech']}, {line['negation'] or 'negated'}"])
-        elif "question" in line:
-            counts.update(["questions", f"questions to {line.get('split', 'test')} with"])
+        counts["documents" if "document" in line else "samples"] += 1
+        counts.update(list(line.get("edits", ())))
+        counts.update(line[name] for name in ("operator", "part_of_speech", "negation") if line.get(name))
+        if "question" in line:
+            counts[f"questions to {line.get('split', 'test')} with"] += 1
             counts["questions without an answer"] += not line["right"]
-        else:
-            counts[line.get("operator") or ("documents" if "document" in line else "sentences")] += 1
-    counts["groups"] = len({line["group"] for line in lines if "sentence" in line})
+    counts["groups"] = len({line["group"] for line in lines if "group" in line})
     return +counts
 
 
@@ -116,7 +113,7 @@ def _options(order: Order) -> str:
         # The card shows these three elsewhere.
         if texts and name not in ("seed", "licence", "prompt"):
             parts.append(f"{name}={texts}")
-    return ", ".join(parts) or "none"
+    return ", ".join(parts)
 
 
 def _shown(value: Any) -> str:

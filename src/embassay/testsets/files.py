@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,87 +53,57 @@ def name_of(file: str, content: bytes) -> str:
 
 def _row(sample: Sample, built: Built) -> Line:
     """Return a sample's fields; optional ones that are empty are left out."""
+    row: Line = {"id": sample.id}
+    optional: Line = {"unit": getattr(sample, "group", "")}
     if isinstance(sample, MinimalPairs):
-        ways = {name: built.ways[sample.id, name] for name, _ in sample.edits if (sample.id, name) in built.ways}
-        row = {"id": sample.id, "original": sample.original, "edits": dict(sample.edits)}
-        return row | _non_empty(unit=sample.group, source=ways)
-    if isinstance(sample, Choice):
-        return {
-            "idx": sample.id,
-            "label": PARAPHRASE,
-            "input": sample.input,
-            "sentences": [sample.antonym, sample.polarity, sample.paraphrase],
-            "part_of_speech": sample.part_of_speech,
-            "pair": sample.pair,
-            "negation": sample.negation,
-        }
-    if isinstance(sample, Grouped):
-        return {"id": sample.id, "sentence": sample.text, "group": sample.group}
-    if isinstance(sample, Composition):
-        row = {"id": sample.id, "operator": sample.operator, "a": sample.a, "b": sample.b, "target": sample.target}
-        return row | _non_empty(
-            unit=sample.group,
-            mirrored=sample.mirrored,
-            filtered_with=list(built.filtered_with),
-            source=built.ways.get((sample.id, sample.operator)),
-        )
-    if isinstance(sample, Question):
-        row = {"id": sample.id, "question": sample.question, "right": list(sample.right)}
-        return row | _non_empty(
-            gains=list(sample.gains),
-            unit=sample.unit if sample.units else "",
-            split=built.splits.get(sample.id),
-            answer=built.answers.get(sample.id),
-            source=built.ways.get((sample.id, "question")),
-        )
-    raise TypeError(f"{type(sample).__name__} cannot be written as JSON lines")
-
-
-def _non_empty(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value}
+        row |= {"original": sample.original, "edits": dict(sample.edits)}
+        ways = {name: built.ways.get((sample.id, name)) for name, _ in sample.edits}
+        optional["source"] = {name: way for name, way in ways.items() if way}
+    elif isinstance(sample, Choice):
+        sentences = [sample.antonym, sample.polarity, sample.paraphrase]
+        row = {"idx": sample.id, "label": PARAPHRASE, "input": sample.input, "sentences": sentences}
+        row |= {name: getattr(sample, name) for name in ("part_of_speech", "pair", "negation")}
+    elif isinstance(sample, Grouped):
+        return row | {"sentence": sample.text, "group": sample.group}
+    elif isinstance(sample, Composition):
+        row |= {name: getattr(sample, name) for name in ("operator", "a", "b", "target")}
+        optional |= {"mirrored": sample.mirrored, "filtered_with": list(built.filtered_with)}
+        optional["source"] = built.ways.get((sample.id, sample.operator))
+    elif isinstance(sample, Question):
+        row |= {"question": sample.question, "right": list(sample.right)}
+        optional = {"unit": sample.unit if sample.units else "", "split": built.splits.get(sample.id)}
+        optional |= {"answer": built.answers.get(sample.id), "source": built.ways.get((sample.id, "question"))}
+    return row | {name: value for name, value in optional.items() if value}
 
 
 # --- The files of a test set: all of them are written, or none ---
 
 
-@dataclass(frozen=True)
 class SetFiles:
-    """The files of a test set: ``NAME.jsonl``, ``NAME-card.md``, ``NAME-sheet.csv`` and others next to it."""
+    """The files of a test set: ``NAME.jsonl`` and others next to it.
 
-    corpus: Path
+    Attributes
+    ----------
+    card
+        ``NAME-card.md``, the data card.
+    sheet
+        ``NAME-sheet.csv``, the sheet for rating.
+    review
+        ``NAME-review.csv``, the review sheet.
+    answers
+        ``NAME-answers.jsonl``, the journal of a generator's answers, from which an interrupted build resumes.
+    written, every
+        The files that each build writes, and all of them.
+    """
 
-    @property
-    def card(self) -> Path:
-        """The data card."""
-        return self._beside("card.md")
-
-    @property
-    def sheet(self) -> Path:
-        """The sheet for rating."""
-        return self._beside("sheet.csv")
-
-    @property
-    def review(self) -> Path:
-        """The sheet of quadruples that the rules cannot decide on, if there are any."""
-        return self._beside("review.csv")
-
-    @property
-    def answers(self) -> Path:
-        """The journal of a generator's answers, from which an interrupted build resumes."""
-        return self._beside("answers.jsonl")
-
-    @property
-    def written(self) -> tuple[Path, ...]:
-        """The files that each build writes."""
-        return self.corpus, self.card, self.sheet, self.review
-
-    @property
-    def every(self) -> tuple[Path, ...]:
-        """All of them."""
-        return *self.written, self.answers
-
-    def _beside(self, ending: str) -> Path:
-        return self.corpus.with_name(f"{self.corpus.stem}-{ending}")
+    def __init__(self, corpus: Path):
+        """Name the files."""
+        self.corpus = corpus
+        endings = ("card.md", "sheet.csv", "review.csv", "answers.jsonl")
+        beside = [corpus.with_name(f"{corpus.stem}-{ending}") for ending in endings]
+        self.card, self.sheet, self.review, self.answers = beside
+        self.written = corpus, self.card, self.sheet, self.review
+        self.every = *self.written, self.answers
 
 
 def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:

@@ -21,7 +21,6 @@ from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
 from embassay.stats.geometry.closeness import paired_cosine
 from embassay.testsets.base import Advance, Reasons
-from embassay.testsets.encoding import vectors_of
 
 Which = Literal["bd", "neighbours"]
 
@@ -82,38 +81,23 @@ def filtered(
     -------
     The samples in their order. A difference with an undefined cosine, because a text has a zero vector, is rejected.
     """
-    samples = list[Composition]()
-    # The two texts to compare of each difference, in the order of the differences in ``samples``.
-    pairs = list[tuple[str, str]]()
-    for texts, document_samples in documents:
-        for sample in document_samples:
-            samples.append(sample)
+    samples = [sample for _, of_document in documents for sample in of_document]
+    pairs = dict[str, tuple[str, str]]()
+    for texts, of_document in documents:
+        for sample in of_document:
             if sample.operator == "difference":
-                pairs.append(_compared(texts, sample, chosen.which))
+                pairs[sample.id] = _compared(texts, sample, chosen.which)
     if not chosen.encoders or not pairs:
         return Filtered(tuple(samples), Counter())
-    cosines = _cosines(pairs, chosen.encoders, advance)
-    # NaN, an undefined cosine, compares as False.
-    with np.errstate(invalid="ignore"):
-        is_near = cosines >= chosen.below
-    near = is_near.any(axis=0)
-    undefined = np.isnan(cosines).any(axis=0) & ~near
-    is_rejected = iter(np.logical_or(near, undefined).tolist())
-    remaining = list[Composition]()
-    for sample in samples:
-        if sample.operator == "difference" and next(is_rejected):
-            continue
-        remaining.append(sample)
-    rejected = Counter(
-        {
-            f"difference with parts that are too similar (cosine {chosen.below:g} or more)": int(near.sum()),
-            "difference with an undefined cosine (a zero vector)": int(undefined.sum()),
-        }
-    )
+    # An undefined cosine is NaN, which is not below anything.
+    is_near = ~(_cosines(list(pairs.values()), chosen.encoders, advance) < chosen.below)
+    is_rejected = dict(zip(pairs, np.logical_or.reduce(is_near, axis=0).tolist(), strict=True))
+    remaining = [sample for sample in samples if not is_rejected.get(sample.id)]
+    reason = f"difference with parts that are too similar (cosine {chosen.below:g} or more, or undefined)"
+    rejected = Counter({reason: len(samples) - len(remaining)})
     notes = list[str]()
     for encoder, number in zip(chosen.encoders, is_near.sum(axis=1).tolist(), strict=True):
-        share = f"{number:,} of {len(pairs):,} differences have a cosine of {chosen.below:g} or more"
-        notes.append(f"{encoder.card.spec}: {share}.")
+        notes.append(f"{encoder.card.spec}: {number:,} of {len(pairs):,} differences are too similar.")
     return Filtered(tuple(remaining), rejected, tuple(notes))
 
 
@@ -134,11 +118,8 @@ def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], adva
     place_of = {text: place for place, text in enumerate(texts)}
     places = np.array([[place_of[text] for text in pair] for pair in pairs])
     cosines = []
-    for number, encoder in enumerate(encoders):
-
-        def advance_all(done: int, total: int, before: int = number * len(texts)) -> None:
-            advance(before + done, total * len(encoders))
-
-        vectors = vectors_of(texts, encoder, advance_all)
+    for number, encoder in enumerate(encoders, 1):
+        vectors = encoder.fit(texts).encode(texts, "text")
+        advance(number, len(encoders))
         cosines.append(paired_cosine(vectors[places[:, 0]], vectors[places[:, 1]]))
     return np.array(cosines)

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import html
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import InputError, SourceError
-from embassay.corpora.io.folders import Listing
+from embassay.core.types import Encoder
+from embassay.corpora.io.folders import files_in
 from embassay.run.resolve import load_encoder
+from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.base import Advance, Reasons, silent
 from embassay.testsets.files import check_free, write_files
-from embassay.testsets.kinds.groups import ProposedSentence, proposal_sheet, propose
+from embassay.testsets.kinds.groups import CONFIRM, SMALLEST
+from embassay.testsets.sheets import sheet_of
 from embassay.testsets.sources import SourceSentence, lines_of, read_sentences, usable
 
+GUIDELINES = (
+    "Sentences of a group entail each other. (1) Ignore tense, transitional phrases, and discourse and pragmatic "
+    "markers. (2) Distinguish how strong a statement is only coarsely. (3) Nearly equal quantities and qualities are "
+    "the same. (4) A sentence that names what it is about, and one that only implies it, are in different groups. "
+    "(5) So are a sentence with further information and one without it."
+)
+"""The heading of the sheet's last column: the guidelines of White et al. (2015, section 4.2)."""
 TOPIC = ".txt.data"
 """How the names of the topics of Opinosis end (Ganesan et al. 2010): texts of one sentence a line."""
 
@@ -62,17 +74,48 @@ def propose_groups(
     """
     check_free((out,), overwrite)
     sentences, rejected = usable(topics(source) if source.is_dir() else read_sentences(source, column))
-    candidates: tuple[ProposedSentence, ...] = ()
+    texts = [sentence.text for sentence in sentences]
+    groups = list[list[str]]()
     if encoder:
-        candidates = propose(sentences, load_encoder(encoder), threshold=threshold, advance=advance)
-    grouped = {candidate.source for candidate in candidates}
-    rest = [ProposedSentence("", sentence, confirmed=True) for sentence in sentences if sentence not in grouped]
-    if not candidates and not by_hand:
-        problem = f"no three of its {len(sentences):,} sentences have pairwise cosines above {threshold:g}"
+        groups = propose(texts, load_encoder(encoder), threshold, advance)
+    if not groups and not by_hand:
+        problem = f"no three of its {len(texts):,} sentences have pairwise cosines above {threshold:g}"
         raise InputError(f"{source}: {problem}; use a lower --threshold")
-    write_files({out: proposal_sheet([*candidates, *rest] if by_hand else candidates)})
-    groups = {candidate.group for candidate in candidates}
-    return Proposal(len(groups), len(candidates), len(sentences), rejected)
+    rows = list[dict[str, str]]()
+    for number, group in enumerate(groups, 1):
+        rows += [{"group": str(number), "sentence": text} for text in group]
+    grouped = {row["sentence"] for row in rows}
+    if by_hand:
+        # Who writes a group confirms it by that.
+        rows += [{"sentence": text, "confirm": "yes"} for text in texts if text not in grouped]
+    write_files({out: sheet_of((*CONFIRM, GUIDELINES), rows)})
+    return Proposal(len(groups), len(grouped), len(texts), rejected)
+
+
+def propose(texts: Sequence[str], encoder: Encoder, threshold: float, advance: Advance = silent) -> list[list[str]]:
+    """Return clusters of three or more in which every two sentences have a cosine above the threshold.
+
+    They are those of complete linkage, each in the order of the sentences.
+
+    Parameters
+    ----------
+    threshold
+        Above 0 and below 1.
+
+    Raises
+    ------
+    InputError
+        For a threshold out of range, or one that distinguishes nothing.
+    """
+    if not 0 < threshold < 1:
+        raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
+    vectors = encoder.fit(texts).encode(texts, "text")
+    advance(len(texts), len(texts))
+    clusters = complete_linkage(vectors, threshold)
+    members = defaultdict[int, list[str]](list)
+    for text, cluster in zip(texts, clusters.tolist(), strict=True):
+        members[cluster].append(text)
+    return [group for group in members.values() if len(group) >= SMALLEST]
 
 
 def topics(folder: Path) -> tuple[SourceSentence, ...]:
@@ -84,10 +127,10 @@ def topics(folder: Path) -> tuple[SourceSentence, ...]:
         If the folder has no such file, or one is not UTF-8.
     """
     sentences = list[SourceSentence]()
-    for path in Listing().files(folder):
+    for path in files_in(folder):
         if path.name.endswith(TOPIC):
             for number, line in lines_of(path):
-                sentences.append(SourceSentence(html.unescape(line).strip(), number, path.name.removesuffix(TOPIC)))
+                sentences.append(SourceSentence(html.unescape(line), number, path.name.removesuffix(TOPIC)))
     if not sentences:
         raise SourceError(f"this folder has no file {TOPIC} with sentences", folder)
-    return tuple(sentence for sentence in sentences if sentence.text)
+    return tuple(sentences)

@@ -113,7 +113,10 @@ def rate(
     out = None if out is None else output_path(out)
     if not LOW <= bar <= HIGH:
         raise InputError(f"--bar must be from {LOW} to {HIGH}, is {bar:g}")
-    name, ratings_of = _ratings([source_path(sheet) for sheet in sheets])
+    paths = [source_path(sheet) for sheet in sheets]
+    if len(set(paths)) < max(len(paths), 1):
+        raise InputError("name at least one sheet, and each only once: embassay rate FILE …")
+    name, ratings_of = read_ratings(paths)
     keys = list(ratings_of)
     ratings = np.array(list(ratings_of.values()), dtype=np.float64)
     # Masked, because nanmean warns about rows that nobody rated.
@@ -122,15 +125,14 @@ def rate(
     rated = Rated(bar, _subsets(keys, ratings, means, bar), kept=int((~below).sum()), dropped=int(below.sum()))
 
     path = source_path(corpus or Path(sheets[0]).parent / name.rpartition("@")[0])
-    is_needed = out is not None or corpus is not None or path.is_file()
-    lines = _corpus(path, name, keys) if is_needed else []
+    lines = _corpus(path, name, keys) if out or corpus or path.is_file() else []
     card = SetFiles(path).card
     head = card.read_text(encoding="utf-8") if card.is_file() else ""
     if out is None:
-        if not lines or not head:
-            return rated
-        write_files({card: with_reading(head, markdown(rated)).encode()})
-        return replace(rated, notes=(f"data card: {card} now contains the ratings",))
+        if lines and head:
+            write_files({card: with_reading(head, markdown(rated)).encode()})
+            rated = replace(rated, notes=(f"data card: {card} now contains the ratings",))
+        return rated
     card = SetFiles(out).card
     check_free((out, card), overwrite)
     rest = _remaining(lines, [key for key, is_error in zip(keys, below, strict=True) if is_error], ratings_of)
@@ -140,20 +142,6 @@ def rate(
     content = content_of(rest)
     write_files({card: with_reading(head, markdown(rated), name_of(out.name, content)).encode(), out: content})
     return replace(rated, notes=(f"test set: {out}, {remaining:,} of {counted(total, 'sample')}", f"data card: {card}"))
-
-
-def _ratings(paths: Sequence[Path]) -> tuple[str, Ratings]:
-    """Return the corpus of some sheets, and the ratings of all annotators; None for a row that one did not rate."""
-    if not paths or len(set(paths)) < len(paths):
-        raise InputError("name at least one sheet, and each only once: embassay rate FILE …")
-    sheets = [read_ratings(path) for path in paths]
-    name = sheets[0][0]
-    for path, (other, _) in zip(paths, sheets, strict=True):
-        if other != name:
-            problem = f"is for {other!r}, {paths[0]} for {name!r}; all sheets must be for one corpus"
-            raise SourceError(problem, path, None, "corpus")
-    keys = dict.fromkeys(key for _, ratings in sheets for key in ratings)
-    return name, {key: [ratings.get(key) for _, ratings in sheets] for key in keys}
 
 
 # --- Tables ---
@@ -261,15 +249,10 @@ def _remaining(lines: Sequence[Line], wrong: Sequence[Key], ratings: Ratings) ->
     remaining = list[Line]()
     for line in lines:
         item = id_of(line)
-        if "edits" in line:
-            # How the edits were made is written by their names.
-            for field in ("edits", "source"):
-                values = line.get(field, {})
-                kept = {edit: value for edit, value in values.items() if (item, edit) not in wrong}
-                line = {name: value for name, value in (line | {field: kept}).items() if value}
-            if "edits" not in line:
-                continue
-        elif item in wrong_items:
+        # How the edits were made is written by their names.
+        for field in {"edits", "source"} & line.keys() if "edits" in line else ():
+            line[field] = {edit: value for edit, value in line[field].items() if (item, edit) not in wrong}
+        if not line.get("edits", item not in wrong_items):
             continue
         given = [rating for rating in ratings.get((item, line.get("operator", "")), ()) if rating is not None]
         remaining.append(line | {"ratings": given} if given else line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,6 @@ from embassay.corpora.queries.passages import Passage, tokens
 from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, quote_of
 
-AGAIN = "repeated question"
 TWICE = "a question asked about two passages"
 
 
@@ -36,75 +35,34 @@ class Answered:
 
 
 def answered(asked: Iterable[PassageQuestion], grounds: PassageGroups, rejected: Reasons) -> list[Answered]:
-    """Find the passages that answer each question; count in ``rejected`` those that two passages answer differently.
-
-    A question that was asked about two passages is kept, for both, if they are near-duplicates, or of one unit and
-    with the same answer; otherwise it is ambiguous, and neither is kept.
-    """
+    """Find the passages that answer each question; count in ``rejected`` those that were asked about two passages."""
     same_words = defaultdict[str, list[PassageQuestion]](list)
     for question in asked:
         same_words[" ".join(tokens(question.text))].append(question)
 
     questions = list[Answered]()
-    questions_of_passage = Counter[str]()
-    for same_question in same_words.values():
-        groups = {grounds.group(question.passage) for question in same_question}
-        # The same words may mean something else in another unit, so its answer counts as different.
-        answers = {(question.passage.unit, *map(stem, tokens(question.answer))) for question in same_question}
-        is_ambiguous = len(groups) > 1 and len(answers) > 1
-        if is_ambiguous:
-            rejected[TWICE] += len(same_question)
+    for question, *others in same_words.values():
+        if others:
+            rejected[TWICE] += 1 + len(others)
             continue
-        rejected[AGAIN] += len(same_question) - 1
-        first = same_question[0]
-        questions_of_passage[first.passage.id] += 1
-        name = f"{first.passage.id}-q{questions_of_passage[first.passage.id]}"
-        questions.append(_answered(name, first, [question.passage for question in same_question], grounds))
+        passage = question.passage
+        near = {each.id: each for each in grounds.near(passage)}
+        right = dict[str, Passage]()
+        # Near-duplicates, and windows that overlap with it, are right if they contain the answer as well.
+        for each in (*near.values(), *_beside(passage, grounds)):
+            if each == passage or _answers(each.text, question):
+                right[each.id] = each
+        questions.append(Answered(f"{passage.id}-q", question, tuple(right.values()), tuple((near | right).values())))
     return questions
 
 
-def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], grounds: PassageGroups) -> Answered:
-    """Find the passages that answer a question.
-
-    Parameters
-    ----------
-    sources
-        The passages that it was asked about.
-    """
-    # Near-duplicates of the sources are "near"; those of them that contain the answer are right as well.
-    source_ids = {passage.id for passage in sources}
-    near, right = dict[str, Passage](), dict[str, Passage]()
-    for source in sources:
-        for passage in grounds.near(source):
-            near[passage.id] = passage
-            if passage.id in source_ids or _answers(passage.text, question):
-                right[passage.id] = passage
-    for source in sources:
-        overlapping = {passage.id: passage for passage in _overlapping(source, question, grounds)}
-        near |= overlapping
-        right |= overlapping
-    return Answered(name, question, tuple(right.values()), tuple(near.values()))
-
-
-def _overlapping(passage: Passage, question: PassageQuestion, grounds: PassageGroups) -> list[Passage]:
-    """Return the neighbouring windows whose shared words with a passage answer a question.
-
-    Windows of words overlap: the first ``passage.shared`` words of a window are the last ones of the window before it.
-    """
+def _beside(passage: Passage, grounds: PassageGroups) -> list[Passage]:
+    """Return the windows of words that overlap with a passage; none if it is a paragraph or a sentence."""
     if not passage.shared:
         return []
     place = grounds.place(passage)
-    words = passage.body.split()
-    shared_words = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
-    neighbours = list[Passage]()
-    for neighbour_place, words_in_both in shared_words.items():
-        if not 0 <= neighbour_place < len(grounds.passages):
-            continue
-        neighbour = grounds.passages[neighbour_place]
-        # The neighbour of a document's first or last window is in another document.
-        if neighbour.document == passage.document and _answers(" ".join(words_in_both), question):
-            neighbours.append(neighbour)
-    return neighbours
+    around = grounds.passages[max(place - 1, 0) : place + 2]
+    return [neighbour for neighbour in around if neighbour.document == passage.document]
 
 
 def _answers(text: str, question: PassageQuestion) -> bool:
@@ -122,20 +80,16 @@ ENOUGH = 0.5
 
 def units_that_may_answer(questions: Sequence[Answered], grounds: PassageGroups) -> Mapping[str, frozenset[str]]:
     """Return the units of other passages that may answer a question, by the question's id."""
-    index = defaultdict[str, set[int]](set)
-    for place, passage in enumerate(grounds.passages):
-        for word in stems(passage.text):
-            index[word].add(place)
+    words_of = [(passage, stems(passage.text)) for passage in grounds.passages]
     units = dict[str, frozenset[str]]()
     for entry in questions:
         near = {passage.id for passage in entry.near}
+        subject = _subject(entry)
         # A query that was made from a document has no answer's wording; another passage may have half of its own words.
         answer = _telling_stems(entry.question.answer or entry.question.text)
         others = set[str]()
-        for place in _places_with(_subject(entry), index, len(grounds.passages)):
-            passage = grounds.passages[place]
-            present = sum(place in index[word] for word in answer)
-            if passage.id not in near and present >= ENOUGH * len(answer):
+        for passage, words in words_of:
+            if subject <= words and len(answer & words) >= ENOUGH * len(answer) and passage.id not in near:
                 others.add(passage.unit)
         units[entry.id] = frozenset(others)
     return units
@@ -152,15 +106,6 @@ def _telling_stems(text: str) -> frozenset[str]:
     """Return the stems of a text's content words; of all its words if it has no content words."""
     words = tokens(text)
     return frozenset(map(stem, telling(words) or words))
-
-
-def _places_with(words: Iterable[str], index: Mapping[str, set[int]], passages: int) -> Iterable[int]:
-    """Return the positions of the passages that contain all of some words."""
-    # The rarest word first, so that few positions are compared.
-    places = sorted((index[word] for word in words), key=len)
-    if not places:
-        return range(passages)
-    return places[0].intersection(*places[1:])
 
 
 def stem(word: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from embassay.core.randomness import generator
 from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
-from embassay.core.tables.rows import R, Row, YesNo
+from embassay.core.tables.rows import Number, R, Row, YesNo
 from embassay.testsets.base import Built
 from embassay.testsets.files import Line, id_of
 from embassay.testsets.sources import open_table
@@ -103,7 +102,6 @@ PER_OPERATOR = 400
 """The maximum number of rated compositions of an operator, as in Bansal et al. (2025, section 5)."""
 UNANSWERED = "(no document should answer it)"
 CANDIDATES = ("antonym", "polarity", "paraphrase")
-_RATING = re.compile(r"\d(?:[.,]\d{1,6})?")
 
 Key = tuple[str, str]
 """What is rated: the id of the first sample that contains it, and the name of the edit."""
@@ -188,11 +186,15 @@ class RatingRow(SheetRow):
     corpus: str
     item: str
     edit: str
-    rating: str
+    rating: Number | None = None
 
 
-def read_ratings(path: Path) -> tuple[str, dict[Key, float | None]]:
-    """Return the corpus of a sheet that an annotator has filled, completely or in part, and the ratings.
+def read_ratings(paths: Sequence[Path]) -> tuple[str, dict[Key, list[float | None]]]:
+    """Return the corpus of the sheets of one or several annotators, and the ratings of each row.
+
+    Returns
+    -------
+    The name of the corpus; one rating of each annotator, None for a row that one of them did not rate.
 
     Raises
     ------
@@ -200,29 +202,23 @@ def read_ratings(path: Path) -> tuple[str, dict[Key, float | None]]:
         With file, line and column, for a file that is no such sheet, rows of two corpora, repeated rows, ratings that
         are not from 0 to 4, and a sheet without any rating.
     """
-    corpus, ratings = "", dict[Key, float | None]()
-    for row in sheet_rows(path, RatingRow):
-        corpus = corpus or row.corpus
-        if row.corpus != corpus:
-            raise row.error(f"is {row.corpus!r}, but {corpus!r} above; a sheet must be for one corpus", "corpus")
-        key = (row.item, row.edit)
-        if key in ratings:
-            raise row.error(f"{' '.join(key)!r} appears twice", "item")
-        ratings[key] = _rating(row)
-    if all(rating is None for rating in ratings.values()):
-        raise SourceError("no row is rated; write numbers from 0 to 4", path, None, "rating")
+    corpus, ratings = "", dict[Key, list[float | None]]()
+    for place, path in enumerate(paths):
+        seen = dict[Key, float | None]()
+        for row in sheet_rows(path, RatingRow):
+            corpus = corpus or row.corpus
+            if row.corpus != corpus:
+                raise row.error(f"is {row.corpus!r}, but {corpus!r} above; all rows must be for one corpus", "corpus")
+            key = (row.item, row.edit)
+            if key in seen:
+                raise row.error(f"{' '.join(key)!r} appears twice", "item")
+            if row.rating is not None and not LOW <= row.rating <= HIGH:
+                raise row.error(f"must be a number from {LOW} to {HIGH}, is {row.rating:g}", "rating")
+            seen[key] = row.rating
+            ratings.setdefault(key, [None] * len(paths))[place] = row.rating
+        if all(rating is None for rating in seen.values()):
+            raise SourceError("no row is rated; write numbers from 0 to 4", path, None, "rating")
     return corpus, ratings
-
-
-def _rating(row: RatingRow) -> float | None:
-    """Return the rating of a row; None for an empty cell."""
-    cell = row.rating
-    if not cell:
-        return None
-    # Spreadsheets of many countries write a decimal comma.
-    if not _RATING.fullmatch(cell) or float(cell.replace(",", ".")) > HIGH:
-        raise row.error(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", "rating")
-    return float(cell.replace(",", "."))
 
 
 # --- The review sheet ---

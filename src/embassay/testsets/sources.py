@@ -5,56 +5,36 @@ Texts that are not sentences are read too; :func:`usable` rejects and counts the
 
 from __future__ import annotations
 
-import bz2
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from embassay.core.errors import SourceError
-from embassay.core.samples.checks import text_problem
-from embassay.core.store.paths import open_file, unreadable
-from embassay.core.tables.records import Table, is_parquet, read_table, recognised_pair
+from embassay.core.samples.base import text_problem
+from embassay.core.tables.records import PEEK, Table, first_line, is_parquet, read_table, recognised_pair
 from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
-from embassay.core.tables.texts import not_utf8, open_text
+from embassay.core.tables.texts import read_head, read_text
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.testsets.base import Reading, Reasons
 
 # --- A user's file as lines of text or as a table ---
 
-LONGEST_LINE = 1_000_000
-"""The maximum number of bytes of a line."""
 TEXTS, TABLES = (".txt", ".text"), (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet")
 """Suffixes that determine the format of a file; the format of other files is detected from their first line."""
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line without its end) of a UTF-8 file.
+    """Yield (number from 1, line, stripped) of every line of a UTF-8 file that is not blank.
 
     Raises
     ------
     SourceError
-        With file and line, for text that cannot be read, is not UTF-8, contains the character NUL, or has a line that
-        is too long.
+        For text that cannot be read or is not UTF-8, with the line.
     """
-    try:
-        with open_text(path) as file:
-            # One byte more than the maximum, so that longer lines are noticed but not read as a whole.
-            lines = iter(lambda: file.readline(LONGEST_LINE + 1), b"")
-            for number, line in enumerate(lines, 1):
-                if len(line) > LONGEST_LINE:
-                    problem = f"a line of more than {LONGEST_LINE:,} bytes; write one sentence on each line"
-                    raise SourceError(problem, path, number)
-                if b"\0" in line:
-                    raise SourceError("contains the character NUL, so it is not text; save it as UTF-8", path, number)
-                try:
-                    text = line.decode("utf-8")
-                except UnicodeDecodeError:
-                    raise not_utf8(path, number) from None
-                yield number, text.rstrip("\r\n")
-    except OSError as error:
-        raise unreadable(error, path) from None
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip():
+            yield number, line.strip()
 
 
 def is_text(path: Path, column: str = "") -> bool:
@@ -71,10 +51,8 @@ def is_text(path: Path, column: str = "") -> bool:
     _refuse_folder(path)
     if is_parquet(path):
         return False
-    if suffix in TEXTS:
-        return True
-    first_line = next((line for _, line in lines_of(path) if line.strip()), "")
-    return not first_line.lstrip().startswith("{") and "\t" not in first_line
+    line = first_line(read_head(path, PEEK))
+    return suffix in TEXTS or not (line.startswith("{") or "\t" in line)
 
 
 def open_table(path: Path) -> Table:
@@ -125,7 +103,7 @@ def read(
     aside: Sequence[Path] = (),
     follow_links: bool = False,
 ) -> Reading:
-    """Read a folder of .txt, .md, .rst, .html and .story files, a table, a file in SQuAD's format, or one text.
+    """Read a folder of .txt, .md, .rst, .html and .story files, a table, or one text.
 
     Parameters
     ----------
@@ -153,8 +131,10 @@ LABEL = ("label", "quality", "is_duplicate")
 """Column names that are recognised, in order of preference; case is ignored."""
 ALL_THE_SAME = "none"
 """Given as the column of labels: there is none, because all pairs have the same meaning."""
-LABEL_OPTION = f"--label, or write --label {ALL_THE_SAME} if the sentences of every pair mean the same"
-"""The values of a label; case is ignored."""
+UNLABELLED = (
+    f"pairs without a label; name one with --label, or write --label {ALL_THE_SAME} if the sentences of every pair "
+    "mean the same"
+)
 LONGEST = 1_000
 """The maximum number of characters of a sentence."""
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ufffd\ud800-\udfff]")
@@ -204,7 +184,7 @@ def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
         With file, line and column, for a file that cannot be read, a missing column, and a file without sentences.
     """
     if is_text(path, column):
-        sources = [SourceSentence(line.strip(), number) for number, line in lines_of(path) if line.strip()]
+        sources = [SourceSentence(line, number) for number, line in lines_of(path)]
     else:
         sources = _sentences_of(open_table(path), column)
     if not sources:
@@ -238,7 +218,7 @@ def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
     # The only column of a table may have any name.
     if not column and len(table.names) == 1:
         column = table.names[0]
-    selection = table.select(SentenceRow, "--column", sentence=column)
+    selection = table.select(SentenceRow, sentence=column)
     if "sentence" not in selection.names:
         raise selection.missing("sentence")
     return [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
@@ -256,7 +236,6 @@ def read_pairs(
     label: str = "",
     *,
     needs_label: bool = False,
-    count: int | None = None,
 ) -> tuple[SourcePair, ...]:
     """Read a table of pairs of sentences, in a format of :func:`read_sentences`, or a file of Opusparcus as released.
 
@@ -267,8 +246,6 @@ def read_pairs(
         mean the same.
     needs_label
         Whether a table without a recognised column of labels is an error, unless ``label`` is ``none``.
-    count
-        Read at most the first ``count`` pairs; None for all.
 
     Raises
     ------
@@ -276,18 +253,18 @@ def read_pairs(
         With file, line and column, for missing columns, empty cells, and a label that is neither yes nor no.
     """
     if not (first or second) and is_opusparcus(path):
-        return _opusparcus_pairs(path, needs_label and label != ALL_THE_SAME, count)
+        return _opusparcus_pairs(path, needs_label and label != ALL_THE_SAME)
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
     pair = recognised_pair(table.names)
     first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
     has_labels = label != ALL_THE_SAME
-    selection = table.select(LabelledPair, "--{}", first=first, second=second, label=label if has_labels else "")
+    selection = table.select(LabelledPair, first=first, second=second, label=label if has_labels else "")
     if needs_label and has_labels and "label" not in selection.names:
-        raise SourceError(f"pairs without a label; name one with {LABEL_OPTION}", path)
+        raise SourceError(UNLABELLED, path)
     pairs = list[SourcePair]()
-    for row in islice(selection, count):
+    for row in selection:
         left, right = (SourceSentence(text, row.line or 1) for text in (row.first, row.second))
         # Without a column of labels all pairs are paraphrases.
         pairs.append(SourcePair(left, right, row.label or not has_labels))
@@ -307,43 +284,27 @@ _SPACED = re.compile(r" (?=[.,?!;:]|n't\b|'(?:s|m|d|t|re|ve|ll)\b)", re.IGNORECA
 
 
 def is_opusparcus(path: Path) -> bool:
-    """Return whether a file, perhaps compressed with bzip2, is one of Opusparcus."""
-    _, line = next(_opusparcus_lines(path), (1, b""))
-    return _OPUSPARCUS.fullmatch(line.decode("utf-8", "replace").rstrip("\r\n")) is not None
+    """Return whether a file is one of Opusparcus."""
+    _refuse_folder(path)
+    return not is_parquet(path) and _OPUSPARCUS.fullmatch(first_line(read_head(path, PEEK))) is not None
 
 
-def _opusparcus_pairs(path: Path, needs_score: bool, count: int | None) -> tuple[SourcePair, ...]:
+def _opusparcus_pairs(path: Path, needs_score: bool) -> tuple[SourcePair, ...]:
     """Return the pairs of a file, their sentences without the spaces of the tokenizer."""
     pairs = list[SourcePair]()
-    for number, line in islice(_opusparcus_lines(path), count):
-        try:
-            text = line.decode("utf-8").rstrip("\r\n")
-        except UnicodeDecodeError:
-            raise not_utf8(path, number) from None
-        if not _OPUSPARCUS.fullmatch(text):
+    for number, line in lines_of(path):
+        if not _OPUSPARCUS.fullmatch(line):
             raise SourceError("must be an id, two sentences and figures, separated by tabs", path, number)
-        fields = text.split("\t")
+        fields = line.split("\t")
         is_scored = len(fields) == SCORED
         if needs_score and not is_scored:
-            raise SourceError(f"pairs without a label; name one with {LABEL_OPTION}", path, number)
-        sentences = [SourceSentence(_SPACED.sub("", field), number) for field in fields[1:3]]
-        same = not is_scored or float(fields[3]) >= PARAPHRASES
-        pairs.append(SourcePair(sentences[0], sentences[1], same))
+            raise SourceError(UNLABELLED, path, number)
+        first, second = (SourceSentence(_SPACED.sub("", field), number) for field in fields[1:3])
+        pairs.append(SourcePair(first, second, not is_scored or float(fields[3]) >= PARAPHRASES))
     return tuple(pairs)
 
 
-def _opusparcus_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (number from 1, line) of a file that may be compressed with bzip2."""
-    try:
-        with open_file(path) as file:
-            is_compressed = file.read(3) == b"BZh"
-            file.seek(0)
-            lines = bz2.BZ2File(file) if is_compressed else file
-            yield from enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), 1)
-    except EOFError:
-        raise SourceError("the compressed file ends early; download it again", path) from None
-    except OSError as error:
-        raise unreadable(error, path) from None
+# --- What may be a sentence ---
 
 
 def usable(sources: Iterable[SourceSentence]) -> tuple[tuple[SourceSentence, ...], Reasons]:

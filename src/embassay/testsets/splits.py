@@ -7,16 +7,15 @@ Roychowdhury et al. (2024) split by question, 80 to 20.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from embassay.core.errors import SpecError
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
-from embassay.core.samples.groups import closure
 from embassay.core.samples.retrieval import Document, Question
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import telling
-from embassay.corpora.queries.passages import SHORTEST, tokens
+from embassay.corpora.queries.passages import tokens
 from embassay.testsets.base import Built
 from embassay.testsets.right_documents import Answered, units_that_may_answer
 
@@ -93,18 +92,20 @@ def built_of(
         samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
         if right and entry.question.answer:
             answers[entry.id] = entry.question.answer
-    notes = _notes_on_passages(questions, grounds)
-    if removed:
-        passages = counted(len(grounds.passages) - len(documents), "passage")
-        lost = counted(sum(not sample.right for sample in samples), "question")
-        notes.append(f"{counted(len(removed), 'unit')} removed, {passages}: {lost} that no document answers")
-    notes += _note_on_few_removed(len(removed), len(set(units.values())), len(barred), unanswerable)
-    if splits:
-        notes.append(_note_on_splits(splits, units))
+    split_notes = [] if not splits else [f"split by unit, {'; '.join(_shares(splits, units))}"]
     return Built(
         tuple(samples),
         Counter(),
-        tuple(notes),
+        notes=(
+            *_notes_on_passages(questions, grounds),
+            *_notes_on_removed(
+                len(removed),
+                round(unanswerable * len(set(units.values()))),
+                passages=len(grounds.passages) - len(documents),
+                questions=sum(not sample.right for sample in samples),
+            ),
+            *split_notes,
+        ),
         documents=tuple(documents),
         splits=splits,
         answers=answers,
@@ -114,20 +115,16 @@ def built_of(
 
 def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapping[str, str]:
     """Return the unit of each passage's unit key; keys that a question has in common are one unit."""
-    keys = list(dict.fromkeys(passage.unit for passage in grounds.passages))
-    number_of = {key: number for number, key in enumerate(keys)}
+    from scipy.cluster.hierarchy import DisjointSet
+
     # All units that a question could be answered from must be in the same split.
-    pairs_to_merge = list[tuple[int, int]]()
+    merged = DisjointSet(passage.unit for passage in grounds.passages)
     for question in questions:
-        first = number_of[question.near[0].unit]
         for passage in question.near:
-            pairs_to_merge.append((first, number_of[passage.unit]))
-    merged = closure(pairs_to_merge)
-    unit_of = dict[str, str]()
-    for key, number in number_of.items():
-        # Keys without a question are not merged.
-        unit_of[key] = keys[merged.get(number, number)]
-    return unit_of
+            merged.merge(question.near[0].unit, passage.unit)
+    # A merged unit has the key of its first passage.
+    first = dict[str, str]()
+    return {passage.unit: first.setdefault(merged[passage.unit], passage.unit) for passage in grounds.passages}
 
 
 # --- Notes ---
@@ -136,71 +133,36 @@ def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapp
 def overlap(question: str, passages: Iterable[str]) -> float:
     """Return the share of a question's content words that occur in its passages, 0 to 1; 0 if it has none."""
     content = telling(tokens(question))
-    if not content:
-        return 0.0
-    passage_words = set[str]()
-    for passage in passages:
-        passage_words.update(tokens(passage))
-    return sum(word in passage_words for word in content) / len(content)
+    passage_words = set(tokens(" ".join(passages)))
+    return sum(word in passage_words for word in content) / max(len(content), 1)
 
 
-def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> list[str]:
-    """Return notes on the passages, on near-duplicates among them, and on how much questions repeat their wording."""
-    # Queries that were made from the documents have no answers.
-    have_answers = any(entry.question.answer for entry in questions)
-    short = sum(not passage.long for passage in grounds.passages)
-    not_asked = ""
-    if short:
-        not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions"
-    notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]
-    near = len(grounds.groups) - len(set(grounds.groups))
-    if near:
-        say = "say"
-        if near == 1:
-            say = "says"
-        both = "both are right"
-        if have_answers:
-            both = "both are right if both have the answer"
-        notes.append(f"{near:,} of them {say} nearly the same as another: {both}")
+def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> Iterator[str]:
+    """Yield how many passages there are, and how much questions repeat the wording of their right documents."""
+    yield f"each of {counted(len(grounds.passages), 'passage')} is a document"
     several = sum(len(entry.right) > 1 for entry in questions)
     if several:
-        notes.append(f"{counted(several, 'question')} with several right documents")
+        yield f"{counted(several, 'question')} with several right documents"
     if questions:
         shares = [overlap(entry.question.text, [passage.text for passage in entry.right]) for entry in questions]
-        note = (
+        yield (
             f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
-            "documents, on average"
+            "documents, on average; encoders that match words, such as bm25, benefit from that"
         )
-        benefit = ""
-        if have_answers:
-            benefit = "; encoders that match words, such as bm25, benefit from that"
-        notes.append(note + benefit)
-    return notes
 
 
-def _note_on_few_removed(removed: int, units: int, barred: int, share: float) -> list[str]:
-    """Return why fewer units are removed than requested; no note otherwise."""
-    number = round(share * units)
-    if not units or not share or removed >= max(number, 1):
-        return []
-    if not number:
-        reason = "the share rounds to 0"
-    elif barred:
-        have = "have"
-        if barred == 1:
-            have = "has"
-        reason = f"{barred:,} of them {have} questions that another unit may answer"
-    else:
-        reason = "at least one must remain"
-    return [f"{counted(removed, 'unit')} removed (unanswerable={share:g} of {units:,}): {reason}"]
+def _notes_on_removed(removed: int, requested: int, passages: int, questions: int) -> Iterator[str]:
+    """Yield how many units were removed, with how many passages and questions, and why they may be too few."""
+    if removed:
+        lost = f"{counted(passages, 'passage')}: {counted(questions, 'question')} that no document answers"
+        yield f"{counted(removed, 'unit')} removed, {lost}"
+    if removed < requested:
+        yield f"{requested - removed:,} fewer than requested: others may answer their questions, or none would stay"
 
 
-def _note_on_splits(splits: Mapping[str, str], units: Mapping[str, str]) -> str:
-    """Return how many questions and units each split has."""
-    parts = list[str]()
+def _shares(splits: Mapping[str, str], units: Mapping[str, str]) -> Iterator[str]:
+    """Yield how many questions and units each split has."""
     for split in sorted(set(splits.values())):
-        questions_of_split = [name for name, split_of_name in splits.items() if split_of_name == split]
-        units_of_split = {units[name] for name in questions_of_split}
-        number_of_questions = counted(len(questions_of_split), "question")
-        parts.append(f"{split}: {number_of_questions} of {counted(len(units_of_split), 'unit')}")
-    return f"split by unit, {'; '.join(parts)}"
+        names = [name for name in splits if splits[name] == split]
+        number_of_units = len({units[name] for name in names})
+        yield f"{split}: {counted(len(names), 'question')} of {counted(number_of_units, 'unit')}"

@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
-from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.core.samples.composed import degenerate
 from embassay.corpora.io.documents import SourceDocument
@@ -40,14 +38,11 @@ class Triple:
         The document's id and the number of the first sentence in it, from 1.
     unit
         The document's unit, or its id.
-    place
-        The number of sentences before the triple in the document.
     """
 
     key: str
     sentences: tuple[str, str, str]
     unit: str
-    place: int = 0
 
 
 def triples(
@@ -55,57 +50,42 @@ def triples(
     *,
     seed: int,
     count: int | None,
-    per_document: int,
     wanted: Callable[[str], bool],
 ) -> tuple[tuple[Triple, ...], Reasons]:
-    """Return the triples of documents, in order, and the number of documents or triples left out by reason.
+    """Return a triple of each document, in order, and the number of documents left out by reason.
 
-    The triples drawn from a document depend only on the seed, its id and its text.
+    The triple drawn from a document depends only on the seed, its id and its text.
 
     Parameters
     ----------
     count
         Use at most N randomly chosen documents; all by default.
-    per_document
-        The maximum number of triples per document; they share no sentence.
     wanted
         Whether a sentence may be in a triple.
-
-    Raises
-    ------
-    SpecError
-        If ``per_document`` is below 1.
     """
-    if per_document < 1:
-        raise SpecError(f"per-document must be 1 or more, is {per_document}")
-    rejected, seen = Reasons(), set[tuple[str, ...]]()
-    by_document = list[list[Triple]]()
+    rejected, drawn = Reasons(), dict[tuple[str, ...], Triple]()
     for document in sources:
         parts = _sentences(document.text)
         candidates = _candidates(document, parts, wanted)
         if not candidates:
             rejected[TOO_SHORT if len(parts) < SENTENCES else NONE_WHOLE] += 1
             continue
-        new = list[Triple]()
-        for triple in _drawn(document, candidates, seed, per_document):
-            if triple.sentences in seen:
-                rejected["repeated triple of sentences"] += 1
-            else:
-                new.append(triple)
-        seen.update(triple.sentences for triple in new)
-        if new:
-            by_document.append(new)
-    if count is not None and count < len(by_document):
-        rejected["document that was not drawn (--count)"] += len(by_document) - count
-        order = generator(seed, "builders", "composition", "count").permutation(len(by_document)).tolist()
-        by_document = [by_document[place] for place in sorted(order[:count])]
-    return tuple(chain.from_iterable(by_document)), rejected
+        order = generator(seed, "builders", "composition", document.id).permutation(len(candidates)).tolist()
+        triple = candidates[order[0]]
+        rejected["repeated triple of sentences"] += triple.sentences in drawn
+        drawn.setdefault(triple.sentences, triple)
+    chosen = list(drawn.values())
+    if count is not None and count < len(chosen):
+        rejected["document that was not drawn (--count)"] += len(chosen) - count
+        order = generator(seed, "builders", "composition", "count").permutation(len(chosen)).tolist()
+        chosen = [chosen[place] for place in sorted(order[:count])]
+    return tuple(chosen), rejected
 
 
-def is_whole(sentence: str, shortest: int = SHORTEST, longest: int = LONGEST) -> bool:
+def is_whole(sentence: str) -> bool:
     """Return whether a text is a whole sentence of running text: its length, its beginning and end, no markup."""
     words = sentence.split()
-    if not shortest <= len(words) <= longest:
+    if not SHORTEST <= len(words) <= LONGEST:
         return False
     if _MARKUP.search(sentence) or _ITEM.match(sentence):
         return False
@@ -129,10 +109,7 @@ def _sentences(text: str) -> list[str]:
 def _candidates(document: SourceDocument, parts: Sequence[str], wanted: Callable[[str], bool]) -> list[Triple]:
     """Return all triples of different wanted sentences; in an English document, all three must be English."""
     is_english_document = language_of(document.text) == "English"
-    usable = list[bool]()
-    for part in parts:
-        is_in_language = not is_english_document or may_be_english(part)
-        usable.append(wanted(part) and is_in_language)
+    usable = [wanted(part) and (not is_english_document or may_be_english(part)) for part in parts]
     unit = document.unit or document.id
     candidates = list[Triple]()
     for place in range(len(parts) - SENTENCES + 1):
@@ -140,19 +117,5 @@ def _candidates(document: SourceDocument, parts: Sequence[str], wanted: Callable
             continue
         first, second, third = parts[place : place + SENTENCES]
         if not degenerate({"S1": first, "S2": second, "S3": third}):
-            candidates.append(Triple(f"{document.id}.{place + 1}", (first, second, third), unit, place))
+            candidates.append(Triple(f"{document.id}.{place + 1}", (first, second, third), unit))
     return candidates
-
-
-def _drawn(document: SourceDocument, candidates: Sequence[Triple], seed: int, most: int) -> list[Triple]:
-    """Draw triples that share no sentence, in the order of the document."""
-    order = generator(seed, "builders", "composition", document.id).permutation(len(candidates)).tolist()
-    drawn = list[Triple]()
-    for number in order:
-        if len(drawn) == most:
-            break
-        triple = candidates[number]
-        overlaps = any(abs(triple.place - other.place) < SENTENCES for other in drawn)
-        if not overlaps:
-            drawn.append(triple)
-    return sorted(drawn, key=lambda triple: triple.place)

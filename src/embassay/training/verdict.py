@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from embassay.comparison.differences import Change, Pair, difference_in_run
+from embassay.comparison.differences import Change, Pair, difference_of
 from embassay.core.columns import ItemColumn
 from embassay.core.formatting import DASH, interval, p_value, size_in_points, with_interval
 from embassay.core.layout import Format
@@ -81,7 +81,7 @@ def changes(result: Result, columns: Sequence[ItemColumn], other: str = BASE) ->
         old, new = headline_of.get((*task, other)), headline_of.get((*task, variant))
         if old is not None and new is not None and new.key.covers(comparison.key):
             pair = Pair(old, new, variant, comparison.metric, new.margin or 0.0)
-            all_changes.append(difference_in_run(pair, comparison))
+            all_changes.append(difference_of(pair, comparison.of(variant)))
     return all_changes
 
 

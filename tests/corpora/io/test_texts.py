@@ -22,17 +22,14 @@ def archive(*names):
 
 
 TABLE = "sentence1,sentence2,score\nIt rained.,It poured.,4\n"
-OFFICE = "an Office file or a ZIP archive (.xlsx, .docx, .ods, .epub), not a text file; export the table as CSV (UTF-8)"
+BINARY = "a binary file, not a text file; export a table as CSV (UTF-8), save the text of a document as .txt (UTF-8)"
 OTHERS = {
-    "a.xlsx": (archive("[Content_Types].xml", "xl/workbook.xml"), OFFICE),
-    "broken.zip": (archive("a.csv")[:20], OFFICE),
-    "a.csv.gz": (gzip.compress(TABLE.encode()), "a gzip file, not a text file; unpack it and use the file inside"),
-    "a.pdf": (b"%PDF-1.7\n%\xe2\xe3", "a PDF document, not a text file; convert it"),
-    "a.xls": (
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00",
-        "an old Office file (.xls, .doc), not a text file; export the table",
-    ),
-    "a.sqlite": (b"SQLite format 3\x00\x10", "a binary file, not a text file; export the table as CSV"),
+    "a.xlsx": (archive("[Content_Types].xml", "xl/workbook.xml"), BINARY),
+    "broken.zip": (archive("a.csv")[:20], BINARY),
+    "a.csv.gz": (gzip.compress(TABLE.encode()), BINARY),
+    "a.pdf": (b"%PDF-1.7\n%\xe2\xe3", BINARY),
+    "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", BINARY),
+    "a.sqlite": (b"SQLite format 3\x00\x10", BINARY),
     "utf16.csv": (
         TABLE.encode("utf-16"),
         "UTF-16 text, not UTF-8; convert it with: iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv",
@@ -80,7 +77,7 @@ def test_another_form_in_a_folder_of_documents_is_named(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "a.txt").write_bytes(OTHERS["a.xlsx"][0])
-    with pytest.raises(SourceError, match=r"left out: an Office file .* \(a\.txt\)"):
+    with pytest.raises(SourceError, match=r"left out: a binary file.* \(a\.txt\)"):
         ea.build("composition", folder)
 
 
@@ -108,7 +105,7 @@ def test_a_config_in_another_form_is_named(tmp_path):
 def test_marks_and_nothing_else_are_an_empty_file(reader, marks, tmp_path, docs):
     path = tmp_path / "marks.csv"
     path.write_bytes(b"\xef\xbb\xbf" * marks)
-    with pytest.raises(SourceError, match=r"is empty|has no .* column|no two columns|no sentence|no samples"):
+    with pytest.raises(SourceError, match=r"is empty|has no .* column|no two columns|no sentence|no samples|not JSON"):
         READERS[reader](path, docs)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, Protocol, get_args
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Protocol, get_args
 
 Role = Literal["text", "query", "document"]
 """How a text is used; a model may have a different prompt for each role."""
@@ -12,15 +14,72 @@ ROLES: tuple[Role, ...] = get_args(Role)
 STRICT = {"strict": True, "revalidate_instances": "always"}
 """How pydantic checks a sample that was made in Python: by its annotations, and nothing is converted."""
 
-Text = tuple[Role, str]
+Text = tuple[Role, "Words"]
 """A text with its role. The same text can have different vectors in different roles."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+KINDS: dict[type, str] = {
+    type(None): "null",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+}
+"""Types of values in words, for messages."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What the values of a field must be, beside their type; pydantic applies it.
+
+    Attributes
+    ----------
+    problem_of
+        Returns what is wrong with a value; empty if nothing is.
+    """
+
+    problem_of: Callable[[Any], str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of the type, preceded by the check."""
+        from pydantic import BeforeValidator
+
+        def check(value: Any) -> Any:
+            if problem := self.problem_of(value):
+                raise ValueError(problem)
+            return value
+
+        return BeforeValidator(check).__get_pydantic_core_schema__(source, handler)
+
+
+def text_problem(value: object) -> str:
+    """Return what is wrong with a text to encode; empty if nothing is."""
+    if not isinstance(value, str):
+        return f"must be a text, is {kind(value)}"
+    if not value.strip():
+        return "an empty text"
+    if _SURROGATE.search(value):
+        return "contains half of a surrogate pair, which is not a Unicode character"
+    return ""
+
+
+def kind(value: object) -> str:
+    """Return the type of a value in words, for messages."""
+    return KINDS.get(type(value)) or f"of type {type(value).__name__}"
+
+
+Words = Annotated[str, Rule(text_problem)]
+"""A text that is not blank."""
+Label = Annotated[str, Rule(lambda value: "" if value == "" else text_problem(value))]
+"""A text that is not blank, or empty for none."""
 
 
 class Fields:
     """What most shapes have: a unit that is its group, or itself, and plain texts, which are its fields."""
 
     __pydantic_config__ = STRICT
-    id: str
+    id: Words
 
     @property
     def unit(self) -> str:
@@ -34,6 +93,10 @@ class Fields:
     def fields(self) -> Mapping[str, str]:
         """Return the texts by name, for display."""
         raise NotImplementedError
+
+    def contradiction(self) -> str:
+        """Return what its fields contradict, each of them being sound by itself; empty if nothing."""
+        return ""
 
 
 class Sample(Protocol):

@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
-from embassay.core.samples.base import Fields
+from embassay.core.errors import quoted
+from embassay.core.samples.base import Fields, Label, Rule, Words
+
+RESERVED = frozenset({"all", "negation"})
+"""Names of other subsets, which cannot be used as parts of speech."""
+
+
+def _part_of_speech_problem(value: object) -> str:
+    """Return what is wrong with the name of a part of speech; empty if nothing is."""
+    if isinstance(value, str) and value.isascii() and value.isalpha() and value.islower() and value not in RESERVED:
+        return ""
+    return f"must be a word such as verb, is {quoted(value)}"
+
+
+PartOfSpeech = Annotated[str, Rule(_part_of_speech_problem)]
+"""One word in lower case."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +47,14 @@ class Choice(Fields):
     'In the eyes of the law, the accountant is innocent.'
     """
 
-    id: str
-    input: str
-    antonym: str
-    polarity: str
-    paraphrase: str
-    part_of_speech: str
-    pair: str
-    negation: str = ""
+    id: Words
+    input: Words
+    antonym: Words
+    polarity: Words
+    paraphrase: Words
+    part_of_speech: PartOfSpeech
+    pair: Words
+    negation: Label = ""
 
     def fields(self) -> Mapping[str, str]:
         """Return the four sentences by name."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from embassay.core.samples.composition import Composition, Operator
 
@@ -27,30 +26,20 @@ SAMPLES: tuple[tuple[Operator, str, str, str], ...] = (
 """Operator, a, b and target of the nine samples of a document (Bansal et al. 2025, section 5)."""
 
 
-def sample_name(operator: str, a: str, b: str) -> str:
-    """Return the name of a sample within its document: ``difference.F12.S2``."""
-    return f"{operator}.{a}.{b}"
-
-
-def of_document(
-    name: str, texts: Mapping[str, str], ratings: Mapping[str, tuple[float, ...]] | None = None, unit: str = ""
-) -> list[Composition]:
+def of_document(name: str, texts: Mapping[str, str], unit: str = "") -> list[Composition]:
     """Return the nine samples of three consecutive sentences and the fusions of neighbours.
 
     Parameters
     ----------
     texts
         S1, S2, S3, F12 and F23.
-    ratings
-        Ratings by :func:`sample_name`, if there are any.
     unit
         The key of the unit of independence; by default the name of the document.
     """
     samples = list[Composition]()
     for operator, a, b, target in SAMPLES:
-        key = sample_name(operator, a, b)
-        sample = Composition(f"{name}.{key}", operator, texts[a], texts[b], texts[target], unit or name)
-        samples.append(replace(sample, ratings=ratings.get(key, ()) if ratings else ()))
+        key = f"{name}.{operator}.{a}.{b}"
+        samples.append(Composition(key, operator, texts[a], texts[b], texts[target], unit or name))
     return samples
 
 
@@ -64,12 +53,9 @@ def degenerate(texts: Mapping[str, str]) -> bool:
     return len(set(bare)) < 3
 
 
-def without_repeats(samples: Iterable[Composition]) -> tuple[tuple[Composition, ...], int]:
-    """Return the samples without repeats (same operator and three texts), and the number of repeats."""
-    kept: dict[tuple[str, str, str, str], Composition] = {}
-    repeats = 0
+def without_repeats(samples: Iterable[Composition]) -> tuple[Composition, ...]:
+    """Return the samples without those that repeat an earlier one: same operator, same three texts."""
+    first_with: dict[tuple[str, str, str, str], Composition] = {}
     for sample in samples:
-        content = (sample.operator, sample.a, sample.b, sample.target)
-        repeats += content in kept
-        kept.setdefault(content, sample)
-    return tuple(kept.values()), repeats
+        first_with.setdefault((sample.operator, sample.a, sample.b, sample.target), sample)
+    return tuple(first_with.values())

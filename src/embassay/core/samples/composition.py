@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import Interval
 
-from embassay.core.samples.base import Fields
+from embassay.core.samples.base import Fields, Label, Words
 
 Operator = Literal["overlap", "difference", "union"]
 LIKERT = (0.0, 4.0)
@@ -38,15 +38,20 @@ class Composition(Fields):
     'overlap'
     """
 
-    id: str
+    id: Words
     operator: Operator
-    a: str
-    b: str
-    target: str
-    group: str = ""
+    a: Words
+    b: Words
+    target: Words
+    group: Label = ""
     mirrored: bool = False
     ratings: tuple[Rating, ...] = ()
 
     def fields(self) -> Mapping[str, str]:
         """Return the three sentences by name."""
         return {"a": self.a, "b": self.b, self.operator: self.target}
+
+    def contradiction(self) -> str:
+        """Return that it is mirrored and no difference."""
+        # A mirrored difference is b − a, beside a − b from the same two sentences.
+        return "mirrored can be true only for a difference" if self.mirrored and self.operator != "difference" else ""

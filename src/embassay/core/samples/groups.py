@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
-from annotated_types import MinLen
-
-from embassay.core.samples.base import Fields, Text
+from embassay.core.samples.base import Fields, Text, Words
 
 
 @dataclass(frozen=True)
@@ -26,9 +23,9 @@ class Grouped(Fields):
     'weather'
     """
 
-    id: str
-    text: str
-    group: Annotated[str, MinLen(1)]
+    id: Words
+    text: Words
+    group: Words
 
     def texts(self) -> tuple[Text, ...]:
         """Return the sentence as a plain text."""

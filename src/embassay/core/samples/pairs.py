@@ -9,7 +9,7 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from embassay.core.samples.base import Fields, Text
+from embassay.core.samples.base import Fields, Label, Text, Words
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Pair(Fields):
     0.9
     """
 
-    id: str
-    first: str
-    second: str
+    id: Words
+    first: Words
+    second: Words
     score: Annotated[float, Interval(gt=-inf, lt=inf)] | None
-    subset: str = ""
+    subset: Label = ""
 
     def texts(self) -> tuple[Text, ...]:
         """Return both sentences as plain texts."""

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
-from embassay.core.samples.base import STRICT, Text
+from embassay.core.samples.base import STRICT, Fields, Text, Words
+
+if TYPE_CHECKING:
+    from embassay.core.parts import PartVectors
 
 COUNTED = 1000
 """Documents whose words are counted; more would take time and change little."""
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(Fields):
     """A question and the documents that answer it (shape ``retrieval``).
 
     Attributes
@@ -38,12 +39,11 @@ class Question:
     ('How many sensor devices can a site have in total?', ('overview-02',))
     """
 
-    __pydantic_config__ = STRICT
-    id: str
-    question: str
-    right: tuple[str, ...]
+    id: Words
+    question: Words
+    right: tuple[Words, ...]
     gains: tuple[Annotated[int, Ge(1)], ...] = ()
-    units: tuple[str, ...] = ()
+    units: tuple[Words, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -57,6 +57,12 @@ class Question:
     def fields(self) -> Mapping[str, str]:
         """Return the question, and the ids of the right documents."""
         return {"question": self.question, "right": ", ".join(self.right) or "(none: not answered by the documents)"}
+
+    def contradiction(self) -> str:
+        """Return what is wrong with the number of right documents; empty if nothing is."""
+        if self.gains and len(self.gains) != len(self.right):
+            return f"gains must have {len(self.right)} values, one per right document; has {len(self.gains)}"
+        return "a right document is listed twice" if len(set(self.right)) < len(self.right) else ""
 
 
 @dataclass(frozen=True)
@@ -77,8 +83,8 @@ class Document:
     """
 
     __pydantic_config__ = STRICT
-    id: str
-    passages: Annotated[tuple[str, ...], MinLen(1)]
+    id: Words
+    passages: Annotated[tuple[Words, ...], MinLen(1)]
     shared: int = 0
 
     @property
@@ -92,31 +98,36 @@ class Document:
 
 
 class StoredDocuments(Sequence[Document]):
-    """Documents whose vectors are stored, and whose texts are not at hand.
+    """Documents whose vectors are in a folder of parts, and whose texts are not at hand.
 
     There may be too many to hold in memory: a document is made when it is asked for. It has one passage, its id, which
     stands for the text where documents are shown.
     """
 
-    @property
-    @abstractmethod
-    def path(self) -> Path:
-        """The folder that holds the vectors."""
+    def __init__(self, vectors: PartVectors) -> None:
+        """Take the rows of a folder as documents."""
+        self.vectors = vectors
 
     @property
-    @abstractmethod
     def fingerprint(self) -> str:
-        """A hash of the ids and the texts, in their order."""
+        """A hash of the ids and the texts, in their order; the same for folders of different encoders."""
+        return self.vectors.manifest.texts_fingerprint
 
-    @abstractmethod
-    def places(self, ids: Collection[str]) -> dict[str, int]:
-        """Return the place of each id; ids that no document has are missing."""
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.vectors)
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return the document of a row."""
+        # range() refuses rows that do not exist.
+        name = self.vectors.id_of(range(len(self))[place])
+        return Document(name, (name,))
 
 
 def right_pairs(samples: Sequence[Question], documents: Sequence[Document]) -> NDArray[np.int64]:
     """Return (R, 2) the places of each question and of each of its right documents."""
     if isinstance(documents, StoredDocuments):
-        place_of = documents.places({name for sample in samples for name in sample.right})
+        place_of = documents.vectors.rows_of({name for sample in samples for name in sample.right})
     else:
         place_of = {document.id: place for place, document in enumerate(documents)}
     pairs = [(question, place_of[name]) for question, sample in enumerate(samples) for name in sample.right]

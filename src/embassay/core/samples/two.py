@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from embassay.core.samples.base import Fields, Role, Text
+from embassay.core.samples.base import Fields, Label, Role, Text, Words
 
 Side = Literal["domain", "general"]
 
@@ -23,11 +23,11 @@ class TwoText(Fields):
         The key of the unit, for example its document; if empty, the sample's id.
     """
 
-    id: str
+    id: Words
     side: Side
     role: Role
-    text: str
-    group: str = ""
+    text: Words
+    group: Label = ""
 
     def texts(self) -> tuple[Text, ...]:
         """Return its text in its role."""

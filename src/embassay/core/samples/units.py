@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,9 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     for place, sample in enumerate(samples):
         for joint in (("unit", sample.unit), *(("text", text) for _, text in sample.texts())):
             units.merge(first_with.setdefault(joint, place), place)
-    return _numbered(units[place] for place in range(len(samples)))
-
-
-def _numbered(keys: Iterable[Hashable]) -> NDArray[np.int64]:
-    """Number keys from 0, in order of first appearance."""
     number_of = dict[Hashable, int]()
-    return np.array([number_of.setdefault(key, len(number_of)) for key in keys], dtype=np.int64)
+    numbers = [number_of.setdefault(units[place], len(number_of)) for place in range(len(samples))]
+    return np.array(numbers, dtype=np.int64)
 
 
 def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -59,8 +55,12 @@ def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np
         labels_of_text.setdefault(sample.question, set()).update(sample.units)
     # Without units, a question depends on those with the same text only.
     sets = [tuple(sorted(labels_of_text[sample.question])) or (f"text:{sample.question}",) for sample in questions]
-    pairs = [(number, label) for number, labels in enumerate(dict.fromkeys(sets)) for label in labels]
-    if len(pairs) == len(set(sets)) == len({label for _, label in pairs}):
+    number_of_set = {labels: number for number, labels in enumerate(dict.fromkeys(sets))}
+    number_of_label = dict[str, int]()
+    pairs = []
+    for labels, number in number_of_set.items():
+        pairs += [(number, number_of_label.setdefault(label, len(number_of_label))) for label in labels]
+    if len(pairs) == len(number_of_set) == len(number_of_label):
         pairs = []
-    numbers = np.array([number for number, _ in pairs], dtype=np.int64)
-    return _numbered(sets), np.column_stack([numbers, _numbered(label for _, label in pairs)])
+    unit = np.array([number_of_set[labels] for labels in sets], dtype=np.int64)
+    return unit, np.array(pairs, dtype=np.int64).reshape(-1, 2)

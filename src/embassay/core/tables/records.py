@@ -13,22 +13,23 @@ import csv
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal
 
 from embassay.core.errors import SourceError, first_line_of, listed, quoted
 from embassay.core.formatting import counted
-from embassay.core.store.paths import open_file, unreadable
+from embassay.core.store.paths import open_file
 from embassay.core.tables.rows import R, checked, known_names
-from embassay.core.tables.texts import BLANK, not_utf8, open_decoded, open_text, read_head, read_text
+from embassay.core.tables.texts import BLANK, decoded, read_head
 
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
 PEEK = 1_048_576
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 """The names of two columns of sentences to compare that are recognised, tried in this order; case is ignored."""
+FIRST, SECOND = zip(*PAIRS, strict=True)
 ARRAY = "a JSON array; write one object on each line (JSON lines)"
 _QUOTED_CELL = re.compile('"((?:[^"]|"")*)"')
 _SEPARATOR = re.compile('"?sep=(.)"?')
@@ -46,18 +47,18 @@ class Selection(Generic[R]):
     ----------
     names
         The column of each use that the table has.
-    option
-        How the option that names a column is written in messages; empty if there is none.
+    options
+        The uses whose column the user may name.
     """
 
     table: Table
     model: type[R]
     names: Mapping[str, str]
-    option: str = ""
+    options: Collection[str]
 
     def missing(self, use: str) -> SourceError:
         """Return the error of a column that the table lacks."""
-        remedy = f"; add it, or name another column with {self.option.format(use)}" if self.option else ""
+        remedy = "; add it, or name another column" if use in self.options else ""
         problem = f"missing; found {listed(self.table.names)}{remedy}"
         return SourceError(problem, self.table.path, self.table.line, known_names(self.model, use)[0])
 
@@ -77,8 +78,7 @@ class Selection(Generic[R]):
         lines: dict[str, int] = {}
         number = -1
         for number, (line, record) in enumerate(self.table.records(self.names.values())):
-            row = checked(self.model, record, self.table.path, line, self.names)
-            row.key = getattr(row, "id", None) or str(number)
+            row = checked(self.model, record, self.table.path, line, self.names, number)
             if self.model.unique and lines.setdefault(row.key, line) != line:
                 problem = f"{quoted(row.key)} is already used on line {lines[row.key]}"
                 raise row.error(f"{problem} (rows without an id are numbered from 0)", "id")
@@ -104,13 +104,11 @@ class Table:
     line: int
     records: Callable[[Collection[str]], Iterator[Record]]
 
-    def select(self, model: type[R], option: str = "", **given: str) -> Selection[R]:
+    def select(self, model: type[R], **given: str) -> Selection[R]:
         """Find the columns of a model; those of fields with a default may be missing.
 
         Parameters
         ----------
-        option
-            How the option that names a column is written in messages: ``{}=``; empty if there is none.
         given
             The names of columns that the user gave, by use; empty texts for none.
 
@@ -120,26 +118,20 @@ class Table:
             For a missing column, and for one that would have two uses.
         """
         use_of: dict[str, str] = {}
-        for use, field in model.model_fields.items():
-            known = known_names(model, use)
-            if not field.is_required():
-                known = [name for name in known if name not in use_of]
-            name = self.column(known, given.get(use, ""))
+        for use in model.model_fields:
+            unused = [name for name in known_names(model, use) if name not in use_of]
+            name = given.get(use) or recognised(self.names, unused)
+            if name and name not in self.names:
+                raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, name)
             if name in use_of:
                 raise SourceError(f"is used both as the {use_of[name]} and as the {use}", self.path, self.line, name)
             if name:
                 use_of[name] = use
-        selection = Selection(self, model, {use: name for name, use in use_of.items()}, option)
+        selection = Selection(self, model, {use: name for name, use in use_of.items()}, given.keys())
         for use, field in model.model_fields.items():
             if field.is_required() and use not in selection.names:
                 raise selection.missing(use)
         return selection
-
-    def column(self, known: Iterable[str], given: str = "") -> str:
-        """Return the name of a column, empty if the table lacks it; a given column must exist."""
-        if given and given not in self.names:
-            raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
-        return given or recognised(self.names, known)
 
 
 def recognised(names: Iterable[str], known: Iterable[str]) -> str:
@@ -234,10 +226,9 @@ def by_name(names: Sequence[str], cells: Sequence[str], path: Path, line: int) -
 
 def _rows_of_table(path: Path, head: str, is_quoted: bool) -> Iterator[Cells]:
     """Yield the rows of a table, its header first, in the dialect of its first lines."""
-    line = first_line(head)
     separator = _SEPARATOR.fullmatch(head.partition("\n")[0].strip())
-    delimiter = separator[1] if separator else delimiter_of(line)
-    rows = delimited(path, delimiter, spaced=f"{delimiter} " in line)
+    delimiter = separator[1] if separator else delimiter_of(first_line(head))
+    rows = delimited(path, delimiter)
     if separator:
         next(rows)
     for number, cells in rows:
@@ -248,38 +239,30 @@ def _rows_of_table(path: Path, head: str, is_quoted: bool) -> Iterator[Cells]:
         yield number, cells
 
 
-def delimited(path: Path, delimiter: str = "\t", *, spaced: bool = False) -> Iterator[Cells]:
+def delimited(path: Path, delimiter: str = "\t") -> Iterator[Cells]:
     """Yield (line number from 1, cells) of every line that is not blank.
 
     Parameters
     ----------
     delimiter
         A tab: quotation marks are ordinary characters. Another: cells may be quoted, and contain delimiters and line
-        ends.
-    spaced
-        Whether spaces after a delimiter are no part of the cell.
+        ends; spaces after a delimiter are no part of the cell.
 
     Raises
     ------
     SourceError
         With file and line, if it cannot be read or is not UTF-8.
     """
-    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    try:
-        # Without newline="", line ends within quoted cells would be changed.
-        with open_decoded(path, newline="") as file:
-            reader = csv.reader(file, delimiter=delimiter, strict=True, quoting=quoting, skipinitialspace=spaced)
+    is_tab = delimiter == "\t"
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if is_tab else csv.QUOTE_MINIMAL
+    with decoded(path) as file:
+        reader = csv.reader(file, delimiter=delimiter, strict=True, quoting=quoting, skipinitialspace=not is_tab)
+        try:
             while (cells := _next(reader)) is not None:
                 if any(map(str.strip, cells)):
                     yield reader.line_num, cells
-    except UnicodeDecodeError:
-        # The decoder reads blocks, so its error does not say which line is wrong; this one does.
-        read_text(path)
-        raise
-    except csv.Error as error:
-        raise SourceError(f"not a table: {error}", path, reader.line_num) from None
-    except OSError as error:
-        raise unreadable(error, path) from None
+        except csv.Error as error:
+            raise SourceError(f"not a table: {error}", path, reader.line_num) from None
 
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:
@@ -300,62 +283,50 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     SourceError
         With file and line, for text that is not UTF-8, not JSON, or not an object.
     """
-    try:
-        with open_text(path) as file:
-            for number, line in enumerate(file, 1):
-                if line.decode("utf-8", "replace").strip(BLANK):
-                    yield number, _parsed(line, path, number)
-    except OSError as error:
-        raise unreadable(error, path) from None
+    with decoded(path) as file:
+        for number, line in enumerate(file, 1):
+            if text := line.strip(BLANK):
+                row = parsed_json(text, path, number)
+                if not isinstance(row, dict):
+                    raise SourceError(f"must be a JSON object, is {quoted(row)}", path, number)
+                yield number, row
 
 
-def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    """Return the object in a line, or raise SourceError."""
+def parsed_json(text: str, path: Path, line: int | None = None) -> Any:
+    """Return what a text in JSON stands for, or raise SourceError; without a line, its own first wrong one is named."""
     try:
-        row = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise not_utf8(path, number) from None
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"not JSON: {error}", path, number) from None
-    if not isinstance(row, dict):
-        raise SourceError(f"must be a JSON object, is {quoted(row)}", path, number)
-    return row
+        raise SourceError(f"not JSON: {error}", path, line or getattr(error, "lineno", None)) from None
 
 
 def is_parquet(path: Path) -> bool:
-    """Return whether a file is a Parquet file, by its name or its first bytes.
-
-    Raises
-    ------
-    SourceError
-        If it cannot be read.
-    """
-    try:
-        with open_file(path) as file:
-            return path.suffix.lower() == ".parquet" or file.read(len(PARQUET)) == PARQUET
-    except OSError as error:
-        raise unreadable(error, path) from None
+    """Return whether a file is a Parquet file, by its first bytes; SourceError if it cannot be read."""
+    with open_file(path) as file:
+        return file.read(len(PARQUET)) == PARQUET
 
 
 def _parquet(path: Path) -> Table:
     """Open a Parquet file; its rows are read when they are needed."""
     import polars as pl
 
-    # A panic of its reader is not an Exception.
-    damages = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-    try:
+    @contextmanager
+    def reading() -> Iterator[None]:
+        try:
+            yield
+        # A panic of its reader is not an Exception.
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
+
+    with reading():
         schema = pl.read_parquet_schema(path)
-    except damages as error:
-        raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
 
     def records(columns: Collection[str]) -> Iterator[Record]:
         for name in columns:
             if schema[name] == pl.Binary:
                 raise SourceError("contains Binary values; save them as texts", path, None, name)
-        try:
+        with reading():
             frame = pl.read_parquet(path, columns=list(columns))
-        except damages as error:
-            raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
         # Pandas writes a missing number as NaN.
         yield from enumerate(frame.fill_nan(None).iter_rows(named=True), 1)
 

@@ -12,9 +12,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FiniteFl
 from pydantic_core import ErrorDetails
 
 from embassay.core.errors import SourceError, listed, quoted
-from embassay.core.samples.checks import text_problem
+from embassay.core.samples.base import Words
+from embassay.core.samples.checks import problem_in
 
-YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
+YES_OR_NO = dict.fromkeys(("1", "1.0", "true", "yes"), True) | dict.fromkeys(("0", "0.0", "false", "no"), False)
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 
 
@@ -33,28 +34,18 @@ class Row(BaseModel):
     """
 
     unique: ClassVar[bool] = True
-    _key: str = PrivateAttr("")
+    _number: int = PrivateAttr(0)
     _place: tuple[Path, int | None, Mapping[str, str]] = PrivateAttr()
 
     @property
     def key(self) -> str:
         """Its id, or its number from 0."""
-        return self._key
-
-    @key.setter
-    def key(self, key: str) -> None:
-        self._key = key
+        return getattr(self, "id", "") or str(self._number)
 
     @property
     def line(self) -> int | None:
         """Its line in the file, from 1; None if the file is read as a whole."""
         return self._place[1]
-
-    @property
-    def place(self) -> str:
-        """The line and the name of the file, as notes name them."""
-        path, line, _ = self._place
-        return f"line {line} of {path.name}"
 
     def error(self, problem: str, field: str) -> SourceError:
         """Return an error about a field."""
@@ -78,6 +69,7 @@ def checked(
     path: Path,
     line: int | None = None,
     names: Mapping[str, str] | None = None,
+    number: int = 0,
 ) -> R:
     """Return a row as a model. Blank and null fields count as missing where a field has a default.
 
@@ -85,6 +77,8 @@ def checked(
     ----------
     names
         The names of the fields in the file, where they differ.
+    number
+        The number of the row, from 0.
 
     Raises
     ------
@@ -95,32 +89,29 @@ def checked(
     fields = {}
     for use, info in model.model_fields.items():
         # A row of JSON lines may have a field that the first one lacks.
-        others = (known for known in known_names(model, use) if known in values and known not in names.values())
-        name = names.get(use) or next(others, use)
+        name = names.get(use) or next((known for known in known_names(model, use) if known in values), use)
         if name in values and (info.is_required() or not is_blank(values[name])):
             fields[use] = values[name]
     try:
         row = model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        inside = first["loc"][1:]
-        field = str(first["loc"][0])
-        field_name = names.get(field) or known_names(model, field)[0]
+        field, *inside = first["loc"]
+        field_name = names.get(str(field)) or known_names(model, str(field))[0]
         # The whole value of a list is named, not its place in it.
-        inside = inside[1:] if len(inside) == 1 and isinstance(inside[0], int) else inside
-        steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
-        raise SourceError(_problem(first, values), path, line, "".join([field_name, *steps])[:200]) from None
-    row._place = path, line, names
+        if len(inside) > 1 or not isinstance(inside[0] if inside else 0, int):
+            steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
+            field_name = "".join([field_name, *steps])[:200]
+        raise SourceError(_problem(first, values), path, line, field_name) from None
+    row._place, row._number = (path, line, names), number
     return row
 
 
 def _problem(error: ErrorDetails, values: Mapping[str, Any]) -> str:
-    """Return what is wrong with a value, in our words where a validator of ours has refused it."""
+    """Return what is wrong with a value, or that there is none."""
     if error["type"] == "missing":
         return f"missing; found {listed(sorted(values))}"
-    if error["type"] == "value_error":
-        return error["msg"].removeprefix("Value error, ")
-    return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(error['input'])}"
+    return problem_in(error)
 
 
 def is_blank(value: object) -> bool:
@@ -135,43 +126,35 @@ def as_list(value: object) -> list[object]:
     return [] if is_blank(value) else [value]
 
 
-def _text(value: object) -> object:
-    if problem := text_problem(value):
-        raise ValueError(problem)
-    return value
-
-
 def _key(value: object) -> object:
     # In Python true and false are numbers, too.
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        raise ValueError(f"must be a text or a whole number; it is {quoted(value)}")
-    return _text(value)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def yes_or_no(value: object) -> bool | None:
+    """Return whether a cell says yes (1, true) or no (0, false); None if it says neither."""
+    return YES_OR_NO.get(str(value).strip().lower())
 
 
 def _yes(value: object) -> bool:
-    if not says_yes_or_no(value):
+    answer = yes_or_no(value)
+    if answer is None:
         raise ValueError(f"must be 1, true or yes, or 0, false or no; it is {quoted(value)}")
-    return str(value).strip().lower() in YES
+    return answer
 
 
 def _number(value: object) -> object:
-    if says_yes_or_no(value):
-        return float(_yes(value))
+    answer = yes_or_no(value)
+    if answer is not None:
+        return float(answer)
     # Spreadsheets of many countries write a decimal comma.
     return value.replace(",", ".") if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value) else value
 
 
-def says_yes_or_no(value: object) -> bool:
-    """Return whether a cell says yes (1, true) or no (0, false)."""
-    return str(value).strip().lower() in YES | NO
-
-
-Text = Annotated[str, BeforeValidator(_text)]
+Text = Words
 """A text that is not blank."""
 Stripped = Annotated[Text, AfterValidator(str.strip)]
-Key = Annotated[str, BeforeValidator(_key), AfterValidator(str.strip)]
+Key = Annotated[Stripped, BeforeValidator(_key)]
 """A text or a whole number that names something, as a text."""
 YesNo = Annotated[bool, BeforeValidator(_yes)]
 Number = Annotated[FiniteFloat, BeforeValidator(_number)]

@@ -1,9 +1,11 @@
-"""Users' text files. Other file types are rejected before a line is read, with advice on conversion."""
+"""Users' text files. Other file types are rejected before a line is read."""
 
 from __future__ import annotations
 
 import io
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -16,8 +18,7 @@ BLANK = "\ufeff \t\r\n"
 """What may stand before the first line of a file: marks and blank lines."""
 BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
-EXPORT = "export the table as CSV (UTF-8) and use that file"
-OFFICE = f"{EXPORT}; of a document, save its text as .txt (UTF-8); of an archive, use the file inside"
+REMEDY = "export a table as CSV (UTF-8), save the text of a document as .txt (UTF-8), unpack an archive"
 TO_TEXT = {
     ".adoc": "convert it to HTML, for example with: asciidoctor FILE.adoc",
     ".pdf": "convert it to text, for example with: pdftotext FILE.pdf",
@@ -26,15 +27,8 @@ TO_TEXT = {
     for suffix in (".docx", ".epub", ".ipynb", ".odt", ".rtf")
 }
 """What to do with documents that are not read, by suffix."""
-KNOWN = (
-    (b"PK\x03\x04", "an Office file or a ZIP archive (.xlsx, .docx, .ods, .epub)", OFFICE),
-    (b"\xd0\xcf\x11\xe0", "an old Office file (.xls, .doc)", OFFICE),
-    (b"%PDF-", "a PDF document", TO_TEXT[".pdf"]),
-    (b"{\\rtf", "an RTF document", TO_TEXT[".rtf"]),
-    (b"\x1f\x8b", "a gzip file", "unpack it and use the file inside"),
-    (b"PAR1", "a Parquet file", "this format is read from a text file; export the table as CSV (UTF-8)"),
-)
-"""First bytes of files that are not text, the name of each type, and what to do instead."""
+BINARY = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF-", b"{\\rtf", b"\x1f\x8b", b"PAR1")
+"""The first bytes of files of Office, of PDF and RTF documents, of archives and of Parquet."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 """The first bytes of texts in UTF-16 and UTF-32."""
 
@@ -61,43 +55,42 @@ def open_text(path: Path) -> io.BufferedReader:
     return file
 
 
-def open_decoded(path: Path, errors: str = "strict", newline: str | None = None) -> TextIO:
-    """Open a text file as :func:`open_text` does, and decode it.
+@contextmanager
+def decoded(path: Path, errors: str = "strict") -> Iterator[TextIO]:
+    """Open a text file as :func:`open_text` does, and decode it; line ends stay as they are written.
 
     Parameters
     ----------
-    errors, newline
-        As :func:`open` has them.
-    """
-    return io.TextIOWrapper(open_text(path), encoding="utf-8", errors=errors, newline=newline)
-
-
-def read_text(path: Path) -> str:
-    """Return the content of a text file.
+    errors
+        What is done with bytes that are not UTF-8, as :func:`open` has it.
 
     Raises
     ------
     SourceError
-        As :func:`open_text` does, and with the line of the first byte that is not UTF-8.
+        Also for what goes wrong while it is read, with the line of the first byte that is not UTF-8.
     """
     try:
-        with open_text(path) as file:
-            content = file.read()
+        with io.TextIOWrapper(open_text(path), encoding="utf-8", errors=errors, newline="") as file:
+            yield file
+    except UnicodeDecodeError:
+        # The decoder reads blocks, so its error does not say which line is wrong.
+        lines = enumerate(path.read_bytes().split(b"\n"), 1)
+        number = next(number for number, line in lines if line.decode(errors="ignore").encode() != line)
+        raise not_utf8(path, number) from None
     except OSError as error:
         raise unreadable(error, path) from None
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise not_utf8(path, content.count(b"\n", 0, error.start) + 1) from None
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a text file, or raise SourceError as :func:`decoded` does."""
+    with decoded(path) as file:
+        return file.read()
 
 
 def read_head(path: Path, characters: int) -> str:
     """Return the beginning of a text file; bytes that are not UTF-8 are replaced."""
-    try:
-        with open_decoded(path, errors="replace") as file:
-            return file.read(characters)
-    except OSError as error:
-        raise unreadable(error, path) from None
+    with decoded(path, errors="replace") as file:
+        return file.read(characters)
 
 
 def not_utf8(path: Path, number: int) -> SourceError:
@@ -115,11 +108,8 @@ def refuse_other_forms(path: Path, beginning: bytes) -> None:
     """Raise SourceError if a file begins like a file type other than UTF-8 text."""
     if beginning.startswith(UTF_16):
         raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
-    for start, kind, remedy in KNOWN:
-        if beginning.startswith(start):
-            raise SourceError(f"{kind}, not a text file; {remedy}", path)
-    if b"\0" in beginning:
-        raise SourceError(f"a binary file, not a text file; {OFFICE}", path)
+    if beginning.startswith(BINARY) or b"\0" in beginning:
+        raise SourceError(f"a binary file, not a text file; {REMEDY}", path)
 
 
 def _iconv(encoding: str, path: Path) -> str:

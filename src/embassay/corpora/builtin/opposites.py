@@ -27,25 +27,13 @@ def load(source: str, name: str) -> Corpus[Choice]:
     del source
     samples: list[Choice] = []
     for number, row in enumerate(rows_of("opposites.tsv")):
-        samples += _quadruple(number, row)
+        pair = "–".join(sorted((row["word"], row["antonym"])))
+        for place, columns in enumerate(INPUTS):
+            sentence, antonym, polarity, paraphrase = (row[column] for column in columns)
+            part_of_speech, negation = row["part_of_speech"], row["negation"]
+            name_of_sample = f"{number}.{place}"
+            samples.append(
+                Choice(name_of_sample, sentence, antonym, polarity, paraphrase, part_of_speech, pair, negation)
+            )
     source = ", each quadruple re-read by a second reader"
     return builtin_corpus(name, SHAPE, samples, version="1", source=source)
-
-
-def _quadruple(number: int, row: dict[str, str]) -> list[Choice]:
-    """Return the four samples of a row, with each of its sentences as the input."""
-    samples = []
-    for place, (sentence, antonym, polarity, paraphrase) in enumerate(INPUTS):
-        samples.append(
-            Choice(
-                f"{number}.{place}",
-                input=row[sentence],
-                antonym=row[antonym],
-                polarity=row[polarity],
-                paraphrase=row[paraphrase],
-                part_of_speech=row["part_of_speech"],
-                pair="–".join(sorted((row["word"], row["antonym"]))),
-                negation=row["negation"],
-            )
-        )
-    return samples

@@ -13,9 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from embassay.core.data import SEMANTONEG_V1
-from embassay.core.errors import quoted
-from embassay.core.samples.checks import is_part_of_speech
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.choice import Choice, PartOfSpeech
 from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Key, Row, Text, column
 from embassay.core.types import Corpus
@@ -35,28 +33,32 @@ class ChoiceRow(Row):
     input: Text
     sentences: Annotated[list[Text], Field(min_length=3, max_length=3)]
     id: Key = column("idx", default="")
-    part_of_speech: str = ""
+    part_of_speech: PartOfSpeech = "adjective"
     pair: Key = ""
     negation: Key = ""
 
 
-def load(source: str, name: str, *, part_of_speech: str = "adjective") -> Corpus[Choice]:
+def load(source: str, name: str) -> Corpus[Choice]:
     """Read a file in SemAntoNeg's format.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    part_of_speech
-        The part of speech of the replaced words, for lines without a field of that name.
 
     Raises
     ------
     SourceError
         With file, line and field, for a line that is not a valid entry.
     """
-    samples = tuple(_sample(row, part_of_speech) for row in read_table(Path(source)).select(ChoiceRow))
-    corpus = Corpus(name, SHAPE, samples)
+    samples = []
+    for row in read_table(Path(source)).select(ChoiceRow):
+        paraphrase = row.sentences.pop(row.label)
+        antonym, polarity = row.sentences
+        pair = row.pair or pair_of(row.input, antonym)
+        texts = (row.input, antonym, polarity, paraphrase)
+        samples.append(Choice(row.key, *texts, row.part_of_speech, pair, row.negation))
+    corpus = Corpus(name, SHAPE, tuple(samples))
     if corpus.fingerprint != SEMANTONEG_V1:
         return corpus
     return replace(
@@ -80,14 +82,3 @@ def _span_name(span: list[str]) -> str:
     if len(words) > LONGEST:
         return "(longer)"
     return " ".join(words) or "(nothing)"
-
-
-def _sample(row: ChoiceRow, part_of_speech: str) -> Choice:
-    """Return the choice of a row."""
-    word_class = row.part_of_speech or part_of_speech
-    if not is_part_of_speech(word_class):
-        raise row.error(f"must be a word such as verb, is {quoted(word_class)}", "part_of_speech")
-    paraphrase = row.sentences[row.label]
-    antonym, polarity = (text for place, text in enumerate(row.sentences) if place != row.label)
-    pair = row.pair or pair_of(row.input, antonym)
-    return Choice(row.key, row.input, antonym, polarity, paraphrase, word_class, pair, row.negation)

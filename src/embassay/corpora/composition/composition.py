@@ -24,6 +24,15 @@ class SampleRow(CompositionRow):
     mirrored: StrictBool = False
     ratings: Ratings = ()
 
+    def samples(self) -> list[Composition]:
+        """Return its sample."""
+        sample = Composition(
+            self.key, self.operator, self.a, self.b, self.target, self.unit, self.mirrored, self.ratings
+        )
+        if problem := sample.contradiction():
+            raise self.error(problem, "mirrored")
+        return [sample]
+
 
 def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file of samples.
@@ -38,11 +47,4 @@ def load(source: str, name: str) -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid sample.
     """
-    return corpus_of(source, name, SampleRow, _samples)
-
-
-def _samples(row: SampleRow) -> list[Composition]:
-    """Return the sample of a line."""
-    if row.mirrored and row.operator != "difference":
-        raise row.error("can be true only for a difference", "mirrored")
-    return [Composition(row.key, row.operator, row.a, row.b, row.target, row.unit, row.mirrored, row.ratings)]
+    return corpus_of(source, name, SampleRow)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Strict
+from pydantic import BeforeValidator, Strict
 
 from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
@@ -20,15 +20,8 @@ Ratings = tuple[Annotated[Rating, Strict()], ...]
 """Human ratings from 0 to 4, one for each annotator."""
 
 
-class RatedText(BaseModel):
-    """A text with its ratings."""
-
-    text: Text
-    ratings: Ratings = ()
-
-
-Rated = Annotated[RatedText, BeforeValidator(lambda value: value if isinstance(value, dict) else {"text": value})]
-"""A text, or an object with ``text`` and perhaps ``ratings``."""
+Verbalised = Annotated[Text, BeforeValidator(lambda value: value.get("text") if isinstance(value, dict) else value)]
+"""A text, or an object with ``text``."""
 
 
 class CompositionRow(Row):
@@ -38,40 +31,27 @@ class CompositionRow(Row):
     unit: Key = ""
     filtered_with: tuple[Text, ...] = ()
 
-
-C = TypeVar("C", bound=CompositionRow)
+    def samples(self) -> list[Composition]:
+        """Return the samples of the row; none if two of its three sentences are equal."""
+        raise NotImplementedError
 
 
 def corpus_of(
-    source: str | Table,
-    name: str,
-    model: type[C],
-    samples_of: Callable[[C], list[Composition]],
-    *,
-    keep_repeats: bool = False,
+    source: str | Table, name: str, model: type[CompositionRow], *, keep_repeats: bool = False
 ) -> Corpus[Composition]:
     """Return the corpus of the rows of a file, with notes on what was left out; raise SourceError if there is none.
 
     Parameters
     ----------
-    samples_of
-        Returns the samples of a row; none if two of its three sentences are equal.
     keep_repeats
         Whether samples that repeat an earlier one are kept.
     """
     table = source if isinstance(source, Table) else read_table(Path(source))
-    samples = list[Composition]()
-    # A dict keeps each spec once, in order.
-    filters = dict[str, None]()
-    equal = repeats = 0
-    for row in table.select(model):
-        samples_of_row = samples_of(row)
-        equal += not samples_of_row
-        samples += samples_of_row
-        filters.update(dict.fromkeys(row.filtered_with))
-    kept = tuple(samples)
-    if not keep_repeats:
-        kept, repeats = without_repeats(samples)
+    rows = list(table.select(model))
+    of_rows = [row.samples() for row in rows]
+    samples = tuple(chain.from_iterable(of_rows))
+    kept = samples if keep_repeats else without_repeats(samples)
+    equal, repeats = of_rows.count([]), len(samples) - len(kept)
     notes = []
     if equal:
         notes.append(f"{counted(equal, 'document')} left out: two of the three sentences differ only in punctuation")
@@ -79,10 +59,6 @@ def corpus_of(
         notes.append(f"{counted(repeats, 'sample')} left out: repeats of an earlier one")
     if not kept:
         raise SourceError(f"the file has no samples; {notes[0]}", table.path)
-    return Corpus(
-        name,
-        "composition",
-        kept,
-        notes=tuple(notes),
-        filtered_with=tuple(filters),
-    )
+    # A dict keeps each spec once, in order.
+    filters = dict.fromkeys(spec for row in rows for spec in row.filtered_with)
+    return Corpus(name, "composition", kept, notes=tuple(notes), filtered_with=tuple(filters))

@@ -7,12 +7,10 @@ separately.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from embassay.core.samples.composition import Composition, Operator
 from embassay.core.tables.records import has_columns
 from embassay.core.types import Corpus
-from embassay.corpora.composition.reading import CompositionRow, Rated, corpus_of
+from embassay.corpora.composition.reading import CompositionRow, Verbalised, corpus_of
 
 SHAPE = "composition"
 TARGETS: tuple[tuple[str, Operator, bool], ...] = (
@@ -28,12 +26,26 @@ recognises = has_columns("A", "B", *(field for field, *_ in TARGETS), least=3)
 class TupleRow(CompositionRow):
     """Two sets in words, and the result of each operation; null if it is empty."""
 
-    A: Rated
-    B: Rated
-    overlap: Rated | None
-    A_minus_B: Rated | None
-    B_minus_A: Rated | None
-    union: Rated | None
+    A: Verbalised
+    B: Verbalised
+    overlap: Verbalised | None
+    A_minus_B: Verbalised | None
+    B_minus_A: Verbalised | None
+    union: Verbalised | None
+
+    def samples(self) -> list[Composition]:
+        """Return a sample for each target that is not null."""
+        samples = []
+        for field, operator, mirrored in TARGETS:
+            target = getattr(self, field)
+            # B − A is A − B with the sentences swapped.
+            a, b = (self.B, self.A) if mirrored else (self.A, self.B)
+            if target:
+                name = f"{self.key}.{field}"
+                samples.append(Composition(name, operator, a, b, target, self.unit or self.key, mirrored))
+        if not samples:
+            raise self.error("every target is null", "union")
+        return samples
 
 
 def load(source: str, name: str) -> Corpus[Composition]:
@@ -49,19 +61,4 @@ def load(source: str, name: str) -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid tuple.
     """
-    return corpus_of(source, name, TupleRow, _samples, keep_repeats=True)
-
-
-def _samples(row: TupleRow) -> list[Composition]:
-    """Return a sample for each target that is not null."""
-    samples = []
-    for field, operator, mirrored in TARGETS:
-        target = getattr(row, field)
-        # B − A is A − B with the sentences swapped.
-        a, b = (row.B.text, row.A.text) if mirrored else (row.A.text, row.B.text)
-        if target:
-            sample = Composition(f"{row.key}.{field}", operator, a, b, target.text, row.unit or row.key)
-            samples.append(replace(sample, mirrored=mirrored, ratings=target.ratings))
-    if not samples:
-        raise row.error("every target is null", "union")
-    return samples
+    return corpus_of(source, name, TupleRow, keep_repeats=True)

@@ -28,6 +28,10 @@ class SplitRow(CompositionRow):
     first: Stripped
     second: Stripped
 
+    def samples(self) -> list[Composition]:
+        """Return its sample."""
+        return [Composition(self.key, "union", self.first, self.second, self.sentence)]
+
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
@@ -50,7 +54,7 @@ def load(source: str, name: str) -> Corpus[Composition]:
     """
     path = Path(source)
     table = Table(path, COLUMNS, 1, lambda _: _records(path))
-    return corpus_of(table, name, SplitRow, _samples)
+    return corpus_of(table, name, SplitRow)
 
 
 def _records(path: Path) -> Iterator[Record]:
@@ -60,8 +64,3 @@ def _records(path: Path) -> Iterator[Record]:
         if len(cells) != 2 or len(texts) != 3:
             raise SourceError(f"must be a sentence, a tab, and two sentences with {MARK} between them", path, line)
         yield line, dict(zip(COLUMNS, texts, strict=True))
-
-
-def _samples(row: SplitRow) -> list[Composition]:
-    """Return the sample of a row."""
-    return [Composition(row.key, "union", row.first, row.second, row.sentence)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from embassay.core.errors import SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.records import Table, columns_in, read_table, recognised_pair
+from embassay.core.tables.records import FIRST, SECOND, Table, columns_in, read_table, recognised_pair
 from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
@@ -39,8 +39,8 @@ class SentenceRow(Row):
 class LabelledPair(Row):
     """Two sentences, and whether they are paraphrases."""
 
-    first: Stripped
-    second: Stripped
+    first: Stripped = column(*FIRST)
+    second: Stripped = column(*SECOND)
     label: YesNo
 
 
@@ -93,9 +93,8 @@ def load(
         )
     path = Path(source)
     table = read_table(path)
-    pair = recognised_pair(table.names)
-    if of_pairs or (pair and not of_sentences and set(SENTENCE).isdisjoint(table.names)):
-        first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
+    has_pairs = recognised_pair(table.names) and set(SENTENCE).isdisjoint(table.names)
+    if of_pairs or (has_pairs and not of_sentences):
         samples, notes = _of_pairs(table, first=first, second=second, label=label)
     else:
         samples, notes = _of_sentences(table, sentence=sentence, group=group, id=id)
@@ -104,7 +103,7 @@ def load(
 
 def _of_sentences(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of a table in its order, each once, and notes."""
-    selection = table.select(SentenceRow, "{}=", **given)
+    selection = table.select(SentenceRow, **given)
     # By text: the sample of the first row that has it.
     samples: dict[str, Grouped] = {}
     repeats = 0
@@ -121,12 +120,15 @@ def _of_sentences(table: Table, **given: str) -> tuple[list[Grouped], list[str]]
 
 def _of_pairs(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
-    selection = table.select(LabelledPair, "{}=", **given)
+    selection = table.select(LabelledPair, **given)
     rows = list(selection)
-    paraphrases = [(row.first, row.second) for row in rows if row.label]
     # Sentences are numbered in order of appearance; those of pairs that are not paraphrases get no number.
-    texts = list(dict.fromkeys(text for pair in paraphrases for text in pair))
-    number_of = {text: number for number, text in enumerate(texts)}
-    groups = closure([(number_of[first], number_of[second]) for first, second in paraphrases])
-    samples = [Grouped(str(number), texts[number], str(group)) for number, group in groups.items()]
+    number_of: dict[str, int] = {}
+    paraphrases = []
+    for row in rows:
+        if row.label:
+            first, second = (number_of.setdefault(text, len(number_of)) for text in (row.first, row.second))
+            paraphrases.append((first, second))
+    groups = closure(paraphrases)
+    samples = [Grouped(str(number), text, str(groups[number])) for text, number in number_of.items()]
     return samples, [selection.note, f"{counted(len(rows), 'pair')}, {len(paraphrases):,} of them paraphrases"]

@@ -22,7 +22,7 @@ MSRP_LICENCE = "MSR-SSLA (non-commercial)"
 MSRP_SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Brockett 2005)"
 
 
-def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable[str]) -> Corpus[Grouped]:
+def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable[str] = ()) -> Corpus[Grouped]:
     """Return the corpus of the groups that have three sentences or more, with notes on what was kept and dropped.
 
     Raises
@@ -33,16 +33,15 @@ def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable
     # A diagnostic of groups tests a third of each group, so a smaller one cannot be used.
     sizes = Counter(sample.group for sample in samples)
     kept = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
-    small = {group: size for group, size in sizes.items() if size < SMALLEST}
+    large = len({sample.group for sample in kept})
     if not kept:
         amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
         raise SourceError(f"no group has {SMALLEST} sentences or more; found {amounts}", path)
-    large = sorted(sizes[group] for group in sizes.keys() - small)
-    size = f"{large[0]:,}" + (f" to {large[-1]:,}" if large[0] < large[-1] else "")
-    all_notes = [*notes, f"{counted(len(kept), 'sentence')} in {counted(len(large), 'group')} of {size}"]
-    if small:
-        sentences = counted(sum(small.values()), "sentence")
-        all_notes.append(f"{counted(len(small), 'group')} below {SMALLEST} sentences dropped, with {sentences}")
+    all_notes = [*notes, f"{counted(len(kept), 'sentence')} in {counted(large, 'group')}"]
+    if len(kept) < len(samples):
+        dropped = counted(len(sizes) - large, "group")
+        sentences = counted(len(samples) - len(kept), "sentence")
+        all_notes.append(f"{dropped} below {SMALLEST} sentences dropped, with {sentences}")
     return Corpus(name, "groups", kept, notes=tuple(all_notes))
 
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.core.data import MSRP
-from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
 from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Row, Text, Whole, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
-from embassay.corpora.io.folders import Listing, has_file
+from embassay.corpora.io.folders import has_file
 
 SHAPE = "groups"
 FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
@@ -35,47 +34,30 @@ class JudgedPair(Row):
     second: Text = column("#2 String")
 
 
-def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Grouped]:
+def load(source: str, name: str) -> Corpus[Grouped]:
     """Read the corpus as released.
 
     Parameters
     ----------
     source
         Path of a folder with both files, which are read together, or of one file in their format.
-    follow_links
-        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
     SourceError
         With file, line and field, for a missing file, a different header, ragged rows, a Quality other than 0 or 1,
-        an ID that is not a whole number or has two sentences, and empty sentences.
+        an ID that is not a whole number, and empty sentences.
     """
     path = Path(source)
-    files = [path]
-    listing = Listing(follow_links)
-    if path.is_dir():
-        listing.require(path, FILES, f"the released folder has {' and '.join(FILES)}")
-        files = [path / file for file in FILES]
-    pairs = 0
-    paraphrases = list[tuple[int, int]]()
-    # By ID: the text, and where it first appears.
-    sentences: dict[int, tuple[str, str]] = {}
-    for file in files:
-        for row in read_table(file, is_quoted=False).select(JudgedPair):
-            pairs += 1
-            # Sentences of pairs that are not paraphrases are read too, because an ID must have one text in all rows.
-            for number, text in ((row.first_id, row.first), (row.second_id, row.second)):
-                known, place = sentences.setdefault(number, (text, row.place))
-                if known != text:
-                    raise SourceError(f"{number} is also the ID of a different sentence on {place}", file, row.line)
-            if row.quality:
-                paraphrases.append((row.first_id, row.second_id))
-    samples = [Grouped(str(number), sentences[number][0], str(group)) for number, group in closure(paraphrases).items()]
-    notes = [f"{counted(pairs, 'pair')}, {len(paraphrases):,} of them paraphrases (Quality 1)"]
+    files = [path / file for file in FILES] if path.is_dir() else [path]
+    rows = [row for file in files for row in read_table(file, is_quoted=False).select(JudgedPair)]
+    paraphrases = [(row.first_id, row.second_id) for row in rows if row.quality]
+    text_of = {row.first_id: row.first for row in rows} | {row.second_id: row.second for row in rows}
+    samples = [Grouped(str(number), text_of[number], str(group)) for number, group in closure(paraphrases).items()]
+    notes = [f"{counted(len(rows), 'pair')}, {len(paraphrases):,} of them paraphrases (Quality 1)"]
     if path.name in FILES:
         notes.append("only one of the two released files; published figures are for both, so pass their folder")
-    corpus = corpus_of(name, path, samples, notes=[*notes, *listing.notes()])
+    corpus = corpus_of(name, path, samples, notes)
     if corpus.fingerprint == MSRP:
         return as_msrp(corpus, "this is the corpus as released, train and test together")
     return corpus

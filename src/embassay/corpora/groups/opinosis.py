@@ -14,11 +14,11 @@ from embassay.core.data import MSRP_GROUPED
 from embassay.core.errors import SourceError, listed
 from embassay.core.samples.groups import Grouped
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Row, Whole, column
+from embassay.core.tables.rows import Key, Row, Whole, column
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
-from embassay.corpora.io.folders import Listing, has_file
+from embassay.corpora.io.folders import has_file
 
 SHAPE = "groups"
 PHRASES, TABLE = "phrases.txt", "phrase_groups.csv"
@@ -28,19 +28,17 @@ recognises_folder = has_file(TABLE)
 class GroupRow(Row):
     """The number of a sentence, and of its group."""
 
-    index: Whole = column("phrase_index")
+    id: Key = column("phrase_index")
     group: Whole = column("paraphrase_group_index")
 
 
-def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Grouped]:
+def load(source: str, name: str) -> Corpus[Grouped]:
     """Read a folder in the format of the released groups.
 
     Parameters
     ----------
     source
         Path of the folder.
-    follow_links
-        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
@@ -49,26 +47,18 @@ def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Groupe
         sentence, and a sentence without a group or with two.
     """
     path = Path(source)
-    listing = Listing(follow_links)
-    listing.require(path, (PHRASES, TABLE), f"it must have {PHRASES} and {TABLE}")
     # Not splitlines, which also splits at characters that may occur inside a sentence.
     phrases = [line.strip() for line in read_text(path / PHRASES).rstrip().split("\n")]
     if not all(phrases):
-        problem = f"empty line; each line must be a sentence, because {TABLE} numbers the lines from 0"
-        raise SourceError(problem, path / PHRASES, phrases.index("") + 1)
-    groups: dict[int, str] = {}
-    for row in read_table(path / TABLE).select(GroupRow):
-        if row.index >= len(phrases):
-            problem = f"there is no sentence {row.index}; {PHRASES} has {len(phrases):,} sentences, numbered from 0"
-            raise row.error(problem, "index")
-        if row.index in groups:
-            raise row.error(f"sentence {row.index} already has a group", "index")
-        groups[row.index] = str(row.group)
-    missing = [index for index in range(len(phrases)) if index not in groups]
-    if missing:
-        raise SourceError(f"no row for the sentences {listed(missing)}", path / TABLE)
-    samples = [Grouped(str(index), text, groups[index]) for index, text in enumerate(phrases)]
-    corpus = corpus_of(name, path, samples, notes=listing.notes())
+        raise SourceError("an empty line; each line must be a sentence", path / PHRASES, phrases.index("") + 1)
+    text_of = {str(number): text for number, text in enumerate(phrases)}
+    group_of = {row.id: str(row.group) for row in read_table(path / TABLE).select(GroupRow)}
+    if group_of.keys() != text_of.keys():
+        wrong = listed(sorted(group_of.keys() ^ text_of.keys()))
+        problem = f"must have a row for each of the {len(phrases):,} sentences, numbered from 0; missing or too many: "
+        raise SourceError(problem + wrong, path / TABLE)
+    samples = [Grouped(number, text, group_of[number]) for number, text in text_of.items()]
+    corpus = corpus_of(name, path, samples)
     # Both sets were released in the same format, so only the content tells them apart.
     if corpus.fingerprint == MSRP_GROUPED:
         return as_msrp(corpus, "these are the groups of MSRP as White et al. (2015) released them")

@@ -1,29 +1,26 @@
-"""Documents of your own: a folder of .txt, .md, .rst, .html and .story files, a table, SQuAD's format, or one text.
+"""Documents of your own: a folder of .txt, .md, .rst, .html and .story files, a table, or one text.
 
 Files named .mdx or .markdown are read as .md. In a folder a document's id is its path without the suffix. A table (CSV,
-TSV, JSON lines, Parquet) has an id and a text, and optionally a title. In SQuAD's format each paragraph is a document,
-and an article is a unit.
+TSV, JSON lines, Parquet) has an id and a text, and optionally a title.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.formatting import counted
-from embassay.core.samples.checks import text_problem
-from embassay.core.tables.records import is_parquet, read_table
+from embassay.core.samples.base import text_problem
+from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Stripped, Text, column
-from embassay.core.tables.texts import TO_TEXT, read_head, read_text
-from embassay.corpora.io.folders import Listing
+from embassay.core.tables.texts import TO_TEXT, read_text
+from embassay.corpora.io.folders import files_in
 from embassay.corpora.io.front_matter import split_front_matter
 from embassay.corpora.io.markup import TEMPLATE, html_text, markdown_text, rst_text
-from embassay.corpora.io.passages import word_count
-from embassay.corpora.io.squad import is_squad, paragraphs
 
 HTML = (".html", ".htm")
 MARKDOWN = (".md", ".mdx", ".markdown")
@@ -31,11 +28,8 @@ NO_PAGES = (
     "_build _includes _layouts _site _static _templates node_modules requirements*.txt CMakeLists.txt robots.txt"
 ).split()
 """Folders of templates, of pages that a generator made, and of packages; and files for programs."""
-HEAD = 65_536
 _IS_TEMPLATE = re.compile(r"(?ims)\A(?!.*<pre\b).*^[ \t]*\{%")
 """HTML with lines of a template, unless it may be a page that shows them as code."""
-STUB = 25
-"""Pages of fewer words are named."""
 
 
 def _story_text(source: str) -> str:
@@ -92,8 +86,7 @@ def read_documents(
     aside: Sequence[Path] = (),
     follow_links: bool = False,
     exclude: Sequence[str] = (),
-    option: str = "--{}",
-    titled: bool = False,
+    needs_ids: bool = False,
 ) -> Reading:
     """Read documents from a path of any kind, with notes on its format.
 
@@ -106,11 +99,9 @@ def read_documents(
     follow_links
         Whether symbolic links in the folder are followed.
     exclude
-        Patterns of files and folders in it that are left out; see :class:`Listing`.
-    option
-        How the option that names a column is written in messages.
-    titled
-        Whether titles are put before texts and rows of a table must have ids.
+        Patterns of files and folders in it that are left out; see :func:`files_in`.
+    needs_ids
+        Whether rows of a table must have ids, because questions refer to them.
 
     Raises
     ------
@@ -121,17 +112,14 @@ def read_documents(
     """
     if not path.exists():
         raise SourceError("no such file or folder", path)
-    is_document = _is_document(path)
-    if not is_document and not path.is_dir() and (is_parquet(path) or not is_squad(read_head(path, HEAD))):
-        return _read_records(path, id, text, option, titled)
+    if not path.is_dir() and path.suffix.lower() not in READERS:
+        return _read_records(path, id, text, needs_ids)
     if id or text:
         raise SpecError(f"id= and text= name columns of a table; {path} is not a table")
     if path.is_dir():
-        return _read_folder(path, Listing(follow_links, (*NO_PAGES, *exclude), aside))
-    if is_document:
-        return (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
-    documents = tuple(SourceDocument(p.id, p.text.strip(), p.title, p.article) for p in paragraphs(path))
-    return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
+        files = files_in(path, follow_links=follow_links, exclude=(*NO_PAGES, *exclude), aside=aside)
+        return _read_folder(path, files, follow_links)
+    return (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
 
 
 def without_suffix(name: str) -> str:
@@ -142,17 +130,19 @@ def without_suffix(name: str) -> str:
 
 def looks_like_documents(path: Path) -> bool:
     """Return whether a folder has pages, or files to convert to pages, or links, which may be followed to pages."""
-    listing = Listing(exclude=NO_PAGES)
-    suffixes = {file.suffix.lower() for file in listing.files(path)}
-    return "symbolic link" in listing.left_out or not suffixes.isdisjoint((*READERS, *TO_TEXT))
+    return any(
+        file.is_symlink() or file.suffix.lower() in (*READERS, *TO_TEXT) for file in files_in(path, exclude=NO_PAGES)
+    )
 
 
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
     """Yield the text files of a folder and its subfolders, sorted, without the files in ``aside``."""
-    return filter(_is_document, Listing(follow_links, NO_PAGES, aside).files(path))
+    for file in files_in(path, follow_links=follow_links, exclude=NO_PAGES, aside=aside):
+        if file.suffix.lower() in READERS and (follow_links or not file.is_symlink()):
+            yield file
 
 
-def _read_folder(path: Path, listing: Listing) -> Reading:
+def _read_folder(path: Path, files: Iterable[Path], follow_links: bool) -> Reading:
     """Read the pages of a folder, sorted by id. Files that cannot be read are left out, and named in a note.
 
     Raises
@@ -163,10 +153,13 @@ def _read_folder(path: Path, listing: Listing) -> Reading:
     documents = dict[str, SourceDocument]()
     left_out = defaultdict[str, list[str]](list)
     # HTML pages come last, when the texts that they may have been made from are known.
-    for file in sorted(listing.files(path), key=lambda file: file.suffix.lower() in HTML):
+    for file in sorted(files, key=lambda file: file.suffix.lower() in HTML):
         name = file.relative_to(path).as_posix()
+        key = without_suffix(name)
         try:
-            key = without_suffix(name)
+            # A link can point anywhere, for example to a file of passwords, and a document may be sent to a service.
+            if file.is_symlink() and not follow_links:
+                raise SourceError("a symbolic link; --follow-links or follow_links=true includes it", file)
             if problem := text_problem(key):
                 raise SourceError(f"its name {problem}", file)
             if key in documents:
@@ -178,14 +171,10 @@ def _read_folder(path: Path, listing: Listing) -> Reading:
     notes = [
         f"{counted(len(names), 'file')} left out: {reason} ({listed(names)})" for reason, names in left_out.items()
     ]
-    notes += listing.notes()
+    if not documents:
+        raise SourceError("; ".join([f"this folder has no text in {', '.join(READERS)} files", *notes]), path)
     # By id, so that the order of a folder does not depend on the file system.
     read = tuple(documents[key] for key in sorted(documents))
-    if not read:
-        raise SourceError("; ".join([f"this folder has no text in {', '.join(READERS)} files", *notes]), path)
-    stubs = [document.id for document in read if word_count(document.text) < STUB]
-    if stubs:
-        notes.append(f"{counted(len(stubs), 'page')} with fewer than {STUB} words: {listed(stubs)}")
     return read, (f"files: {counted(len(read), 'document')}", *notes)
 
 
@@ -197,33 +186,24 @@ class DocumentRow(Row):
     title: Stripped = ""
 
 
-def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) -> Reading:
-    """Read the documents of a table.
-
-    The parameters are those of :func:`read_documents`. Rows without a column of ids are numbered from 1.
+def _read_records(path: Path, id_: str, text: str, needs_ids: bool) -> Reading:
+    """Read the documents of a table; without a column of ids rows are numbered from 1.
 
     Raises
     ------
     SourceError
         With file, line and column, for missing columns and cells, a repeated id, and a table without documents.
     """
-    selection = read_table(path).select(DocumentRow, option, id=id_, text=text)
-    if titled and "id" not in selection.names:
-        # Questions refer to documents by id, so a corpus with questions needs the column.
+    selection = read_table(path).select(DocumentRow, id=id_, text=text)
+    has_ids = "id" in selection.names
+    if needs_ids and not has_ids:
         raise selection.missing("id")
     documents = list[SourceDocument]()
     for number, row in enumerate(selection, 1):
-        if "id" in selection.names and not row.id:
+        if has_ids and not row.id:
             raise row.error("missing", "id")
         documents.append(SourceDocument(row.id or str(number), row.text, row.title))
-    notes = [selection.note]
-    if "title" in selection.names and titled:
-        notes.append("each title is put before its text")
-    return tuple(documents), tuple(notes)
-
-
-def _is_document(file: Path) -> bool:
-    return file.suffix.lower() in READERS
+    return tuple(documents), (selection.note,)
 
 
 def _text(file: Path) -> str:

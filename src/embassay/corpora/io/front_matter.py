@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 
@@ -23,7 +22,8 @@ def split_front_matter(source: str) -> tuple[str | None, str]:
     """
     import yaml
 
-    for pattern, read in ((_YAML, yaml.safe_load), (_TOML, tomllib.loads), (_JSON, json.loads)):
+    # JSON is YAML, too.
+    for pattern, read in ((_YAML, yaml.safe_load), (_TOML, tomllib.loads), (_JSON, yaml.safe_load)):
         block = pattern.match(source)
         try:
             data = read(block[1]) if block else None

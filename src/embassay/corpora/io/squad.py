@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
-from embassay.core.errors import SourceError
+from embassay.core.tables.records import parsed_json
 from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 
@@ -34,14 +32,6 @@ class Asked(BaseModel):
     question: Stripped
     answers: list[Answer] = []
     is_impossible: StrictBool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _unanswerable(cls, value: Any) -> Any:
-        """Leave out whatever answers stand beside ``is_impossible``."""
-        if isinstance(value, dict) and value.get("is_impossible") is True:
-            return {**value, "answers": []}
-        return value
 
 
 class _Paragraph(BaseModel):
@@ -72,15 +62,12 @@ class Paragraph:
         The title of its article; empty if it has none.
     article
         The key of its article: ``article:0``.
-    place
-        Where it is in the file: ``data[0].paragraphs[3]``.
     """
 
     id: str
     text: str
     title: str
     article: str
-    place: str
     questions: list[Asked]
 
 
@@ -98,28 +85,10 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     SourceError
         With file and field, for content that is not in this format.
     """
-    content = json_object(path)
+    content = parsed_json(read_text(path), path)
     file = checked(_File, content if isinstance(content, dict) else {"data": content}, path)
     for number, article in enumerate(file.data):
         # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
         title = article.title.strip().replace("_", " ") if isinstance(article.title, str) else ""
         for index, row in enumerate(article.paragraphs):
-            place = f"data[{number}].paragraphs[{index}]"
-            yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", place, row.qas)
-
-
-def json_object(path: Path) -> Any:
-    """Return the content of a JSON file.
-
-    Raises
-    ------
-    SourceError
-        With file and line, if it cannot be read or is not JSON.
-    """
-    text = read_text(path)
-    if not text.strip():
-        raise SourceError("the file is empty", path)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"not JSON: {error}", path, getattr(error, "lineno", None)) from None
+            yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", row.qas)

@@ -88,11 +88,10 @@ def _negations(rows: Sequence[HerosRow]) -> tuple[dict[str, str], str]:
     # For each column, the number of rows whose negation changes the place of the synonym.
     first = sum(touches(row.original, row.synonym, row.negation) for row in rows)
     second = sum(touches(row.original, row.synonym, row.another) for row in rows)
+    # The first of two that cannot be distinguished is read as negation_main.
     ordinal, names = ("first", NEGATIONS[::-1]) if first > second else ("second", NEGATIONS)
     note = (
-        f"two columns Negation: the {ordinal} is negation_antonym (it changes the synonym's place in "
-        f"{max(first, second)} of {len(rows)} rows, the other in {min(first, second)})"
+        f"two columns Negation: the {ordinal} is negation_antonym (rows that change the synonym's place: "
+        f"{first}, {second})"
     )
-    if first == second:
-        note = "two columns Negation that cannot be distinguished: the first is read as negation_main"
     return dict(zip(names, ("negation", "another"), strict=True)), note

@@ -13,11 +13,9 @@ from embassay.core.tables.rows import Key, Row, Text
 from embassay.core.types import Corpus
 
 SHAPE = "minimal_pairs"
-EVERY = "every edit"
 recognises = has_columns("original", "edits", least=2)
-
-
-Ways = Annotated[dict[str, Text], BeforeValidator(lambda way: {EVERY: way} if isinstance(way, str) else way)]
+Ways = Annotated[dict[str, Text], BeforeValidator(lambda way: {"": way} if isinstance(way, str) else way)]
+"""How each edit was made; one way of all of them has no name."""
 
 
 class EditsRow(Row):
@@ -44,25 +42,14 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
         With file, line and field, for a line that is not an original with its edits.
     """
     samples = list[MinimalPairs]()
-    ways: dict[str, dict[str, None]] = {edit: {} for edit in ALL_EDITS}
+    # Each way once, in order.
+    ways: dict[str, None] = {}
     for row in read_table(Path(source)).select(EditsRow):
         # In the order of the known edits, so that the order in the file has no effect.
         edits = {edit: row.edits[edit] for edit in ALL_EDITS if edit in row.edits}
-        for edit, text in edits.items():
-            if text == row.original:
-                raise row.error(f"{edit} equals the original", "edits")
-            way = row.source.get(edit) or row.source.get(EVERY)
-            if way:
-                ways[edit][way] = None
-        if not row.source.keys() <= {*edits, EVERY}:
-            raise row.error("must be a text, or an object with a text for each edit of the line", "source")
+        same = [edit for edit, text in edits.items() if text == row.original]
+        if same:
+            raise row.error(f"{same[0]} equals the original", "edits")
+        ways |= dict.fromkeys(f"{edit}: {way}".removeprefix(": ") for edit, way in row.source.items())
         samples.append(MinimalPairs(row.key, row.original, tuple(edits.items()), row.unit))
-    # How the edits were made: once if all were made in the same way, else edit by edit.
-    distinct = set[str]().union(*ways.values())
-    by_edit = "; ".join(f"{edit}: {', '.join(names)}" for edit, names in ways.items() if names)
-    return Corpus(
-        name,
-        SHAPE,
-        tuple(samples),
-        source=by_edit if len(distinct) > 1 else "".join(distinct),
-    )
+    return Corpus(name, SHAPE, tuple(samples), source="; ".join(ways))

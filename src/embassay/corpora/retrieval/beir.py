@@ -11,33 +11,17 @@ from pathlib import Path
 from embassay.core.errors import SourceError, SpecError, listed, quoted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, Stripped, Text, column
 from embassay.core.types import Corpus
-from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.folders import entries
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import About
-from embassay.corpora.retrieval.judgements import judged_corpus
+from embassay.corpora.retrieval.judgements import DocumentRow, QueryRow, judged_corpus
 
 SHAPE = "retrieval"
 FOLDER, LINES = "qrels", "qrels.jsonl"
 """The judgements: a folder with a file for each split, or one file without splits."""
 DEFAULT = "test"
 """The default split."""
-
-
-class DocumentRow(Row):
-    """A document; it may have no text."""
-
-    id: Key = column("_id")
-    title: Text = ""
-    text: Text = ""
-
-
-class QueryRow(Row):
-    """A query."""
-
-    id: Key = column("_id")
-    text: Stripped
 
 
 def recognises_folder(path: Path) -> bool:
@@ -54,7 +38,6 @@ def load(
     about: About = "these-documents",
     passages: str = "document",
     language: str = "en",
-    follow_links: bool = False,
 ) -> Corpus[Question]:
     """Read a folder in BEIR's format.
 
@@ -71,8 +54,6 @@ def load(
         ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     language
         The language whose rules decide where a sentence ends.
-    follow_links
-        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
@@ -83,32 +64,22 @@ def load(
     """
     path = Path(source)
     cut = Cutter(passages, language)
-    listing = Listing(follow_links)
-    names = {entry.name for entry in entries(path)}
-    has_splits = FOLDER in names or LINES not in names
-    needed = ("corpus.jsonl", "queries.jsonl", FOLDER if has_splits else LINES)
-    form = "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv or qrels.jsonl"
-    listing.require(path, needed, form)
-    judgements, note = path / LINES, f"judgements: {LINES}"
-    if has_splits:
-        judgements = _split_file(path / FOLDER, split.strip(), listing)
-        note = f"split: {judgements.stem}"
-    elif split.strip():
+    judgements = path / LINES
+    if not judgements.exists():
+        judgements = _split_file(path / FOLDER, split.strip())
+    elif split:
         raise SpecError(f"split {quoted(split)}: {path} has no splits, only {LINES}; leave out split=")
-    texts = {
-        row.id: (f"{row.title} {row.text}".strip(), row.place)
-        for row in read_table(path / "corpus.jsonl").select(DocumentRow)
-    }
-    queries = {row.id: row.text for row in read_table(path / "queries.jsonl").select(QueryRow)}
-    notes = (note, f"passages: {passages}", *listing.notes())
-    return judged_corpus(name, judgements, queries, texts, cut, about, notes)
+    documents = read_table(path / "corpus.jsonl").select(DocumentRow)
+    queries = read_table(path / "queries.jsonl").select(QueryRow)
+    notes = (f"judgements: {judgements.name}", f"passages: {passages}")
+    return judged_corpus(name, judgements, queries, documents, cut, about, notes)
 
 
-def _split_file(folder: Path, split: str, listing: Listing) -> Path:
+def _split_file(folder: Path, split: str) -> Path:
     """Return the judgements of a split: the named one, else ``test``, else the only one."""
-    files = {entry.stem: entry for entry in listing.entries(folder) if entry.suffix == ".tsv"}
+    files = {entry.stem: entry for entry in entries(folder) if entry.suffix == ".tsv"}
     if not files:
-        raise SourceError(f"the folder has no SPLIT.tsv{listing.hint()}", folder)
+        raise SourceError("the folder has no SPLIT.tsv", folder)
     wanted = split or (DEFAULT if len(files) > 1 else next(iter(files)))
     if wanted not in files:
         raise SpecError(f"split {quoted(wanted)} is not in {folder}; choose one with split=: {listed(files)}")

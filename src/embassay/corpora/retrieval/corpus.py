@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import SourceError, listed, nearest, quoted
+from embassay.core.errors import SourceError, SpecError, nearest, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments
 from embassay.core.types import Corpus
@@ -18,16 +18,12 @@ About = Literal["new-documents", "these-documents"]
 depend on each other; or these documents only, where each question was asked on its own."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
-MAX_SHOWN = 10
-"""The maximum number of wrong ids that a message lists."""
 NULLS = frozenset({"nan", "none", "null", "n/a"})
 
 
-def left_out(places: Sequence[str], one: str, many: str) -> list[str]:
-    """Return a note on what was left out, in the singular or plural, with the first place; nothing if nothing was."""
-    if not places:
-        return []
-    return [f"{counted(len(places), one, many)} (the first: {places[0]})"]
+def notes_on(counts: Mapping[tuple[str, str], int]) -> list[str]:
+    """Return notes on what was assumed or left out: the number by its noun and what is said of it."""
+    return [f"{counted(number, noun)} {what}" for (noun, what), number in counts.items() if number]
 
 
 def units(right: Iterable[str], about: About) -> tuple[str, ...]:
@@ -54,21 +50,15 @@ def unknown_documents(
     ids
         Those of the documents; the nearest one is suggested.
     """
-    candidates = list(islice(ids, GUESSED))
-    shown = [f"{quoted(name)} on line {line}{_guess(name, candidates)}" for line, name in unknown[:MAX_SHOWN]]
-    more = f" and {len(unknown) - MAX_SHOWN:,} more" if len(unknown) > MAX_SHOWN else ""
-    return SourceError(f"no document has the id {', '.join(shown)}{more}", path, unknown[0][0], field)
-
-
-def _guess(name: str, ids: Sequence[str]) -> str:
-    """Return the nearest id, if any is near, in brackets."""
+    name = unknown[0][1]
     if name.casefold() in NULLS:
-        return " (leave the cell empty for no document)"
-    # The most common mistake is a file name without its folder.
-    without_suffix = name.rpartition(".")[0] or name
-    same_name = [key for key in ids if f"/{key}".endswith(f"/{without_suffix}")]
-    near = same_name[0] if len(same_name) == 1 else nearest(name, ids)
-    return f" (did you mean {quoted(near)}?)" if near else ""
+        hint = "; leave the cell empty for no document"
+    else:
+        near = nearest(name, islice(ids, GUESSED))
+        hint = f" (did you mean {quoted(near)}?)" if near else ""
+    if len(unknown) > 1:
+        hint += f", and {len(unknown) - 1:,} more are unknown"
+    return SourceError(f"no document has the id {quoted(name)}{hint}", path, unknown[0][0], field)
 
 
 def corpus_of(
@@ -77,15 +67,34 @@ def corpus_of(
     questions: Sequence[Question],
     *,
     notes: Iterable[str],
+    source: str = "",
+    noun: str = "document",
 ) -> Corpus[Question]:
-    """Return the corpus, with notes on its size."""
+    """Return the corpus, with notes on its size; ``noun`` is what its documents are called."""
     return Corpus(
         name,
         "retrieval",
         tuple(questions),
+        source=source,
         notes=(*notes, *_amounts(documents, questions)),
+        document_noun=noun,
         documents=documents if isinstance(documents, StoredDocuments) else tuple(documents),
     )
+
+
+def sound(corpus: Corpus[Question], path: Path) -> Corpus[Question]:
+    """Return a corpus whose questions and documents were not checked when they were read; SourceError if one is wrong.
+
+    Parameters
+    ----------
+    path
+        The file that it was read from.
+    """
+    try:
+        corpus.check()
+    except SpecError as error:
+        raise SourceError(str(error), path) from None
+    return corpus
 
 
 def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> Iterator[str]:
@@ -100,19 +109,9 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
     if numbers[:1] == [0]:
         amounts += f", {numbers.count(0):,} of them not answered by any document"
     yield amounts
-    some = [number for number in numbers if number] or [0]
-    if some[0] == some[-1] > 1:
-        yield f"{some[0]:,} right documents for each question"
-    elif some[-1] > 1:
-        yield f"{some[0]:,} to {some[-1]:,} right documents for a question"
-    first_with: dict[tuple[str, ...], str] = {}
-    equal = [
-        f"{document.id} (as {first})"
-        for document in in_memory
-        if (first := first_with.setdefault(document.passages, document.id)) != document.id
-    ]
+    equal = len(in_memory) - len({document.passages for document in in_memory})
     if equal:
-        yield f"{counted(len(equal), 'document has', 'documents have')} the same text as another: {listed(equal)}"
+        yield f"{counted(equal, 'document repeats', 'documents repeat')} the text of another"
     repeated = len(questions) - len({question.question for question in questions})
     if repeated:
         yield f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word"

@@ -8,7 +8,6 @@ the documents that answer it. Without it queries are made from headings or sente
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -20,7 +19,7 @@ from embassay.core.types import Corpus
 from embassay.corpora.io.documents import looks_like_documents, read_documents
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
-from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all
+from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, units
 from embassay.corpora.retrieval.questions import NEEDED, read_questions
 
 SHAPE = "retrieval"
@@ -108,8 +107,7 @@ def load(
         text=text,
         follow_links=follow_links,
         exclude=exclude.split(";") if exclude else (),
-        option="{}=",
-        titled=True,
+        needs_ids=True,
     )
     if not questions:
         if question or document:
@@ -124,10 +122,10 @@ def load(
     questions_path = source_path(questions)
     documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
-    samples, columns = read_questions(questions_path, texts, question, document, about)
+    samples, columns = read_questions(questions_path, lambda _: texts, question, document, about)
     all_notes = [*notes, columns, f"passages: {passages}"]
-    corpus = corpus_of(name, cut_all(texts, cut), samples, notes=all_notes)
-    return replace(corpus, document_noun="page" if path.is_dir() else "document")
+    noun = "page" if path.is_dir() else "document"
+    return corpus_of(name, cut_all(texts, cut), samples, notes=all_notes, noun=noun)
 
 
 def _without_questions(
@@ -147,9 +145,8 @@ def _without_questions(
     for query in made.queries:
         right = tuple(passage.id for passage in query.right)
         # Queries from one document are not independent; a dict keeps each document once, in order.
-        units = dict.fromkeys(f"document:{passage.unit}" for passage in query.right)
-        samples.append(Question(query.id, query.text, right, units=tuple(units) if about == "new-documents" else ()))
+        of_documents = dict.fromkeys(passage.unit for passage in query.right)
+        samples.append(Question(query.id, query.text, right, units=units(of_documents, about)))
     documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
     all_notes = (f"no questions given: {made.summary()}; {REAL_ADD}", "each passage is a document", *notes)
-    corpus = corpus_of(name, documents, samples, notes=all_notes)
-    return replace(corpus, source=made.source)
+    return corpus_of(name, documents, samples, notes=all_notes, source=made.source)

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from embassay.core.errors import SourceError, quoted
-from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import Record, Table, first_line, read_table
-from embassay.core.tables.rows import Key, Row, column
+from embassay.core.tables.rows import Key, Row, Stripped, Text, column
 from embassay.core.tables.texts import read_head, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter
-from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out, units
+from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, notes_on, units
 
 JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 HEADER = ("query-id", "corpus-id", "score")
 HEAD = 65_536
+
+
+class DocumentRow(Row):
+    """A document; it may have no text."""
+
+    id: Key = column("_id")
+    title: Text = ""
+    text: Text = ""
+
+
+class QueryRow(Row):
+    """A query."""
+
+    id: Key = column("_id")
+    text: Stripped
 
 
 class Judgement(Row):
@@ -51,18 +66,18 @@ def read_judgements(path: Path) -> Iterable[Judgement]:
 def _trec_records(path: Path) -> Iterator[Record]:
     """Yield the lines of TREC's judgements."""
     for number, line in enumerate(read_text(path).split("\n"), 1):
-        cells = line.split()
-        if cells and len(cells) != 4:
-            raise SourceError(f"must be query, 0, document and grade; it has {len(cells)} columns", path, number)
-        if cells:
-            yield number, dict(zip(HEADER, (cells[0], *cells[2:]), strict=True))
+        match line.split():
+            case [query, _, document, grade]:
+                yield number, dict(zip(HEADER, (query, document, grade), strict=True))
+            case [_, *_]:
+                raise SourceError("must be query, 0, document and grade", path, number)
 
 
 def judged_corpus(
     name: str,
     path: Path,
-    queries: Mapping[str, str],
-    texts: Mapping[str, tuple[str, str]],
+    queries: Iterable[QueryRow],
+    documents: Iterable[DocumentRow],
     cut: Cutter,
     about: About,
     notes: Iterable[str],
@@ -75,50 +90,49 @@ def judged_corpus(
     ----------
     path
         The file of the judgements.
-    queries
-        By id.
-    texts
-        By the id of a document: its text, which may be empty, and its place.
 
     Raises
     ------
     SourceError
         If no query has a right document.
     """
-    documents = {key: text for key, (text, _) in texts.items() if text}
-    empty = [f"{quoted(key)} on {place}" for key, (text, place) in texts.items() if not text]
-    gains: dict[str, dict[str, int]] = {}
-    zero = repeated = 0
-    missing = list[str]()
+    text_of = {row.id: row.text for row in queries}
+    whole = _text_by_id(documents)
+    texts = {key: text for key, text in whole.items() if text}
+    gains: dict[str, dict[str, int]] = {query: {} for query in text_of}
+    counts = Counter[tuple[str, str]]()
     for row in read_judgements(path):
-        unknown = [key for key, known in ((row.query, queries), (row.document, documents)) if key not in known]
         if row.score <= 0:
-            zero += 1
-        elif unknown:
-            missing.append(f"{quoted(unknown[0])} on {row.place}")
+            counts["judgement", "with grade 0 or less: not right"] += 1
+        elif row.query not in gains or row.document not in texts:
+            counts["judgement", "left out: no such id"] += 1
         else:
-            right = gains.setdefault(row.query, {})
-            repeated += row.document in right
+            right = gains[row.query]
+            counts["judgement", "repeated: the highest grade counts"] += row.document in right
             right[row.document] = max(row.score, right.get(row.document, 0))
-    if not gains:
-        reason = f"{missing[0]} is missing" if missing else "no grade is above 0"
-        raise SourceError(f"no judgement gives a query a right document: {reason}", path)
     questions = []
-    for query, text in queries.items():
-        if grades := gains.get(query):
-            questions.append(Question(query, text, tuple(grades), tuple(grades.values()), units(grades, about)))
-    same = len(queries.keys() & documents.keys())
-    counts = {
-        f"left out: no right document in {path.name}": counted(len(queries) - len(gains), "query", "queries"),
-        "with grade 0 or less: not right": counted(zero, "judgement"),
-        "repeated: the highest grade counts": counted(repeated, "judgement"),
-        "with the id of a document, which can be retrieved here; BEIR's evaluation leaves it out": counted(
-            same, "query", "queries"
-        ),
-    }
-    notes = [*notes, *(f"{number} {what}" for what, number in counts.items() if not number.startswith("0 "))]
-    notes += left_out(missing, "judgement left out: no such id", "judgements left out: no such ids")
-    notes += left_out(empty, "document left out: no text", "documents left out: no text")
+    for query, right in gains.items():
+        if right:
+            grades = tuple(right.values())
+            questions.append(Question(query, text_of[query], tuple(right), grades, units(right, about)))
+    counts["question", "left out: no right document"] = len(gains) - len(questions)
+    counts["document", "left out: no text"] = len(whole) - len(texts)
+    counts["question", "with the id of a document, which can be retrieved here; BEIR's evaluation leaves it out"] = len(
+        gains.keys() & texts.keys()
+    )
+    all_notes = [*notes, *notes_on(counts)]
+    if not questions:
+        raise SourceError("; ".join(["no judgement gives a question a right document", *all_notes]), path)
     if about == "these-documents":
-        notes.append(JUDGED)
-    return corpus_of(name, cut_all(documents, cut), questions, notes=notes)
+        all_notes.append(JUDGED)
+    return corpus_of(name, cut_all(texts, cut), questions, notes=all_notes)
+
+
+def _text_by_id(documents: Iterable[DocumentRow]) -> dict[str, str]:
+    """Return the title and the text of each document, which may be empty; the rows may be those of several files."""
+    whole = dict[str, str]()
+    for row in documents:
+        if row.id in whole:
+            raise row.error(f"{quoted(row.id)} is already the id of a document", "id")
+        whole[row.id] = f"{row.title} {row.text}".strip()
+    return whole

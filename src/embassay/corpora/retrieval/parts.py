@@ -6,24 +6,20 @@ they are. The texts of the documents are not read; a document is shown by its id
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from embassay.core.errors import SpecError
-from embassay.core.parts import PartDocuments, PartVectors, is_folder_of_parts
-from embassay.core.samples.retrieval import Question
+from embassay.core.parts import PartVectors, is_folder_of_parts
+from embassay.core.samples.retrieval import Question, StoredDocuments
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import About, corpus_of
-from embassay.corpora.retrieval.questions import NEEDED, possible_ids, read_questions
+from embassay.corpora.retrieval.questions import NEEDED, read_questions
 
 SHAPE = "retrieval"
 PRIORITY = 5
 """Tried before the loaders of folders of texts."""
 
 
-def recognises_folder(path: Path) -> bool:
-    """Return whether a folder has a manifest of parts."""
-    return is_folder_of_parts(path)
+recognises_folder = is_folder_of_parts
 
 
 def load(
@@ -58,10 +54,7 @@ def load(
     """
     if not questions:
         raise SpecError(f"corpus {source!r}: a folder of 'embassay encode' needs {NEEDED}")
-    documents = PartDocuments(PartVectors(source_path(source)))
-    table = source_path(questions)
-    # The ids of all documents may not fit into memory; those that the questions may name do.
-    places = documents.places(possible_ids(table, document))
-    samples, columns = read_questions(table, places, question, document, about)
+    vectors = PartVectors(source_path(source))
+    samples, columns = read_questions(source_path(questions), vectors.rows_of, question, document, about)
     notes = ["documents: the rows of a folder of vectors, shown by their ids; their texts are not read", columns]
-    return corpus_of(name, documents, samples, notes=notes)
+    return corpus_of(name, StoredDocuments(vectors), samples, notes=notes)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated
 from unicodedata import normalize
@@ -57,42 +55,9 @@ class QuestionRow(Row):
         return [cell, by_semicolon, [part for part in re.split(r"[;\s]+", cell[0]) if part]]
 
 
-@dataclass(frozen=True)
-class KnownIds:
-    """The ids of documents; one may be written with its suffix, and composed or decomposed (NFC, NFD)."""
-
-    ids: Collection[str]
-
-    def of(self, name: str) -> str:
-        """Return the id of the document that a name means; empty if there is none."""
-        # In a folder a document's id is its path without the suffix.
-        for candidate in (name, without_suffix(name)):
-            if candidate in self.ids:
-                return candidate
-        # macOS decomposes the names of files.
-        return "" if name.isascii() else self._composed.get(normalize("NFC", without_suffix(name)), "")
-
-    @cached_property
-    def _composed(self) -> dict[str, str]:
-        return {normalize("NFC", key): key for key in self.ids if not key.isascii()}
-
-
-def possible_ids(path: Path, document: str) -> set[str]:
-    """Return every text in the column of right documents that may be an id: cells, and their parts.
-
-    Parameters
-    ----------
-    document
-        The name of the column, if it is not recognised.
-    """
-    rows = read_table(path).select(QuestionRow, "{}=", document=document)
-    names = {name for row in rows for reading in row.readings() for name in reading}
-    return names | {without_suffix(name) for name in names}
-
-
 def read_questions(
     path: Path,
-    documents: Collection[str],
+    ids_among: Callable[[Collection[str]], Collection[str]],
     question: str,
     document: str,
     about: About,
@@ -103,8 +68,8 @@ def read_questions(
 
     Parameters
     ----------
-    documents
-        The ids of the documents.
+    ids_among
+        Returns the ids of the documents, at least those among some names: there may be too many for the memory.
     question, document
         The column names, if they are not recognised.
 
@@ -113,33 +78,38 @@ def read_questions(
     SourceError
         With file, line and column, for missing columns, unknown documents, and a table without questions.
     """
-    selection = read_table(path).select(QuestionRow, "{}=", question=question, document=document)
-    known = KnownIds(documents)
+    selection = read_table(path).select(QuestionRow, question=question, document=document)
+    rows = list(selection)
+    names = {name for row in rows for reading in row.readings() for name in reading}
+    ids = ids_among(names | set(map(without_suffix, names)))
+    # macOS decomposes the names of files.
+    composed = {normalize("NFC", key): key for key in ids if not key.isascii()}
+
+    def id_of(name: str) -> str:
+        # In a folder a document's id is its path without the suffix.
+        stem = without_suffix(name)
+        forms = (name, stem, composed.get(normalize("NFC", stem), ""))
+        return next((form for form in forms if form in ids), "")
+
     first_rows: dict[str, QuestionRow] = {}
     right: dict[str, dict[str, None]] = {}
     unknown = list[tuple[int | None, str]]()
-    for row in selection:
+    for row in rows:
         if "id" in selection.names and not row.id:
             raise row.error("missing; if some questions have an id, all need one", "id")
         first = first_rows.setdefault(row.key, row)
         if first.question != row.question:
             problem = f"{quoted(row.key)} has another question on line {first.line}; one id must have one question"
             raise row.error(problem, "id")
-        names = _right(row, known)
-        unknown += [(row.line, name) for name in names if not known.of(name)]
-        right.setdefault(row.key, {}).update(dict.fromkeys(map(known.of, names)))
+        readings = row.readings()
+        # The first reading that names documents: all of them, or, between spaces, any.
+        complete = (reading for reading in readings if reading and all(map(id_of, reading)))
+        reading = next(complete, readings[-1] if any(map(id_of, readings[-1])) else readings[0])
+        unknown += [(row.line, name) for name in reading if not id_of(name)]
+        right.setdefault(row.key, {}).update(dict.fromkeys(map(id_of, reading)))
     if unknown:
-        raise unknown_documents(path, selection.names["document"], unknown, documents)
+        raise unknown_documents(path, selection.names["document"], unknown, ids)
     samples = [
-        Question(key, first_rows[key].question, tuple(ids), units=units(ids, about)) for key, ids in right.items()
+        Question(key, first_rows[key].question, tuple(keys), units=units(keys, about)) for key, keys in right.items()
     ]
     return tuple(samples), selection.note.replace("columns", "columns of the questions")
-
-
-def _right(row: QuestionRow, known: KnownIds) -> list[str]:
-    """Return the ids in a cell, in the first reading that names documents: all of them, or, between spaces, any."""
-    readings = row.readings()
-    for reading in readings:
-        if reading and all(map(known.of, reading)):
-            return reading
-    return readings[-1] if any(map(known.of, readings[-1])) else readings[0]

@@ -7,20 +7,18 @@ list of them, a split (train or test), an answer and a source.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from embassay.core.errors import SourceError, listed, quoted
+from embassay.core.errors import SourceError, listed
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import has_columns, json_lines
 from embassay.core.tables.rows import Key, Row, Text, checked
 from embassay.core.types import Corpus
-from embassay.corpora.retrieval.corpus import corpus_of, unknown_documents
+from embassay.corpora.retrieval.corpus import corpus_of, sound
 
 SHAPE = "retrieval"
 recognises = has_columns("document", "passages", least=2)
@@ -66,65 +64,28 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
         With file, line and field, for a line that is neither, and for questions with unknown documents.
     """
     path = Path(source)
-    documents, lines = _read(path)
-    unknown = [(line.line, key) for line in lines.values() for key in line.right if key not in documents]
-    if unknown:
-        raise unknown_documents(path, "right", unknown, documents)
-    chosen = [line for line in lines.values() if split in ("all", line.split)]
-    if not chosen:
-        raise SourceError(
-            f"no question has the split {split!r}; found {listed(line.split for line in lines.values())}", path
-        )
-    unit_of = {key: document.unit or f"document:{key}" for key, document in documents.items()}
-    questions = []
-    for line in chosen:
-        # Without units, those of its right documents.
-        units = line.unit if line.unit is not None else dict.fromkeys(unit_of[key] for key in line.right)
-        questions.append(Question(line.key, line.question, tuple(line.right), line.gains, tuple(units)))
-    notes = []
-    splits = Counter(line.split for line in lines.values())
-    counts = [f"{name} {splits[name]:,}" for name in ("train", "test") if splits[name]]
-    if counts:
-        without = f", {splits['']:,} without a split" if splits[""] else ""
-        selects = f"; split={split} selects {counted(len(chosen), 'question')}" if split != "all" else ""
-        notes.append(f"splits: {', '.join(counts)}{without}{selects}")
-    all_documents = [Document(key, tuple(row.passages), row.shared) for key, row in documents.items()]
-    return replace(corpus_of(name, all_documents, questions, notes=notes), source=_sources(chosen))
-
-
-def _read(path: Path) -> tuple[dict[str, DocumentLine], dict[str, QuestionLine]]:
-    """Return the documents and the questions of a file by their ids."""
-    documents: dict[str, DocumentLine] = {}
-    lines: dict[str, QuestionLine] = {}
+    documents, lines = list[DocumentLine](), list[QuestionLine]()
     for number, values in json_lines(path):
         # A line with a question is a question, any other a document.
         if "question" in values:
-            line = checked(QuestionLine, values, path, number)
-            line.key = line.id or str(number - 1)
-            if line.key in lines:
-                raise line.error(f"{quoted(line.key)} is already used on line {lines[line.key].line}", "id")
-            if len(set(line.right)) < len(line.right):
-                raise line.error("a document appears twice", "right")
-            if line.gains and len(line.gains) != len(line.right):
-                raise line.error("must be a list with a number for each right document", "gains")
-            lines[line.key] = line
+            lines.append(checked(QuestionLine, values, path, number, number=number - 1))
         else:
-            document = checked(DocumentLine, values, path, number)
-            if document.document in documents:
-                raise document.error(f"{quoted(document.document)} is already used", "document")
-            documents[document.document] = document
+            documents.append(checked(DocumentLine, values, path, number))
     if not documents or not lines:
         raise SourceError(f"the file has no {'questions' if documents else 'documents'}", path)
-    return documents, lines
-
-
-def _sources(lines: Sequence[QuestionLine]) -> str:
-    """Return how the questions were made, such as ``headings 120, cloze 80``: the most frequent source first.
-
-    If all questions have the same source, its name stands alone. Questions without a source are not counted.
-    """
-    number_of = Counter(line.source for line in lines if line.source)
-    if list(number_of.values()) == [len(lines)]:
-        return lines[0].source
-    most_frequent_first = sorted(number_of.items(), key=lambda entry: (-entry[1], entry[0]))
-    return ", ".join(f"{source} {number:,}" for source, number in most_frequent_first)
+    splits = Counter(line.split for line in lines)
+    chosen = [line for line in lines if split in ("all", line.split)]
+    if not chosen:
+        raise SourceError(f"no question has the split {split!r}; found {listed(splits)}", path)
+    unit_of = {row.document: row.unit or f"document:{row.document}" for row in documents}
+    questions = []
+    for line in chosen:
+        # Without units, those of its right documents.
+        units = line.unit if line.unit is not None else dict.fromkeys(unit_of.get(key, key) for key in line.right)
+        questions.append(Question(line.key, line.question, tuple(line.right), line.gains, tuple(units)))
+    notes = [f"split {name}: {counted(number, 'question')}" for name, number in sorted(splits.items()) if name]
+    # Each source once, in order.
+    sources = ", ".join(dict.fromkeys(line.source for line in chosen if line.source))
+    all_documents = [Document(row.document, tuple(row.passages), row.shared) for row in documents]
+    corpus = corpus_of(name, all_documents, questions, notes=notes, source=sources)
+    return sound(corpus, path)

@@ -8,13 +8,13 @@ what is unanswerable, whatever answers stand beside it.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import SourceError, SpecError, quoted
+from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
@@ -22,24 +22,10 @@ from embassay.core.types import Corpus
 from embassay.corpora.io import passages
 from embassay.corpora.io.squad import Answer, Paragraph, is_squad
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
-from embassay.corpora.retrieval.corpus import corpus_of, left_out
+from embassay.corpora.retrieval.corpus import corpus_of, notes_on, sound
 
 SHAPE = "retrieval"
 recognises = is_squad
-NOTES = {
-    "moved": (
-        "answer is not at its offset: located by its text, which occurs once",
-        "answers are not at their offsets: located by their texts, which occur once",
-    ),
-    "astray": (
-        "answer left out: empty, or not at its offset and not exactly once elsewhere in its context",
-        "answers left out: empty, or not at their offset and not exactly once elsewhere in their context",
-    ),
-    "unanswered": (
-        "question left out: no answer can be located",
-        "questions left out: no answer can be located",
-    ),
-}
 
 
 def load(
@@ -94,8 +80,7 @@ def load(
     articles = {paragraph.article for paragraph in chosen}
     counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
     notes += [counts, f"documents: {documents}", *notes_on_answers]
-    corpus = corpus_of(name, read, questions, notes=notes)
-    return replace(corpus, document_noun=documents.removesuffix("s"))
+    return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
 
 
 def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Paragraph]:
@@ -116,9 +101,8 @@ def _read(
     cut
         Returns the sentences of a paragraph; None if paragraphs are searched.
     """
-    documents, questions, seen = list[Document](), list[Question](), set[str]()
-    # The places of what had to be assumed.
-    assumed: dict[str, list[str]] = {kind: [] for kind in NOTES}
+    documents, questions = list[Document](), list[Question]()
+    counts = Counter[tuple[str, str]]()
     for paragraph in paragraphs:
         pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
         if cut:
@@ -126,36 +110,35 @@ def _read(
             ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
         documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
         starts = [start for start, _ in pieces]
-        for number, asked in enumerate(paragraph.questions):
-            place = f"{paragraph.place}.qas[{number}]"
-            if asked.id in seen:
-                raise SourceError(f"another question has the id {quoted(asked.id)}", path, None, place)
-            seen.add(asked.id)
+        for asked in paragraph.questions:
             offsets = []
-            for answer_number, answer in enumerate(asked.answers):
-                offset, kind = _located(answer, paragraph.text)
-                if kind:
-                    assumed[kind].append(f"{place}.answers[{answer_number}]")
-                if kind != "astray":
-                    offsets.append(offset)
+            for answer in () if asked.is_impossible else asked.answers:
+                offset = _offset(answer, paragraph.text)
+                if offset is None:
+                    counts["answer", "left out: empty, or not exactly once in the context"] += 1
+                    continue
+                counts["answer", "not at the offset: located by the text, which occurs once"] += (
+                    offset != answer.answer_start
+                )
+                # Its first letter counts.
+                offsets.append(offset + len(answer.text) - len(answer.text.lstrip()))
             # In the order of the text. A sentence is right if an answer begins in it.
             right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in sorted(offsets))
             if right or asked.is_impossible:
                 questions.append(Question(asked.id, asked.question, tuple(right), units=(paragraph.article,)))
             else:
-                assumed["unanswered"].append(place)
+                counts["question", "left out: no answer can be located"] += 1
     if not questions:
         raise SourceError("the file has no usable question", path)
-    return documents, questions, [note for kind, nouns in NOTES.items() for note in left_out(assumed[kind], *nouns)]
+    return documents, questions, notes_on(counts)
 
 
-def _located(answer: Answer, context: str) -> tuple[int, str]:
-    """Return the position of an answer's first letter, and ``moved`` or ``astray`` if its offset is wrong."""
+def _offset(answer: Answer, context: str) -> int | None:
+    """Return where an answer is in its context: at its offset, else where its text occurs once; None if nowhere."""
     text, start = answer.text, answer.answer_start
-    kind = ""
+    if not text.strip():
+        return None
     # A negative index would count from the end.
-    if start < 0 or not context.startswith(text, start):
-        start, kind = context.find(text), "moved"
-        if context.count(text) != 1:
-            kind = "astray"
-    return start + len(text) - len(text.lstrip()), kind if text.strip() else "astray"
+    if start >= 0 and context.startswith(text, start):
+        return start
+    return context.find(text) if context.count(text) == 1 else None

@@ -6,21 +6,32 @@ lines of query, 0, document and grade in a file whose name has ``qrels``; a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import Annotated
 
-from embassay.core.errors import SourceError, listed, quoted
+from pydantic import AfterValidator
+
+from embassay.core.errors import SourceError, listed
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.records import delimited
+from embassay.core.tables.records import Record, Table, delimited
+from embassay.core.tables.rows import R, Text
 from embassay.core.types import Corpus
-from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.folders import entries, files_in
 from embassay.corpora.io.passages import Cutter, collapsed
 from embassay.corpora.retrieval.corpus import About
-from embassay.corpora.retrieval.judgements import judged_corpus
+from embassay.corpora.retrieval.judgements import DocumentRow, QueryRow, judged_corpus
 
 SHAPE = "retrieval"
 TABLE = ".tsv"
 NAMES = ("of judgements, with 'qrels' in its name", "of topics, with 'topics' or 'queries' in its name")
+
+
+class Topic(QueryRow):
+    """A topic, with single spaces."""
+
+    text: Annotated[Text, AfterValidator(collapsed)]
 
 
 def recognises_folder(path: Path) -> bool:
@@ -36,7 +47,6 @@ def load(
     about: About = "these-documents",
     passages: str = "document",
     language: str = "en",
-    follow_links: bool = False,
 ) -> Corpus[Question]:
     """Read a folder in TREC's format.
 
@@ -51,8 +61,6 @@ def load(
         ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     language
         The language whose rules decide where a sentence ends.
-    follow_links
-        Follow symbolic links in the folder; otherwise they are left out.
 
     Raises
     ------
@@ -61,27 +69,15 @@ def load(
     """
     path = Path(source)
     cut = Cutter(passages, language)
-    listing = Listing(follow_links)
-    files = sorted(listing.files(path))
-    judged, topics = (
-        _only(those, path, what, listing)
-        for those, what in zip(judgements_and_topics(file for file in files if file.parent == path), NAMES, strict=True)
-    )
-    queries = {key: collapsed(text) for key, (text, _) in _texts([topics]).items()}
-    if not all(queries.values()):
-        raise SourceError(
-            "has a topic without a text", topics, None, listed(key for key in queries if not queries[key])
-        )
-    tables = [file for file in files if file.suffix.lower() == TABLE and file not in (judged, topics)]
-    notes = (f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}", *listing.notes())
-    return judged_corpus(name, judged, queries, _texts(tables), cut, about, notes)
-
-
-def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:
-    """Return the only file of a kind, or raise SourceError."""
-    if len(files) != 1:
-        raise SourceError(f"needs one file {what}; found {listed(f.name for f in files)}{listing.hint()}", path)
-    return files[0]
+    found = judgements_and_topics(entries(path))
+    for files, what in zip(found, NAMES, strict=True):
+        if len(files) != 1:
+            raise SourceError(f"needs one file {what}; found {listed(file.name for file in files)}", path)
+    (judged,), (topics,) = found
+    tables = [file for file in files_in(path, follow_links=True) if file.suffix.lower() == TABLE]
+    documents = chain.from_iterable(_rows(file, DocumentRow) for file in tables if file not in (judged, topics))
+    notes = (f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}",)
+    return judged_corpus(name, judged, _rows(topics, Topic), documents, cut, about, notes)
 
 
 def judgements_and_topics(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
@@ -96,21 +92,13 @@ def judgements_and_topics(files: Iterable[Path]) -> tuple[list[Path], list[Path]
     return judgements, topics
 
 
-def _texts(files: Iterable[Path]) -> dict[str, tuple[str, str]]:
-    """Return the text, which may be empty, and the place of each id in lines of id, tab, text; more tabs are spaces.
+def _rows(path: Path, model: type[R]) -> Iterable[R]:
+    """Return the rows of lines of id, tab, text; more tabs are spaces."""
 
-    Raises
-    ------
-    SourceError
-        With file and line, for a line without an id or a tab, and for an id that an earlier line has.
-    """
-    read: dict[str, tuple[str, str]] = {}
-    for file in files:
-        for line, (cell, *cells) in delimited(file):
-            key = cell.strip()
-            if not cells or not key:
-                raise SourceError("must be an id, a tab and a text", file, line)
-            if key in read:
-                raise SourceError(f"{quoted(key)} is already used on {read[key][1]}", file, line, "id")
-            read[key] = " ".join(cells).strip(), f"line {line} of {file.name}"
-    return read
+    def records(_: object) -> Iterator[Record]:
+        for line, (key, *texts) in delimited(path):
+            if not texts:
+                raise SourceError("must be an id, a tab and a text", path, line)
+            yield line, {"_id": key, "text": " ".join(texts)}
+
+    return Table(path, ("_id", "text"), 1, records).select(model)

@@ -207,6 +207,7 @@ class Metric:
             self.style,
             says=self.says,
             level=self.level,
+            margin=self.margin or 0.0,
         )
 
     @property

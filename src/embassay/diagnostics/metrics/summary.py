@@ -33,10 +33,10 @@ from embassay.core.result import (
 from embassay.core.types import Draws, ItemScores
 from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric
 from embassay.diagnostics.metrics.scoreboard import AnyView, pool_of, roles_of, without_baselines
-from embassay.diagnostics.metrics.verdict import Headline, ranked
+from embassay.diagnostics.metrics.verdict import Headline, effective_items, ranked, with_precision
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
 from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import METHOD, PairedDifference, Roles, compare_means
+from embassay.stats.families import Roles, compare_means
 from embassay.stats.folds import shares_over_folds
 from embassay.stats.labels import Labels
 from embassay.stats.resample import ABSENT, means
@@ -327,16 +327,25 @@ class Figures(Generic[AnyView]):
 
     # Comparisons and ranks
 
-    def differences(self, figure: Figure[AnyView], draws: Draws, *, all_pairs: bool) -> tuple[PairedDifference, ...]:
+    def key_of(self, figure: Figure[AnyView]) -> MetricKey:
+        """Return the key of a figure with diagnostic, corpus and similarity function."""
+        scores = self.views[0].scores
+        function = figure.key.similarity_function or scores.similarity_function
+        place = {"diagnostic": scores.origin.diagnostic, "corpus": scores.origin.corpus}
+        return replace(figure.key, similarity_function=function, **place)
+
+    def differences(self, figure: Figure[AnyView], draws: Draws, *, all_pairs: bool) -> tuple[Comparison, ...]:
         """Return the paired differences of the encoders in one figure, each pair once."""
-        metric, roles, stream = figure.metric, replace(self.roles, all_pairs=all_pairs), self.views[0].stream
+        key, metric, stream = self.key_of(figure), figure.metric, self.views[0].stream
+        roles = replace(self.roles, all_pairs=all_pairs)
         if metric.kind == "correlation":
             x = self._against(metric)
             if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
                 return ()
             kind = _correlation_of(metric)
-            return compare_correlations(x, self.values(figure), self.labels(), kind, roles, draws, *stream)
+            return compare_correlations(key, x, self.values(figure), self.labels(), kind, roles, draws, *stream)
         return compare_means(
+            key,
             self.defined(figure),
             self.labels(self.present(figure)),
             roles,
@@ -371,9 +380,7 @@ class Figures(Generic[AnyView]):
         rows = self.rows(draws) if rows is None else rows
         headline, first = self.headline_figure, self.views[0].scores
         verdict = Verdict(
-            first.origin.diagnostic,
-            first.origin.corpus,
-            "",
+            MetricKey("", diagnostic=first.origin.diagnostic, corpus=first.origin.corpus),
             items=len(first.unit),
             units=self.labels().sets,
             candidates=self.roles.candidates,
@@ -385,18 +392,16 @@ class Figures(Generic[AnyView]):
         comparisons = list[Comparison]()
         for figure in sorted(compared, key=lambda figure: not figure.metric.headline):
             differences = self.differences(figure, draws, all_pairs=on_request)
-            of_figure = figure.key
-            if not of_figure.similarity_function:
-                of_figure = replace(of_figure, similarity_function=first.similarity_function)
-            of_figure = replace(of_figure, diagnostic=first.origin.diagnostic, corpus=first.origin.corpus)
-            comparisons += [_comparison(of_figure, pair) for pair in differences]
             if figure is headline:
                 metric = figure.metric
                 chance = metric.chance(self.views[0]) if callable(metric.chance) else metric.chance
-                verdict = replace(verdict, similarity_function=first.similarity_function, chance=chance)
                 values = self._headline(figure)
+                number = effective_items(values, self.roles)
+                differences = with_precision(differences, values, number)
+                verdict = replace(verdict, key=self.key_of(figure), chance=chance, effective_items=number)
                 of_rows, is_right = rows_of(values.key, rows), metric.undefined_is_wrong
                 verdict = ranked(verdict, self.roles, values, of_rows, differences, is_ranking_of_right=is_right)
+            comparisons += differences
         return MetricSummary(draws, rows, comparisons, verdict)
 
     # Item values
@@ -495,28 +500,6 @@ class Figures(Generic[AnyView]):
 def _correlation_of(metric: Metric) -> Kind:
     """Return which correlation a metric of that kind is."""
     return cast(Kind, metric.correlation)
-
-
-def _comparison(key: MetricKey, pair: PairedDifference) -> Comparison:
-    """Return the comparison of a pair on one metric."""
-    return Comparison(
-        **vars(key),
-        a=pair.a,
-        b=pair.b,
-        difference=pair.difference,
-        low=pair.low,
-        high=pair.high,
-        p=pair.p,
-        p_holm=pair.p_adjusted,
-        pairs_in_family=pair.tests,
-        items=pair.items,
-        units=pair.units,
-        family=pair.family,
-        step=pair.step.kind if pair.step else "",
-        p_method=None if pair.p is None else METHOD,
-        won=pair.won,
-        lost=pair.lost,
-    )
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import MAX_UNDEFINED, Difference, Row, Verdict
-from embassay.stats.best import Standings
+from embassay.core.result import MAX_UNDEFINED, Comparison, Row, Standings, Verdict
 from embassay.stats.detectable import Precision
-from embassay.stats.families import PairedDifference, Roles
+from embassay.stats.families import Roles
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.units import Floats, Ints
 
@@ -53,11 +52,11 @@ def ranked(
     roles: Roles,
     headline: Headline,
     rows: Mapping[str, Row],
-    differences: Sequence[PairedDifference],
+    differences: Sequence[Comparison],
     *,
     is_ranking_of_right: bool,
 ) -> Verdict:
-    """Return a verdict with which systems may be the best on the headline, and what pairs differ by.
+    """Return a verdict with which systems may be the best on the headline.
 
     Parameters
     ----------
@@ -78,32 +77,40 @@ def ranked(
         reason = f"no candidate is defined for {1 - MAX_UNDEFINED:.0%} of the items"
     elif headline.labels.too_few:
         reason = headline.labels.too_few.partition(": ")[2]
-    standings = Standings() if reason else Standings.of(competing, differences)
-    number = _effective_items(headline, roles.base_systems)
     undefined_as_wrong = {}
     if is_ranking_of_right:
         undefined_as_wrong = _undefined_as_wrong({name: headline.values[name] for name in roles.candidates})
     return replace(
         verdict,
-        metric=headline.key.metric,
-        subset=headline.key.subset,
-        condition=headline.key.condition,
         # Of equal values, the one named first comes first.
         candidates=tuple(sorted((n for n in roles.candidates if n in values), key=lambda name: -values[name])),
-        undefined=tuple(name for name in roles.candidates if name not in values),
-        best_set=standings.may_be_best,
-        out=dict(standings.out),
-        undecided=standings.undecided,
-        rank_low=dict(standings.rank_low),
-        rank_high=dict(standings.rank_high),
+        best_set=() if reason else Standings.of(competing, differences).may_be_best,
         left_out=left_out,
         undefined_as_wrong=undefined_as_wrong,
         reason=reason,
-        differences=tuple(_difference(pair, headline, number) for pair in differences),
-        effective_items=number,
-        leader="Best" if is_ranking_of_right else "Highest",
-        margin=headline.margin,
     )
+
+
+def with_precision(pairs: Sequence[Comparison], headline: Headline, number: float | None) -> tuple[Comparison, ...]:
+    """Return what pairs differ by on the headline, with the difference that could be detected.
+
+    Parameters
+    ----------
+    number
+        See :func:`effective_items`.
+    """
+    rows = list[Comparison]()
+    for pair in pairs:
+        precision = None
+        if pair.p is not None:
+            differences = headline.values[pair.a] - headline.values[pair.b]
+            precision = Precision.of(differences, headline.labels, number, pair.pairs_in_family)
+        if precision is not None:
+            target, needed = precision.next_target(headline.margin)
+            smallest = precision.smallest_difference
+            pair = replace(pair, smallest_difference=smallest, target=target, items_needed=needed)
+        rows.append(pair)
+    return tuple(rows)
 
 
 def _often_undefined(values: Mapping[str, Floats], names: Sequence[str]) -> list[str]:
@@ -114,11 +121,11 @@ def _often_undefined(values: Mapping[str, Floats], names: Sequence[str]) -> list
     return [name for name, of_name in undefined.items() if (of_name & ~for_all).sum() > MAX_UNDEFINED * possible]
 
 
-def _effective_items(headline: Headline, base_systems: Sequence[str]) -> float | None:
+def effective_items(headline: Headline, roles: Roles) -> float | None:
     """Return n* of the headline; None where its values are not known to lie in [0, 1]."""
     if not headline.is_bounded or not headline.labels.items:
         return None
-    pool = [headline.values[name] for name in base_systems if name in headline.values]
+    pool = [headline.values[name] for name in roles.base_systems if name in headline.values]
     return effective_number(headline.labels, pool, of_shares=headline.of_shares)
 
 
@@ -128,30 +135,3 @@ def _undefined_as_wrong(values: Mapping[str, Floats]) -> dict[str, float]:
     if not defined_for_any.any():
         return {}
     return {name: float(np.nan_to_num(items[defined_for_any]).mean()) for name, items in values.items()}
-
-
-def _difference(pair: PairedDifference, headline: Headline, number: float | None) -> Difference:
-    """Return a pair as a verdict has it, with the difference that could be detected."""
-    smallest, target, needed = None, None, None
-    if pair.p is not None:
-        differences = headline.values[pair.a] - headline.values[pair.b]
-        precision = Precision.of(differences, headline.labels, number, pair.tests)
-        if precision is not None:
-            smallest = precision.smallest_difference
-            target, needed = precision.next_target(headline.margin)
-    return Difference(
-        pair.family,
-        pair.a,
-        pair.b,
-        pair.difference,
-        pair.low,
-        pair.high,
-        pair.p_adjusted,
-        won=pair.won,
-        tied=pair.items - pair.won - pair.lost,
-        lost=pair.lost,
-        smallest_difference=smallest,
-        target=target,
-        items_needed=needed,
-        step=pair.step.kind if pair.step else "",
-    )

@@ -60,8 +60,8 @@ class PartsEncoder(BaseEncoder):
         """
         if documents.fingerprint != self.vectors.manifest.texts_fingerprint:
             raise EncoderError(
-                f"{self.vectors.folder} was made of other texts than {documents.path}; encode the same files, in the "
-                "same order"
+                f"{self.vectors.folder} was made of other texts than {documents.vectors.folder}; encode the same "
+                "files, in the same order"
             )
         return self.vectors
 

@@ -21,15 +21,17 @@ from embassay.core.formatting import (
 )
 from embassay.core.layout import Column, Format
 from embassay.core.result import (
+    Comparison,
     CorpusRecord,
-    Difference,
     EncoderRecord,
     Finding,
     Result,
     Row,
     Screening,
     Verdict,
+    between,
     record_of,
+    worse_systems,
 )
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.reports.findings import templates
@@ -108,6 +110,17 @@ class Decision:
         """By encoder the row of the metric that encoders are ranked by."""
         return self.result.headline(self.verdict)
 
+    @cached_property
+    def pairs(self) -> tuple[Comparison, ...]:
+        """What pairs of encoders differ by on the headline."""
+        return self.result.differences(self.verdict)
+
+    @cached_property
+    def undefined(self) -> list[str]:
+        """The candidates without a value."""
+        encoders = [name for name, one in self.encoders.items() if not one.baseline and not one.is_chance]
+        return [name for name in encoders if name in self.rows and self.rows[name].value is None]
+
     @property
     def difference_style(self) -> Format:
         """The format of a difference of two headline values."""
@@ -121,7 +134,7 @@ class Decision:
     @property
     def decides(self) -> bool:
         """Whether a higher value is a reason to choose an encoder: not if a program made the queries."""
-        return self.verdict.leader == "Best" and not self.has_made_queries
+        return self.verdict.is_of_right and not self.has_made_queries
 
     # The choice
 
@@ -131,7 +144,6 @@ class Decision:
 
         An index is chosen for a model, and a copy that lists the same stands for its original.
         """
-        v = self.verdict
         values = dict[str, float]()
         for name in self.to_choose_from:
             row = self.rows.get(name)
@@ -139,14 +151,10 @@ class Decision:
                 values[name] = row.value
         if not values:
             return None
-        worse_than: dict[str, set[str]] = {}
-        for one in v.differences:
-            if one.is_significant and one.difference:
-                winner, loser = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
-                worse_than.setdefault(loser, set()).add(winner)
-        accept = v.margin or 0.0 if self.accept is None else self.accept
+        margin = self.headline.margin
+        accept = margin if self.accept is None else self.accept
         costs = {name: self.cost(name) for name in values}
-        return decide(values, worse_than, costs, accept=accept, far=max(FAR * (v.margin or 0.0), accept))
+        return decide(values, worse_systems(self.pairs), costs, accept=accept, far=max(FAR * margin, accept))
 
     @cached_property
     def to_choose_from(self) -> list[str]:
@@ -219,9 +227,9 @@ class Decision:
         """Return the candidates that a test does not tell from the one to use, without those named instead of it."""
         others = []
         for name in self.to_choose_from:
-            pair = self.verdict.between(name, choice.use)
+            pair = between(self.pairs, name, choice.use)
             # What a set-up adds to what it is derived from has a line of its own.
-            if pair is None or pair.p is None or pair.family == "step":
+            if pair is None or pair.p_holm is None or pair.family == "step":
                 continue
             is_worse = choice.rejected.get(name) is not None
             if not is_worse and name not in choice.others:
@@ -237,7 +245,7 @@ class Decision:
         """Return with what each rejected candidate is compared: the one to use, if that verdict is one against it."""
         compared, undecided = {}, self.undecided_names(choice)
         for name, better in choice.rejected.items():
-            pair = self.verdict.between(name, choice.use)
+            pair = between(self.pairs, name, choice.use)
             is_shown = pair is not None and pair.is_significant
             if name not in undecided:
                 compared[name] = choice.use if better is None or is_shown else better
@@ -247,8 +255,8 @@ class Decision:
         """Write the differences of the first few pairs, and how many more there are."""
         said = []
         for name, other in list(pairs.items())[:MOST_NAMED]:
-            pair = self.verdict.between(name, other)
-            is_tested = pair is not None and pair.p is not None
+            pair = between(self.pairs, name, other)
+            is_tested = pair is not None and pair.p_holm is not None
             text = self.versus(name, other, than=other != choice.use)
             said.append(text if is_tested else text + templates.NOT_TESTED.sentence())
         if len(pairs) > MOST_NAMED:
@@ -257,7 +265,7 @@ class Decision:
 
     def with_difference(self, finding: Finding, name: str, other: str) -> Finding:
         """Return a finding with the figure of a pair, if the two are compared."""
-        pair = self.verdict.between(name, other)
+        pair = between(self.pairs, name, other)
         if pair is None:
             return finding
         counts = {"won": pair.won, "tied": pair.tied, "lost": pair.lost} if self.counts_items else {}
@@ -266,7 +274,7 @@ class Decision:
             value=pair.difference,
             low=pair.low,
             high=pair.high,
-            p=pair.p,
+            p=pair.p_holm,
             counts=counts,
             format=self.difference_style,
         )
@@ -288,10 +296,10 @@ class Decision:
         than
             Whether the other one is named.
         """
-        pair = self.verdict.between(name, other)
+        pair = between(self.pairs, name, other)
         if pair is None:
             value, of_other = self.rows[name].value or 0.0, self.rows[other].value or 0.0
-            pair = Difference("all", name, other, value - of_other)
+            pair = Comparison(**vars(self.verdict.key), a=name, b=other, difference=value - of_other)
         size = pair.difference or 0.0
         style = self.difference_style
         written = number(abs(size), style)
@@ -311,7 +319,7 @@ class Decision:
         """Yield what a fusion, a reranker and other set-ups add, where no other line says it."""
         said = self.said_pairs(choice)
         screened = {one.encoder for one in self.screenings}
-        for one in self.verdict.differences:
+        for one in self.pairs:
             if one.family == "step" and one.a not in screened and frozenset((one.a, one.b)) not in said:
                 found = self.finding(
                     templates.STEP,
@@ -370,10 +378,10 @@ class Decision:
         )
         yield replace(found, value=pair.smallest_difference, format=style)
 
-    def deciding_pair(self, choice: Shortlist) -> Difference | None:
+    def deciding_pair(self, choice: Shortlist) -> Comparison | None:
         """Return the pair that the choice depends on most: with the next best, else the main one, else any."""
-        pairs = [self.verdict.between(choice.use, name) for name in (*choice.others, *choice.rejected)]
-        pairs += [one for one in self.verdict.differences if one.family == "main"] + list(self.verdict.differences)
+        pairs = [between(self.pairs, choice.use, name) for name in (*choice.others, *choice.rejected)]
+        pairs += [*(one for one in self.pairs if one.family == "main"), *self.pairs]
         known = [pair for pair in pairs if pair is not None and pair.smallest_difference is not None]
         return next(iter(known), None)
 
@@ -404,8 +412,8 @@ class Decision:
 
     def without_candidates(self) -> Finding:
         """Return why there is no candidate."""
-        if self.verdict.undefined:
-            return self.finding(templates.UNDEFINED, undefined=self.undefined())
+        if self.undefined:
+            return self.finding(templates.UNDEFINED, undefined=self.said_undefined())
         return self.finding(templates.NO_CANDIDATE if self.result.failed else templates.ONLY_BASELINES)
 
     def same_encoders(self) -> Iterator[Finding]:
@@ -420,19 +428,15 @@ class Decision:
 
     def not_ranked(self) -> Iterator[Finding]:
         """Yield which candidates are not ranked, and why."""
-        if self.verdict.undefined:
-            yield self.finding(templates.NOT_COMPARED, undefined=self.undefined())
+        if self.undefined:
+            yield self.finding(templates.NOT_COMPARED, undefined=self.said_undefined())
         if self.verdict.left_out:
             yield self.finding(templates.OFTEN_UNDEFINED, encoders=names(self.verdict.left_out))
 
-    def undefined(self) -> str:
-        """Name the candidates without a value, with the reasons in brackets."""
-        undefined = self.verdict.undefined
-        rows = [self.rows[name] for name in undefined if name in self.rows]
-        reasons = dict.fromkeys(row.reason for row in rows if row.reason)
-        if not reasons:
-            return names(undefined)
-        return f"{names(undefined)} ({'; '.join(reasons)})"
+    def said_undefined(self) -> str:
+        """Name the candidates without a value, with the reasons in brackets; each such row has one."""
+        reasons = dict.fromkeys(self.rows[name].reason or "" for name in self.undefined)
+        return f"{names(self.undefined)} ({'; '.join(reasons)})"
 
     def undefined_as_wrong(self) -> Iterator[Finding]:
         """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""

@@ -90,7 +90,7 @@ USE = Template(
 USE_NONE = replace(
     USE,
     text="None of them: the highest value is {encoder}. {headline}.",
-    when="the same, where its interval lies wholly below chance",
+    when="in place of the one to use, where its interval lies wholly below chance",
     procedure=INTERVAL,
     title="All are below chance",
 )
@@ -453,12 +453,6 @@ TOO_MANY_ITEMS = replace(
     ENOUGH_ITEMS,
     text="A true difference of {difference} between {a} and {b} needs more than a million times these items.",
     when="the same, out of reach",
-)
-ITEMS_FOR_GATE = Template(
-    "About {more} more {items} bring the margin from {present} down to {target}.",
-    "of each headline that is a share, where the test set cannot rule out that loss yet",
-    LOSS_LIMIT,
-    "limit",
 )
 MEANING_OF_POWER = Template(
     "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure is based on "

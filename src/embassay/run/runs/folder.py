@@ -229,12 +229,11 @@ class GateRecord(TypedDict):
     """What ``embassay bless`` has fixed for each ``embassay check``.
 
     ``pages`` says whether the documents are all there are, or a sample; ``margins`` are those of the user by the name
-    of the metric, and ``default_margins`` those of the headlines (diagnostic, corpus, margin).
+    of the metric.
     """
 
     pages: Literal["given", "sampled"]
     margins: dict[str, float]
-    default_margins: list[tuple[str, str, float]]
 
 
 @OPEN

@@ -3,15 +3,14 @@
 Builders use these names only; the other modules of the package are for each other.
 """
 
-from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
-from embassay.testsets.english.fusion import fuse
-from embassay.testsets.english.parser import pipeline_facts, ready
+from embassay.testsets.english.fusion import Fusion, fuse
+from embassay.testsets.english.parser import pipeline_facts
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
 from embassay.testsets.english.random_words import Vocabulary
 from embassay.testsets.english.replacements import word_lists
-from embassay.testsets.english.selection import named, sentences, unfit
+from embassay.testsets.english.selection import named, unfit
 from embassay.testsets.english.spelling_and_grammar import grammar_checker
 from embassay.testsets.english.typos import common_misspellings, read_misspellings
 from embassay.testsets.english.word_classes import ABBREVIATIONS
@@ -20,6 +19,7 @@ from embassay.testsets.english.words import Tagged, tag
 
 __all__ = [
     "ABBREVIATIONS",
+    "Fusion",
     "Left",
     "Original",
     "Tagged",
@@ -29,7 +29,6 @@ __all__ = [
     "common_misspellings",
     "fuse",
     "grammar_checker",
-    "lowered",
     "named",
     "negated_side",
     "open_wordnet",
@@ -38,8 +37,6 @@ __all__ = [
     "published_quadruples",
     "quadruple",
     "read_misspellings",
-    "ready",
-    "sentences",
     "tag",
     "unfit",
     "with_edits",

@@ -151,19 +151,19 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
         if used[lemma(attempt)] >= quota:
             continue
         try:
-            edits, ways_of_edits = _edits(original, attempt, tools)
+            edits = _edits(original, attempt, tools)
         except Left as problem:
             reason = problem
             continue
         used[lemma(attempt)] += 1
-        for edit, way in ways_of_edits.items():
-            ways[original.id, edit] = way
-        return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), original.unit)
+        ways.update({(original.id, edit): way for edit, (_, way) in edits.items()})
+        texts = tuple((edit, text) for edit, (text, _) in edits.items())
+        return MinimalPairs(original.id, original.tagged.text, texts, original.unit)
     raise reason
 
 
-def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the edits around one word, and how each was made."""
+def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[str, str]]:
+    """Return the edits around one word by their names: (text, how it was made)."""
     tagged, word = original.tagged, original.tagged.words[attempt.choice.index]
     if not all(tools.is_clean(text) for text in attempt.texts):
         raise Left(UNGRAMMATICAL_EDIT)
@@ -173,27 +173,24 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
         raise Left("no misspelling of the word")
     typo, typo_way = misspelling
     synonym, antonym, negation = attempt.texts
-    random_name = "random_mlm" if tools.guess else "random_word"
+    # Unlike with another word, the article before a misspelling is kept.
+    misspelt_text = tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :]
+    random_text = _random(original, attempt, tools, stream)
     edits = {
-        "synonym": synonym,
-        "antonym": antonym,
-        # Unlike with another word, the article before a misspelling is kept.
-        "typo": tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :],
-        random_name: _random(original, attempt, tools, stream),
-        "negation_main": original.main,
+        "synonym": (synonym, LISTED),
+        "antonym": (antonym, LISTED),
+        "typo": (misspelt_text, typo_way),
+        **({"random_mlm": (random_text, MODEL)} if tools.guess else {"random_word": (random_text, WORDS)}),
+        "negation_main": (original.main, "rule"),
     }
     # If the chosen word is the main verb, both negations are one sentence, which is one item.
     if negation != original.main:
-        edits["negation_antonym"] = negation
+        edits["negation_antonym"] = (negation, "rule")
     # HEROS does not have this edit.
     other_number = number(tagged, stream)
     if other_number and tools.is_clean(other_number):
-        edits["number"] = other_number
-    ways = dict.fromkeys(edits, "rule")
-    ways["synonym"] = ways["antonym"] = LISTED
-    ways["typo"] = typo_way
-    ways[random_name] = MODEL if tools.guess else WORDS
-    return edits, ways
+        edits["number"] = (other_number, "rule")
+    return edits
 
 
 def _random(original: Original, attempt: Try, tools: Tools, stream: Generator) -> str:
@@ -201,7 +198,7 @@ def _random(original: Original, attempt: Try, tools: Tools, stream: Generator) -
     tagged, choice = original.tagged, attempt.choice
     word = tagged.words[choice.index]
     if tools.guess:
-        (words,) = tools.guess([(tagged.text[: word.start], tagged.text[word.end :])])
+        words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
     else:
         words = tools.vocabulary.like(tagged, choice.index, stream)
     for text in random_words(tagged, choice, words, tools.lexicon, any_frame=tools.guess is not None):

@@ -63,7 +63,7 @@ def fuse(first: str, second: str) -> Fusion:
     if not groups(a) or not groups(b):
         return Fusion(problem="a sentence without a finite verb")
     # The second sentence loses the capital of its first word, which must not be a name.
-    second_in_lower_case = lowered(second, first)
+    second_in_lower_case = lowered(b, first)
     if second_in_lower_case is None:
         return Fusion(problem="a first word that may be a name")
     joint = ", and "

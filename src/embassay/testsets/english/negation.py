@@ -17,10 +17,6 @@ from embassay.testsets.options import Auxiliary
 
 # --- Negating a verb group ---
 
-SAID_BY_THE_WAY = wordset("guess figure presume suppose reckon bet")
-"""Verbs of asides such as ``I guess``, which are not negated."""
-IN_SET_PHRASES = wordset("got better rather as")
-"""Words after an auxiliary that is not negated: ``have got to``, ``had better``, ``might as well``."""
 ALL = wordset("everyone everybody everything all each both either anyone anybody anything any")
 """Subjects after which ``not`` would deny the metric instead of the verb."""
 WRITTEN_IN_FULL = {"'ll": "will", "'ve": "have", "'d": "had"}
@@ -72,16 +68,11 @@ def _is_auxiliary(words: Words, group: VerbGroup) -> bool:
 
 
 def _cannot_be_negated(words: Words, group: VerbGroup) -> bool:
-    """Return whether a verb group is a question or a set phrase, or has a subject that does not allow ``not``."""
-    first, subject = words[group.first].lowercase, subject_of(words, group.last)
-    if first == "let" or words[group.last].lemma in SAID_BY_THE_WAY:
-        return True
-    if first in MODALS | HAVE:
-        next_words = {word.lowercase for word in words[group.first + 1 : group.first + 3]}
-        if not next_words.isdisjoint(IN_SET_PHRASES):
-            return True
+    """Return whether a verb group is a question, begins with ``let``, or has a subject that does not allow ``not``."""
+    subject = subject_of(words, group.last)
     # As in a question or a wish, the subject follows.
-    return subject is not None and (subject > group.first or words[subject].lowercase in ALL)
+    has_odd_subject = subject is not None and (subject > group.first or words[subject].lowercase in ALL)
+    return has_odd_subject or words[group.first].lowercase == "let"
 
 
 def _not_after_auxiliary(words: Words, auxiliary: int, contracted: bool) -> Splice:

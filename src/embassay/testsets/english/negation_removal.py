@@ -10,12 +10,10 @@ from itertools import pairwise
 
 from embassay.testsets.english.negators import FOCUS, POLAR
 from embassay.testsets.english.syntax import VerbGroup
-from embassay.testsets.english.word_classes import AUXILIARIES, DO, wordset
+from embassay.testsets.english.word_classes import AUXILIARIES, DO
 from embassay.testsets.english.words import Splice, Tagged, Words, inflected, spliced
 from embassay.testsets.options import Auxiliary
 
-IDIOMS = wordset("help stand wait care imagine afford seem dare need bear bothered agree")
-"""Verbs with a special meaning after ``can't`` or ``couldn't`` (``can't wait``)."""
 FULL = {"ca": "can", "wo": "will", "sha": "shall"}
 """The first part of a contraction with ``n't``, and the word that it stands for."""
 
@@ -26,7 +24,7 @@ def unnegated(tagged: Tagged, group: VerbGroup, auxiliary: Auxiliary) -> str | N
     Returns
     -------
     The sentence without it. None if the group is not negated, or if the sentence would not be correct English without
-    the negation (``at all``, ``yet``, ``can't wait``).
+    the negation (``at all``, ``yet``).
     """
     words, negator = tagged.words, group.negator
     if negator is None:
@@ -34,12 +32,8 @@ def unnegated(tagged: Tagged, group: VerbGroup, auxiliary: Auxiliary) -> str | N
     if words[negator].lowercase == "no":
         # "No longer".
         return spliced(tagged.text, [(words[negator].start, words[negator + 1].end, "")])
-    if _needs_negation(words, negator):
-        return None
-    splices = _removal(words, group, auxiliary)
-    if splices is None:
-        return None
-    return spliced(tagged.text, splices)
+    splices = None if _needs_negation(words, negator) else _removal(words, group, auxiliary)
+    return None if splices is None else spliced(tagged.text, splices)
 
 
 def _needs_negation(words: Words, negator: int) -> bool:
@@ -60,9 +54,8 @@ def _removal(words: Words, group: VerbGroup, kept: Auxiliary) -> list[Splice] | 
     """Return the changes that remove the negator of a group, and the ``do`` that it needed; None in doubtful cases."""
     auxiliary, negator = words[group.first], words[group.negator or 0]
     deletion = (negator.start, negator.end, "")
-    is_idiom = auxiliary.lowercase in ("ca", "can", "could") and words[group.last].lemma in IDIOMS
     # "Ain't" is "is not", "are not" or "have not".
-    if is_idiom or auxiliary.lowercase == "ai":
+    if auxiliary.lowercase == "ai":
         return None
     if auxiliary.lowercase in FULL:
         return [(auxiliary.start, auxiliary.end, FULL[auxiliary.lowercase]), deletion]

@@ -165,11 +165,6 @@ TIMES = wordset(
     "now today here there anyway then tonight tomorrow yesterday right this that week year month morning evening time "
     "at the moment these days either lately recently"
 ) - {"either"}
-BARE = wordset(
-    "right open closed shut dead alive awake asleep clean dirty expensive cheap simple complex wise true false able "
-    "unable hard likely unlikely"
-)
-"""Adjectives that are followed only by a time, a place or an infinitive."""
 PREPOSITIONS = frozenset({"in", "on", "at", "for", "with", "about", "from", "during", "inside", "outside", "near"})
 OF = wordset("aware unaware capable incapable worthy unworthy typical atypical certain uncertain conscious unconscious")
 NO_PREPOSITION = wordset(
@@ -241,10 +236,10 @@ def unfit_after_adjective(rest: Words, adjective: str) -> str:
     if lows[0] == "to":
         is_infinitive = rest[-1] != rest[0] and rest[1].tag == "VB" and lows[1] not in IDIOMATIC_INFINITIVES
         return "" if is_infinitive and adjective in INFINITIVE else "an infinitive that its opposite does not take"
-    is_idiom = adjective in BARE or (adjective, lows[0]) in FIXED
     takes_preposition = lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION
     takes_of = lows[0] == "of" and adjective in OF
-    return "" if (takes_preposition or takes_of) and not is_idiom else "other words after it"
+    fits = (takes_preposition or takes_of) and (adjective, lows[0]) not in FIXED
+    return "" if fits else "other words after it"
 
 
 def unfit_after_adverb(rest: Words) -> str:

@@ -38,18 +38,6 @@ def pipeline() -> Any:
     return spacy.load(names[0], exclude=["ner", "lemmatizer"])
 
 
-def ready() -> None:
-    """Check that the pipeline and the dictionary are installed, and load them.
-
-    Raises
-    ------
-    InputError
-        If one of them is not installed.
-    """
-    pipeline()
-    possible("word")
-
-
 def pipeline_facts() -> tuple[str, str, str]:
     """Return the name, the version and the licence of the pipeline."""
     facts = pipeline().meta

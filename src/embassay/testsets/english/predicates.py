@@ -14,7 +14,6 @@ from embassay.testsets.english.negators import (
     AFTER_NOT,
     FOCUS,
     POLAR,
-    SENTENCE_ADVERBS,
     first_negation,
     negations,
 )
@@ -37,7 +36,7 @@ from embassay.testsets.english.syntax import (
 )
 from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.wordnet import WordNet
-from embassay.testsets.english.words import Tagged, Word, Words, word_at
+from embassay.testsets.english.words import Tagged, Words
 
 PATTERNS = ("not", "n't", "never", "no longer")
 """Negations that are removed."""
@@ -62,8 +61,6 @@ UNFIT = {
     r"^(?:yes|no|yeah|yep|nope|nah)\b": "an answer",
 }
 """Expressions that rule a sentence out, and why."""
-COMPARING = wordset("than before until till")
-NAMING = wordset("what whatever whichever whoever")
 NEARLY = wordset("almost nearly practically virtually sort kind of pretty simply always")
 """Words before a verb group whose meaning changes if the group is negated."""
 FREQUENCY = wordset("often usually frequently generally")
@@ -81,8 +78,6 @@ ATTRIBUTIVE = wordset(
 """Adjectives with another meaning before a noun."""
 NO_NOUNS = wordset("camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy")
 """Nouns that form an idiom with an adjective: ``a good deal``."""
-PREDICATIVE = wordset("asleep awake alive")
-"""Adjectives that the tagger sometimes takes for adverbs."""
 PEOPLE = wordset("man men woman women kid kids child children people guy guys boy boys girl girls friend friends")
 
 
@@ -179,10 +174,6 @@ def _unfit_group(words: Words, group: VerbGroup, pattern: str) -> str:
     places = [*phrase(words, subject), *dependents(words, group.last)]
     before = [words[place] for place in places if place < group.first]
     lows = {word.lowercase for word in before}
-    if COMPARING & lows:
-        return "a comparison, or a clause of time that cannot be negated"
-    if NAMING & lows:
-        return "a clause that names its subject or object"
     if QUANTIFIERS & lows or any(word.tag == "CD" for word in before):
         return "a quantified subject"
     verbs = {word.lowercase for word in words[group.first : group.last + 1]}
@@ -190,15 +181,11 @@ def _unfit_group(words: Words, group: VerbGroup, pattern: str) -> str:
         return "a modal verb"
     near = words[max(0, group.first - 1) : group.last + 2]
     has_degree = any(word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase in BARRED for word in near)
-    if has_degree or NEARLY & lows or _is_adverb_of_manner(word_at(words, group.first - 1)):
+    if has_degree or NEARLY & lows:
         return "a degree or focus word at the negation"
     if pattern == "never" and words[group.first].lowercase in HAVE | MODALS:
         return "never with a perfect or a modal verb"
     return ""
-
-
-def _is_adverb_of_manner(word: Word) -> bool:
-    return word.tag == "RB" and word.lowercase.endswith("ly") and word.lowercase not in SENTENCE_ADVERBS
 
 
 # --- The word to replace ---
@@ -255,7 +242,7 @@ def _adjective(words: Words, group: VerbGroup, lexicon: WordNet, negated: VerbGr
         return "an adverb before the adjective"
     if word.tag in ("JJR", "JJS"):
         return "a comparative or superlative"
-    opposite = judged(lexicon, word.lowercase, "a") if word.tag == "JJ" or word.lowercase in PREDICATIVE else None
+    opposite = judged(lexicon, word.lowercase, "a") if word.tag == "JJ" else None
     if opposite is None:
         return NOTHING
     is_last_before_noun = words[end].tag == "NNS" or before.lowercase in ("a", "an")

@@ -11,13 +11,13 @@ import re
 
 from embassay.core.samples.choice import Choice
 from embassay.testsets.english.negators import negations
-from embassay.testsets.english.predicates import PREDICATIVE, SHORTEST
+from embassay.testsets.english.predicates import SHORTEST
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import article, substituted, tag
 
 _NOT = re.compile(r"(?i)(?:\b(an?) )?\bnot\b ?(?=(\w*))")
 """A negation with the article before it and the word after it."""
-AFTER_NOT = PREDICATIVE | {"right"}
+AFTER_NOT = frozenset({"asleep", "awake", "alive", "right"})
 """Adjectives that the tagger takes for adverbs after ``not``."""
 _TAG = re.compile(r", ([a-z]+)(?= (?:I|[a-z]+)\?$)")
 """The verb of a question tag without a negation: ``, are you?``."""

@@ -8,7 +8,7 @@ authors of HEROS removed near-synonyms by hand ("great" for "good").
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
 from numpy.random import Generator
@@ -18,7 +18,7 @@ from embassay.testsets.english.parser import function_words, possible
 from embassay.testsets.english.replacements import Replacement, listed_words
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.syntax import around_adjective, around_verb
-from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.wordnet import SIMILAR, WordNet
 from embassay.testsets.english.words import Tagged, base_form, inflected, substituted, tag
 
 TRIES = 12
@@ -34,10 +34,8 @@ COMPLEMENTS = {
     "cl": "admit claim swear forget remember pretend learn notice prove promise hope hear",
 }
 """Verbs with a gerund, an infinitive, a clause, or an object and an infinitive; no other verbs replace them."""
-Gap = tuple[str, str]
-"""The texts before and after a word."""
-Guess = Callable[[Sequence[Gap]], Sequence[Iterable[str]]]
-"""A masked language model: returns the words that it predicts for each gap, most likely first."""
+Guess = Callable[[str, str], Iterable[str]]
+"""A masked language model: returns the words that it predicts between two texts, most likely first."""
 SHARE = 0.2
 """The minimum share of a word's occurrences that are in a frame: "says" seldom has an object."""
 UNUSABLE = frozenset(
@@ -239,7 +237,7 @@ def related(lemma: str, wordnet: WordNet) -> frozenset[str]:
     for part in ("a", "v"):
         # Rarer senses would exclude many words that have nothing to do with the usual ones.
         for synset in wordnet.senses(lemma, part)[:3]:
-            for near in (*synset.words, *wordnet.similar(synset)):
+            for near in (*synset.words, *wordnet.pointed(synset, SIMILAR)):
                 names.update(wordnet.synonyms(near, part))
                 names.update(wordnet.antonyms(near, part))
     return frozenset(names | _listed_kin().get(lemma, frozenset()))
@@ -252,15 +250,14 @@ def _listed_kin() -> dict[str, frozenset[str]]:
     They are the connected component of the word in the graph of synonyms and antonyms of the list of replacements, and
     the words of its lines in :data:`NEAR`.
     """
-    components: dict[str, set[str]] = {}
-    for listed in listed_words().values():
-        for entry in listed:
-            merged = set[str]()
-            for word in (entry.word, entry.synonym, entry.antonym):
-                merged |= components.get(word, {word})
-            for word in merged:
-                components[word] = merged
-    kin = {word: frozenset(component) for word, component in components.items()}
+    from scipy.cluster.hierarchy import DisjointSet
+
+    entries = [entry for listed in listed_words().values() for entry in listed]
+    components = DisjointSet({word for entry in entries for word in (entry.word, entry.synonym, entry.antonym)})
+    for entry in entries:
+        components.merge(entry.word, entry.synonym)
+        components.merge(entry.word, entry.antonym)
+    kin = {word: frozenset(components.subset(word)) for word in components}
     for line in NEAR:
         near = frozenset(line.split())
         for word in near:

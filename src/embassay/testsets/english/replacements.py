@@ -18,8 +18,6 @@ from typing import Literal
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Row, Stripped
-from embassay.core.tables.texts import read_text
-from embassay.testsets.english.parser import possible
 from embassay.testsets.english.syntax import Around, around_adjective, around_verb, dependents
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Words, inflected, word_at
@@ -86,7 +84,7 @@ Phrases = Mapping[str, list[tuple[Phrase, int]]]
 
 @dataclass(frozen=True)
 class WordLists:
-    """What is replaced by what, and the set phrases and terms whose words are not replaced."""
+    """What is replaced by what, and the set phrases whose words are not replaced."""
 
     listed: Listed
     phrases: Phrases
@@ -153,12 +151,7 @@ def _is_in_empty_clause(words: Words, index: int) -> bool:
     word, verb = words[index], index
     if not word.tag.startswith("VB"):
         verb = word.head
-    if any(words[place].lowercase in _EMPTIED for place in dependents(words, verb) if place < verb):
-        return True
-    # "What I thought it was", "the cook I think he is".
-    before_subject = word_at(words, index - 2)
-    is_relative = before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
-    return is_relative and word.lemma in {"think", "believe"} and word_at(words, index - 1).tag == "PRP"
+    return any(words[place].lowercase in _EMPTIED for place in dependents(words, verb) if place < verb)
 
 
 def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | None:
@@ -169,8 +162,6 @@ def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | Non
     tag = "JJ"
     if entry.part == "v":
         tag = words[index].tag
-    if tag in {"VBP", "VBD"} and possible(words[index].lowercase) >= {"VB", "VBD"}:
-        return None  # "they hurt it" may be in the present or in the past tense
     forms = list[str]()
     for lemma in lemmas:
         # Of several words, such as "look for", the first is inflected.
@@ -197,15 +188,13 @@ class ListedRow(Row):
     never: str = ""
 
 
-def word_lists(own: str = "", protect: str = "") -> WordLists:
+def word_lists(own: str = "") -> WordLists:
     """Return the lists of the package, or the user's.
 
     Parameters
     ----------
     own
         A table in the format of ``replacements.tsv``, in place of it; empty for none.
-    protect
-        A file with one term on each line, which is not replaced; empty for none.
 
     Raises
     ------
@@ -213,9 +202,8 @@ def word_lists(own: str = "", protect: str = "") -> WordLists:
         With file, line and column, for a file that cannot be read or a line that is no entry.
     """
     content = files("embassay.core.data").joinpath("phrases.txt").read_text(encoding="utf-8")
-    terms = read_text(source_path(Path(protect))).lower() if protect else ""
     listed = _read(source_path(Path(own))) if own else listed_words()
-    return WordLists(listed, _phrases((content + terms).splitlines()))
+    return WordLists(listed, _phrases(content.splitlines()))
 
 
 def _read(path: Path) -> Listed:

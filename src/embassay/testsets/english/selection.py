@@ -20,10 +20,6 @@ SHORTEST, LONGEST = 9, 24
 NAME = "Jackie"
 """The name that HEROS puts in place of ``[NAME]``."""
 _PLAIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ÿ0-9 ,;:'’().!$£€%&…\-–—/\[\]]+")
-_BREAK = re.compile(
-    r"(?<!\b[A-Z])(?<!\bMr|\bMs|\bDr|\bSt|\bvs)(?<!\bMrs|\betc)(?:[.!?…]+[\")”]?\s+(?=[\"“(\[]?[A-Z]))|\n+"
-)
-"""The end of a sentence."""
 _INNER = re.compile(r"(?<!\b[A-Z])(?<!\bMr|\bMs|\bDr|\bSt|\bvs)(?<!\bMrs|\betc)[.!…]+(?:\s+(?=\S)|(?=[A-Za-z(]))")
 """A full stop or similar inside a text, after which another sentence may start."""
 _WEBBY = re.compile(
@@ -37,11 +33,6 @@ _FRAGMENT = re.compile(
     r"understand|get|see|like|remember|agree|care|have|want|even|believe)|haven't|won't|didn't|put|given|based|compared)\b"
 )
 """Beginnings of texts that are not a clause, or a clause without its subject."""
-_ASKS = re.compile(
-    r"(?i)(?:and |but |so |or |well,? )*(?:(?:do|does|did) (?:you|he|she|they|we|i|anyone|people)|(?:is|are|was|were|"
-    r"can|could|would|will|should|have|has|had|am) (?:you|he|she|they|we|i|it|this|that|there|anyone)|don['’]t you)\b"
-)
-"""Beginnings of a question, also without a question mark."""
 PLAIN = wordset(
     "arian aryan breasts cowgirl cowgirls dong dopey drunk dummy enlargement erect facial fanny fat fingering "
     "flange foobar ganja gay gays glans god gonad gonads hebe hemp heroin hitler hiv herpes hoar hoare homey hooch "
@@ -72,7 +63,7 @@ def unfit(text: str) -> str:
         return "a placeholder other than [NAME]"
     if len(placeholders) > 1:
         return "more than one [NAME]"
-    if "?" in text or _ASKS.match(text):
+    if "?" in text:
         return "a question"
     if not _PLAIN.fullmatch(text) or _WEBBY.search(text):
         return "quotation, markup, emoticon or address"
@@ -83,13 +74,6 @@ def unfit(text: str) -> str:
     if _LOUD.search(text):
         return "dots, capitals or letters in a row"
     return "profanity" if is_profane(text) else ""
-
-
-def sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text; a sentence ends at a full stop or similar mark before a capital letter."""
-    ends = [match.end() for match in _BREAK.finditer(text)]
-    parts = [text[start:end].strip() for start, end in pairwise([0, *ends, len(text)])]
-    return tuple(part for part in parts if part)
 
 
 def named(text: str) -> str:

@@ -46,12 +46,12 @@ def grammar_checker(grammar: Grammar) -> Checker:
 
 
 def _is_clean(text: str, american: Any, british: Any) -> bool:
-    """Return whether a text has no errors of grammar, and no spelling that is wrong in both dialects."""
-    complaints = [lint for lint in american.lint(text, language="plaintext") if lint.lint_kind not in STYLE]
-    if any(lint.lint_kind != "Spelling" for lint in complaints):
-        return False
-    if not complaints:
-        return True
-    wrong_in_american = {(lint.span.start, lint.span.end) for lint in complaints}
-    wrong_in_british = {(lint.span.start, lint.span.end) for lint in british.lint(text, language="plaintext")}
-    return wrong_in_american.isdisjoint(wrong_in_british)
+    """Return whether a text has no errors of grammar or spelling that are errors in both dialects."""
+    places = _complaints(text, american)
+    return not places or places.isdisjoint(_complaints(text, british))
+
+
+def _complaints(text: str, linter: Any) -> set[tuple[int, int]]:
+    """Return where a checker complains about a text, except about its style."""
+    complaints = linter.lint(text, language="plaintext")
+    return {(lint.span.start, lint.span.end) for lint in complaints if lint.lint_kind not in STYLE}

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Set
 from dataclasses import dataclass
 
-from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, AUXILIARIES, NEGATORS, PERSONS, SAYING, wordset
+from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, NEGATORS, PERSONS, SAYING, wordset
 from embassay.testsets.english.words import Tagged, Words, word_at
 
 SUBJECT_RELATIONS = ("nsubj", "nsubjpass", "expl", "csubj", "csubjpass")
@@ -158,9 +158,7 @@ def _negator(words: Words, verbs: list[int]) -> int | None:
     for place in range(len(words)):
         # In "no longer" the "no" depends on "longer".
         head = word_at(words, place + 1).head if words[place].lowercase == "no" else words[place].head
-        # Whatever the parser says, what follows an auxiliary is its negation.
-        follows_auxiliary = place - 1 in verbs and words[place - 1].lowercase in AUXILIARIES | {"be", "been"}
-        if is_negator(words, place) and (head in verbs or follows_auxiliary):
+        if is_negator(words, place) and head in verbs:
             return place
     return None
 
@@ -173,8 +171,6 @@ COPULAS = wordset("be seem look feel sound become stay remain")
 DEGREES = wordset("very so too as how more most less least that this")
 COMPARING = wordset("as more most less least")
 PARTICLES = wordset("up out off down away back over around along apart together through")
-_LATER = wordset("now today here there anyway though then again yesterday tonight tomorrow right too either")
-"""Words after an adjective that belong to the clause, not to the adjective."""
 _SUBORDINATORS = wordset("because if when while though although since unless until but before after")
 _NO_FRAME = ("acomp", "attr", "oprd", "dative")
 """Complements of a verb that none of the frames describes."""
@@ -299,7 +295,7 @@ def _kinds(words: Words, subject: int | None) -> set[str]:
 def _after_adjective(words: Words, place: int) -> Set[str]:
     """Return the frames of a predicative adjective, according to the words that follow it."""
     word, following = word_at(words, place + 1), word_at(words, place + 2)
-    if _ends_clause(words, place + 1) or (word.lowercase in _LATER and _ends_clause(words, place + 2)):
+    if _ends_clause(words, place + 1):
         return {"end"}
     if word.lowercase == "to":
         return {"inf"} if following.tag == "VB" else {"to"}

@@ -58,17 +58,10 @@ def read_misspellings(path: Path) -> Misspellings:
     SourceError
         With the line, for a file that cannot be read or has another format.
     """
-    pairs = list[list[str]]()
-    for number, line in enumerate(read_text(source_path(path)).split("\n"), start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        parts = [part.strip() for part in _BETWEEN.split(line, maxsplit=1)]
-        if len(parts) != 2 or not all(parts):
-            raise SourceError("must be a misspelling, a tab, -> or →, and the right word", path, number)
-        pairs.append(parts)
-    forms_of = _by_word(pairs)
+    lines = [line for line in read_text(source_path(path)).split("\n") if not line.startswith("#")]
+    forms_of = _by_word(_BETWEEN.split(line.strip(), maxsplit=1) for line in lines)
     if not forms_of:
-        raise SourceError("has no misspelling", path)
+        raise SourceError("has no line with a misspelling, a tab, -> or →, and the right word", path)
     return forms_of
 
 
@@ -93,8 +86,9 @@ def is_word(form: str) -> bool:
 def _by_word(pairs: Iterable[Sequence[str]]) -> Misspellings:
     """Return the misspellings by the first of the correct words, from pairs of both, if they are single words."""
     forms_of = defaultdict[str, list[str]](list)
-    for wrong, words in pairs:
-        right = words.split(",")[0].strip()
+    for wrong, *words in pairs:
+        right = "".join(words).split(",")[0].strip()
+        wrong = wrong.strip()
         if wrong.isalpha() and right.isalpha() and wrong.lower() != right.lower():
             forms_of[right.lower()].append(wrong.lower())
     return dict(forms_of)

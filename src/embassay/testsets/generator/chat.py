@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,12 +12,12 @@ from embassay.core.formatting import counted
 from embassay.core.types import content_hash
 from embassay.models.checks import check_whole
 from embassay.models.services.chat import FAILED, Chat, ChatAnswer
-from embassay.models.services.service import OPENAI, OPENAI_KEY, Service
+from embassay.models.services.service import OPENAI_KEY, Service
 from embassay.models.services.spending import guess
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Resource, silent
-from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of
-from embassay.testsets.generator.base import Generator, Reply, Request
+from embassay.testsets.generator.answers import cleaned, problem_of
+from embassay.testsets.generator.base import Reply, Request
 from embassay.testsets.generator.journal import Journal
 
 WRONG_SPEC = frozenset({401, 403, 404})
@@ -33,29 +33,12 @@ class ChatGenerator:
         """Describe the generator; nothing is read or sent yet."""
         self.chat = chat
         self.journal = journal
-        # Hashes of the prompts that this build sent, and of those that an earlier build sent.
-        self._sent = set[str]()
-        self._taken = set[str]()
+        self.name = f"{chat.model} at {chat.service.host}"
+        # The number of answers that were taken from the journal.
+        self._taken = 0
         # Failures since the last answer.
         self._failures = list[EndpointError]()
         self._models = set[str]()
-
-    @property
-    def name(self) -> str:
-        """Model and host."""
-        return f"{self.chat.model} at {self.chat.service.host}"
-
-    @property
-    def spec_shown(self) -> str:
-        """The spec without secrets: model, address, and all that its answers depend on."""
-        address = self.chat.service.url
-        parts = [self.chat.model]
-        if address != OPENAI:
-            parts.append(f"base_url={address}")
-        parts += [f"temperature={self.chat.temperature:g}", f"max_tokens={self.chat.max_tokens}"]
-        if self.chat.seed is not None:
-            parts.append(f"seed={self.chat.seed}")
-        return ",".join(parts)
 
     def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
         """Return a reply to each request, in their order; the same prompt is sent once.
@@ -71,93 +54,78 @@ class ChatGenerator:
         EncoderError
             If it fails, or the budget is exceeded; the message says what is kept.
         OutputError
-            If the journal cannot be written, or another build holds it.
+            If the journal cannot be written.
         """
-        if not requests:
-            return ()
-        hashes = {request.prompt: self._hash(request.prompt) for request in requests}
-        self._failures.clear()
-        with self.journal.held():
-            try:
-                answers = self._answers(hashes, advance)
-            except EndpointError as error:
-                raise self._explained(error, hashes) from None
-            except EncoderError as error:
-                raise EncoderError(f"generator {self.chat.model!r}: {error}") from None
-            finally:
-                self.chat.service.close()
+        prompts = list(dict.fromkeys(request.prompt for request in requests))
+        try:
+            answers = self._answers(prompts, advance)
+        except EncoderError as error:
+            message = f"generator {self.chat.model!r}: {error}"
+            kept = len(prompts) - len(self._unanswered(prompts))
+            if kept and self.journal.path is not None:
+                message += f"; {kept:,} of {len(prompts):,} answers are kept in {self.journal.path}"
+                message += "; repeat the command to continue"
+            # The exit code of the command differs: the user can mend a spec, not a service.
+            if isinstance(error, EndpointError) and error.status in WRONG_SPEC:
+                raise SpecError(message) from None
+            raise EncoderError(message) from None
+        finally:
+            self.chat.service.close()
         self._models.update(answer.model for answer in answers.values() if answer.model)
-        instructions = instructions_of(hashes)
         replies = list[Reply]()
         for request in requests:
             answer = answers[request.prompt]
-            problem = problem_of(answer, request.prompt, instructions)
-            text = ""
-            if not problem:
-                text = cleaned(answer.text)
-            replies.append(Reply(request.key, text, problem))
+            problem = problem_of(answer, request.prompt)
+            replies.append(Reply(request.key, "" if problem else cleaned(answer.text), problem))
         return tuple(replies)
 
     def estimate(self, requests: Sequence[Request]) -> tuple[int, float | None]:
         """Estimate the number of tokens of requests, and their cost if the price is known.
 
-        Nothing is sent; answers in the journal are not counted. A prompt has one token per four bytes of UTF-8.
-        An answer has as many tokens as those to these requests in the journal have on average; half of ``max_tokens``
-        if there are none.
+        Nothing is sent; answers in the journal are not counted. A prompt has one token per four bytes of UTF-8, an
+        answer half of ``max_tokens``.
         """
         self.journal.read()
-        unanswered, answer_lengths = list[str](), list[int]()
-        for prompt in dict.fromkeys(request.prompt for request in requests):
-            answer = self.journal.answers.get(self._hash(prompt))
-            if answer is None:
-                unanswered.append(prompt)
-            elif answer.tokens:
-                answer_lengths.append(answer.completion_tokens)
-        length = self.chat.max_tokens // 2
-        if answer_lengths:
-            length = round(sum(answer_lengths) / len(answer_lengths))
-        total = sum(guess(prompt) + length for prompt in unanswered)
+        unanswered = self._unanswered(dict.fromkeys(request.prompt for request in requests))
+        total = sum(guess(prompt) + self.chat.max_tokens // 2 for prompt in unanswered)
         return total, self.chat.service.spending.cost_of(total)
 
     def material(self) -> Resource:
         """Return model and host; the version is the model's name as returned by the service."""
-        version = ", ".join(sorted(self._models - {self.chat.model}))
-        return Resource(self.name, version, "the terms of its service", f"texts ({self.spec_shown})")
+        chat = self.chat
+        spec = f"{chat.model},base_url={chat.service.url},temperature={chat.temperature:g},max_tokens={chat.max_tokens}"
+        if chat.seed is not None:
+            spec += f",seed={chat.seed}"
+        version = ", ".join(sorted(self._models - {chat.model}))
+        return Resource(self.name, version, "the terms of its service", f"texts ({spec})")
 
     def notes(self) -> tuple[str, ...]:
         """Return requests, tokens and cost of this build, and how many answers were taken from the journal."""
-        notes = list[str]()
         spending = self.chat.service.spending
-        if spending.requests or spending.retries or not self._taken:
-            note = f"{self.name} answered {counted(spending.requests, 'request')}: about {spending.tokens:,} tokens"
-            if spending.cost is not None:
-                note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
-            if spending.retries:
-                note += f"; sent again: {counted(spending.retries, 'request')}"
-            notes.append(f"{note}.")
+        note = f"{self.name} answered {counted(spending.requests, 'request')}: about {spending.tokens:,} tokens"
+        if spending.cost is not None:
+            note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
+        if spending.retries:
+            note += f"; sent again: {counted(spending.retries, 'request')}"
         if self._taken:
-            taken = counted(len(self._taken), "answer")
-            notes.append(f"{taken} of {self.name} taken from the journal of an earlier build.")
-        return tuple(notes)
+            note += f"; taken from the journal of an earlier build: {counted(self._taken, 'answer')}"
+        return (f"{note}.",)
 
-    def _answers(self, hashes: Mapping[str, str], advance: Advance) -> dict[str, ChatAnswer]:
+    def _answers(self, prompts: Sequence[str], advance: Advance) -> dict[str, ChatAnswer]:
         """Return the answer to each prompt: from the journal, else from the service."""
-        journal = self.journal.answers
-        answers = dict[str, ChatAnswer]()
-        for prompt, prompt_hash in hashes.items():
-            if prompt_hash in journal:
-                answers[prompt] = journal[prompt_hash]
-        from_earlier_build = {hashes[prompt] for prompt in answers} - self._sent - self._taken
-        self._taken |= from_earlier_build
+        self._failures.clear()
+        self.journal.read()
+        missing = self._unanswered(prompts)
+        taken = [prompt for prompt in prompts if prompt not in missing]
+        answers = {prompt: self.journal.answers[self._hash(prompt)] for prompt in taken}
+        self._taken += len(answers)
         # The cost of these requests in an earlier build counts towards the budget.
-        tokens = sum(journal[prompt_hash].tokens for prompt_hash in from_earlier_build)
-        self.chat.service.spending.earlier += tokens
-        advance(len(answers), len(hashes))
-        missing = [prompt for prompt in hashes if prompt not in answers]
+        self.chat.service.spending.earlier += sum(answer.tokens for answer in answers.values())
+        advance(len(answers), len(prompts))
         with closing(self.chat.service.each(self._ask, missing)) as results:
             for place, answer in results:
                 answers[missing[place]] = answer
-                advance(len(answers), len(hashes))
+                advance(len(answers), len(prompts))
         if self._failures and all(answer.finish == FAILED for answer in answers.values()):
             raise self._failures[-1]
         return answers
@@ -174,38 +142,21 @@ class ChatGenerator:
                 raise
             return ChatAnswer(finish=FAILED)
         self._failures.clear()
-        prompt_hash = self._hash(prompt)
-        self._sent.add(prompt_hash)
         # In the requesting thread, so that an interrupt does not lose received answers.
-        self.journal.keep(prompt_hash, answer)
+        self.journal.keep(self._hash(prompt), answer)
         return answer
 
-    def _explained(self, error: EndpointError, hashes: Mapping[str, str]) -> EncoderError | SpecError:
-        """Return an error that names the generator and what is kept."""
-        message = f"generator {self.chat.model!r}: "
-        if error.kind in ("failed", "lost") and len(self._failures) > 1:
-            message += f"{len(self._failures)} requests in a row have no answer; the last: "
-        message += str(error)
-        answers = sum(prompt_hash in self.journal.answers for prompt_hash in hashes.values())
-        if answers and self.journal.path is not None:
-            message += f"; {answers:,} of {len(hashes):,} answers are kept in {self.journal.path}"
-            message += "; repeat the command to continue"
-        # The exit code of the command differs: the user can mend a spec, not a service.
-        if error.status in WRONG_SPEC:
-            return SpecError(message)
-        return EncoderError(message)
+    def _unanswered(self, prompts: Iterable[str]) -> list[str]:
+        """Return the prompts whose answer the journal does not have."""
+        return [prompt for prompt in prompts if self._hash(prompt) not in self.journal.answers]
 
     def _hash(self, prompt: str) -> str:
         """Return the hash of everything that an answer depends on."""
         chat = self.chat
-        seed = [] if chat.seed is None else [chat.seed]
-        return content_hash([chat.model, chat.service.place, chat.temperature, chat.max_tokens, prompt, *seed])
+        return content_hash([chat.model, chat.service.place, chat.temperature, chat.max_tokens, prompt, chat.seed])
 
 
 # --- From a spec to a generator ---
-
-__all__ = ["ChatGenerator", "Generator", "Reply", "Request", "create", "generator"]
-EXTRA, REQUIRES = "api", ("httpx2",)
 
 
 def generator(spec: str, journal: Path | None) -> ChatGenerator:
@@ -226,8 +177,8 @@ def generator(spec: str, journal: Path | None) -> ChatGenerator:
     parsed = parse(spec, "generator")
     if parsed.label is not None:
         raise SpecError("generator: name the model first; write MODEL[,option=value…]")
-    if any(importlib.util.find_spec(package) is None for package in REQUIRES):
-        raise MissingExtraError("the generator", EXTRA)
+    if importlib.util.find_spec("httpx2") is None:
+        raise MissingExtraError("the generator", "api")
     return create(parsed.head, journal, **bind(create, parsed.options, f"generator {parsed.head!r}"))
 
 

@@ -9,19 +9,17 @@ import re
 from collections.abc import Sequence
 
 from embassay.corpora.io.passages import collapsed, sentences
-from embassay.stats.lexical.language import may_be_english
-from embassay.testsets.english import lowered
+from embassay.stats.lexical.language import language_of
 
 LONGER = 1.3
 """The maximum ratio of the words of a fusion to those of both sentences."""
 _PREFIX = re.compile(
-    r"(?i)(?:\*\*)?(?:here(?:'s| is) )?(?:the |a |one )?"
+    r"(?i)\A(?:\*\*)?(?:here(?:'s| is) )?(?:the |a |one )?"
     r"(?:(?:fused|combined|merged|single|new|resulting) )*(?:sentence|answer|output|fusion|result)(?: is)?(?:\*\*)?\s*"
     r":\s*(?:\*\*)?\s*"
 )
 _MARKS = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"), ("**", "**"), ("`", "`"))
-_NUMBER = re.compile(r"(?<![\w.,])\.\d+|\d+(?:[.,]\d+)*")
-_THOUSANDS = re.compile(r"\A[1-9]\d{0,2}(?:,\d{3})+(?![,\d])")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NUMBER_WORDS = dict(
     zip(
@@ -31,6 +29,8 @@ _NUMBER_WORDS = dict(
         strict=True,
     )
 )
+NESTED = 2
+"""The maximum number of quotation marks around a sentence."""
 OFTEN_NO_NUMBERS = frozenset({"0", "1"})
 """The numbers of "one" and "zero"; these words are often not numbers."""
 STEM = 4
@@ -38,18 +38,12 @@ STEM = 4
 
 
 def bared(text: str) -> str:
-    """Return the sentence of an answer, without "Fused sentence:", quotation marks and line ends."""
+    """Return the sentence of an answer, without "Fused sentence:", line ends, and quotation marks around it."""
     sentence = collapsed(text)
-    # A prefix may stand inside quotation marks, and these inside others: remove both until nothing changes.
-    while True:
-        prefix = _PREFIX.match(sentence)
-        without_prefix = sentence
-        if prefix:
-            without_prefix = sentence[prefix.end() :]
-        shorter = _without_marks(without_prefix)
-        if shorter == sentence:
-            return sentence
-        sentence = shorter
+    # A prefix may stand inside quotation marks, and these inside others.
+    for _ in range(NESTED):
+        sentence = _without_marks(_PREFIX.sub("", sentence))
+    return sentence
 
 
 def problem_of(fusion: str, first: str, second: str) -> str:
@@ -59,7 +53,8 @@ def problem_of(fusion: str, first: str, second: str) -> str:
         return "a fusion of several sentences"
     if number_of_sentences < 1 or fusion[-1] not in ".!?":
         return "a fusion that is not a whole sentence"
-    if may_be_english(first) and may_be_english(second) and not may_be_english(fusion):
+    # A short sentence, whose language is not recognised, counts as English.
+    if language_of(fusion) not in {"", *(language_of(text) or "English" for text in (first, second))}:
         return "a fusion in another language"
     if _letters(fusion) in {_letters(first), _letters(second)}:
         return "a fusion that repeats one of its sentences"
@@ -80,67 +75,24 @@ def problem_of(fusion: str, first: str, second: str) -> str:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text: "1,200" and "1200", "three" and "3" are the same, "3.5" and "35" are not."""
-    numbers_in_text = {_plain_number(number) for number in _NUMBER.findall(text)}
+    in_digits = {number.replace(",", "") for number in _NUMBER.findall(text)}
     # "Twenty-five" gives 20 and 5 in each text, so that texts can be compared.
-    for part in re.split(r"[\s-]+", text.lower()):
-        word = part.strip(",.;:()")
-        if word in _NUMBER_WORDS:
-            numbers_in_text.add(_NUMBER_WORDS[word])
-    return numbers_in_text
+    in_words = _NUMBER_WORDS.keys() & {part.lower() for part in _parts(text)}
+    return in_digits | {_NUMBER_WORDS[word] for word in in_words}
 
 
 def new_names(fusion: str, sources: Sequence[str]) -> tuple[str, ...]:
-    """Return the words with a capital whose stem no word of the sources has.
+    """Return the words with a capital whose first letters no word of the sources has.
 
-    The first word may have its capital from its position. In an English fusion it counts unless it is certainly no
-    name; in another language it counts if it has a second capital letter.
-
-    Raises
-    ------
-    InputError
-        If the parser, which the first word is checked with, is not installed.
+    The first word may have its capital from its position, so it counts if it has another one.
     """
-    source_words = set[str]()
-    for text in sources:
-        source_words.update(word.lower() for word in _parts(text))
-    stems = {word[:STEM] for word in source_words if len(word) >= STEM}
+    beginnings = {word[:STEM].lower() for text in sources for word in _parts(text)}
     new = list[str]()
     for place, word in enumerate(_parts(fusion)):
-        has_capital = word[0].isupper() and word != "I"
-        is_in_sources = word.lower() in source_words or word.lower()[:STEM] in stems
-        if not has_capital or is_in_sources:
-            continue
-        if place > 0 or _begins_as_name(fusion, word, sources):
+        capitals = word[1:] if place == 0 else word[0]
+        if any(map(str.isupper, capitals)) and word != "I" and word[:STEM].lower() not in beginnings:
             new.append(word)
     return tuple(new)
-
-
-def _begins_as_name(fusion: str, word: str, sources: Sequence[str]) -> bool:
-    """Return whether the first word of a fusion is a name, or may be one."""
-    start = fusion.index(word)
-    has_second_capital = any(map(str.isupper, word[1:]))
-    # Digits are not part of a word, so "3M" begins with its second character.
-    follows_other_characters = any(map(str.isalnum, fusion[:start]))
-    if has_second_capital or follows_other_characters:
-        return True
-    if not all(map(may_be_english, (fusion, *sources))):
-        return False
-    from_word = fusion[start:]
-    in_lower_case = lowered(from_word)
-    # lowered() gives None in doubt, and the same text for a name.
-    return in_lower_case is None or in_lower_case == from_word
-
-
-def _plain_number(number: str) -> str:
-    """Return digits without the commas between thousands, and with a point as decimal mark."""
-    thousands = _THOUSANDS.match(number)
-    if thousands:
-        without_commas = thousands.group().replace(",", "")
-        number = without_commas + number[thousands.end() :]
-    number = number.replace(",", ".")
-    if number.startswith("."):
-        return f"0{number}"
-    return number
 
 
 def _parts(text: str) -> list[str]:
@@ -160,8 +112,7 @@ def _letters(text: str) -> str:
 def _without_marks(text: str) -> str:
     """Return a text without the quotation marks around it."""
     for opening, closing in _MARKS:
-        if len(text) > len(opening + closing) and text.startswith(opening) and text.endswith(closing):
-            inner = text[len(opening) : -len(closing)]
-            if opening not in inner and closing not in inner:
-                return inner.strip()
+        inner = text.removeprefix(opening).removesuffix(closing)
+        if inner and text == f"{opening}{inner}{closing}" and opening not in inner and closing not in inner:
+            return inner.strip()
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from itertools import islice
 
 from embassay.corpora.io.passages import collapsed
 from embassay.corpora.queries.leaks import leak
@@ -15,33 +15,30 @@ from embassay.testsets.generator.base import check_prompt, filled
 from embassay.testsets.questions import PassageQuestion, problem_of, quote_of
 
 PROMPT = """\
-Below is a passage. Write {questions} that somebody who has never seen the passage could ask, and that it answers.
+Below is a passage. Write one question that somebody who has never seen the passage could ask, and that it answers.
 
 - The question is to be understood without the passage: name things in full, with no "it", "this" or "the text".
 - Use words of your own where you can; do not copy a phrase of the passage, and do not give the answer away.
 - The question is in the language of the passage, is one sentence, and ends with a question mark.
 - The answer is copied from the passage word for word, and is as short as it can be.
 
-Answer with a JSON object only: {form}
+Answer with a JSON object only: {"question": "…", "answer": "…"}
 
 Passage:
 {passage}
 """
-ONE = '{"question": "…", "answer": "…"}'
-MANY = '{"questions": [{"question": "…", "answer": "…"}, …]}'
 STARTS = 50
 """The maximum number of positions in an answer that are tried as JSON."""
 MALFORMED = "an answer without JSON of question and answer"
-_JSON_START = re.compile(r"[{\[]")
 
 
-def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str:
+def prompt_of(passage: Passage, template: str = "") -> str:
     """Return the prompt about a passage.
 
     Parameters
     ----------
     template
-        The user's own, with ``{passage}``, and perhaps ``{questions}`` for their number; :data:`PROMPT` if empty.
+        The user's own, with ``{passage}``; :data:`PROMPT` if empty.
 
     Raises
     ------
@@ -50,66 +47,44 @@ def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str
     """
     template = template or PROMPT
     check_prompt(template, ["passage"])
-    number, form = ("one question", ONE) if per_passage == 1 else (f"{per_passage} questions", MANY)
-    return filled(template, questions=number, form=form, passage=passage.text)
+    return filled(template, passage=passage.text)
 
 
-def from_reply(
-    text: str, passage: Passage, name: str, *, most: int = 1, share: float, rejected: Reasons
-) -> Iterator[PassageQuestion]:
-    """Yield the questions of an answer that can be used, and count the others by the reason.
+def from_reply(text: str, passage: Passage, name: str, *, share: float, rejected: Reasons) -> list[PassageQuestion]:
+    """Return the question of an answer if it can be used, else none; then its reason is counted.
 
     Parameters
     ----------
     name
         The generator.
-    most
-        The number of questions that are taken, at most.
     share
         See :func:`~embassay.corpora.queries.leaks.leak`.
     """
-    pairs = _pairs_in(text)
-    if not pairs:
+    pair = next(_pairs_in(text), None)
+    if pair is None:
         rejected[MALFORMED] += 1
-    for pair in pairs[:most]:
-        question, answer = collapsed(pair["question"]), collapsed(pair["answer"])
-        quote = quote_of(answer, passage.body)
-        reason = problem_of(question, quote, passage) or leak(question, quote, passage.text, share)
-        if reason:
-            rejected[reason] += 1
-        else:
-            yield PassageQuestion(passage, question, quote, f"generator: {name}")
+        return []
+    question, answer = collapsed(pair["question"]), collapsed(pair["answer"])
+    quote = quote_of(answer, passage.body)
+    reason = problem_of(question, quote, passage) or leak(question, quote, passage.text, share)
+    if reason:
+        rejected[reason] += 1
+        return []
+    return [PassageQuestion(passage, question, quote, f"generator: {name}")]
 
 
-def _pairs_in(text: str) -> list[dict[str, str]]:
-    """Return the JSON objects with question and answer in a text, whatever other text and fences it has."""
+def _pairs_in(text: str) -> Iterator[dict[str, str]]:
+    """Yield the JSON objects with question and answer in a text, whatever other text and fences it has."""
     decoder = json.JSONDecoder()
-    pairs = list[dict[str, str]]()
-    position = 0
-    for _ in range(STARTS):
-        start = _JSON_START.search(text, position)
-        if start is None:
-            break
+    for start in islice(re.finditer(r"\{", text), STARTS):
         try:
-            value, position = decoder.raw_decode(text, start.start())
+            value, _ = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            position = start.end()
             continue
-        pairs += _pairs(value)
-    return pairs
+        if _is_text(value.get("question")) and _is_text(value.get("answer")):
+            yield value
 
 
-def _pairs(value: Any) -> list[dict[str, str]]:
-    """Return the pairs in a JSON value: a pair, a list of pairs, or an object with a list of them."""
-    if isinstance(value, dict):
-        value = value["questions"] if isinstance(value.get("questions"), list) else [value]
-    pairs = list[dict[str, str]]()
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, dict) and _is_text(item.get("question")) and _is_text(item.get("answer")):
-            pairs.append(item)
-    return pairs
-
-
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     """Return whether a value is a text that is not blank and can be written as UTF-8."""
     return isinstance(value, str) and bool(value.strip()) and not re.search("[\ud800-\udfff\0]", value)

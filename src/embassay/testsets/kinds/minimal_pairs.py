@@ -14,6 +14,7 @@ from typing import Protocol
 
 from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.corpora.io.passages import whole_sentences
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import (
     Left,
@@ -29,7 +30,6 @@ from embassay.testsets.english import (
     original,
     pipeline_facts,
     read_misspellings,
-    sentences,
     tag,
     unfit,
     with_edits,
@@ -54,8 +54,8 @@ class Fills(Protocol):
         """Its name on the data card."""
         ...
 
-    def fills(self, gaps: Sequence[tuple[str, str]]) -> Sequence[Iterable[str]]:
-        """Return the words that it predicts between the two texts of each gap, most likely first."""
+    def fills(self, before: str, after: str) -> Iterable[str]:
+        """Return the words that it predicts between two texts, most likely first."""
         ...
 
 
@@ -67,7 +67,6 @@ def build(
     auxiliary: Auxiliary = "keep",
     grammar: Grammar = "harper",
     replacements: str = "",
-    protect: str = "",
     misspellings: str = "",
     mlm: Fills | None = None,
     advance: Advance = silent,
@@ -87,8 +86,6 @@ def build(
     replacements
         Table of synonyms and antonyms in place of the package's: part, word, synonym, antonym, and perhaps the contexts
         frames, only and never.
-    protect
-        File of terms, one on each line, whose words are not replaced.
     misspellings
         File of wrong→right lines; if empty, codespell's list is used.
     mlm
@@ -112,7 +109,7 @@ def build(
     vocabulary = Vocabulary(tagged for _, _, tagged in fitting)
     guess = mlm.fills if mlm else None
     tools = Tools(open_wordnet(), grammar_checker(grammar), listed, vocabulary, guess, seed)
-    lists = word_lists(replacements, protect)
+    lists = word_lists(replacements)
     originals = list[Original]()
     for key, unit, tagged in fitting:
         try:
@@ -135,7 +132,7 @@ def _fitting(sources: Sequence[SourceSentence], rejected: Reasons) -> Iterator[t
     """Yield (id, unit, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
     seen = set[str]()
     for source in sources:
-        parts = sentences(source.text)
+        parts = whole_sentences(source.text)
         for number, text in enumerate(parts, 1):
             reason = unfit(text)
             if reason:

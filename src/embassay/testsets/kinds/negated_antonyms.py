@@ -34,7 +34,7 @@ from embassay.testsets.sources import (
 
 
 def read(
-    path: Path, *, column: str = "", first: str = "", second: str = "", label: str = "", pairs: int | None = None
+    path: Path, *, column: str = "", first: str = "", second: str = "", label: str = ""
 ) -> tuple[SourceSentence, ...] | tuple[SourcePair, ...]:
     """Read sentences, or pairs of paraphrases: Opusparcus as released, or a table with two columns of sentences.
 
@@ -46,8 +46,6 @@ def read(
         The column of first or of second sentences, if it is not recognised by name.
     label
         The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
-    pairs
-        Read at most the first ``pairs`` pairs; the paper took the first 1,500,000 of Opusparcus.
 
     Raises
     ------
@@ -58,12 +56,10 @@ def read(
     """
     if column and (first or second or label):
         raise SpecError("--column names sentences, --first, --second and --label name pairs: use one or the other")
-    if pairs is not None and pairs < 1:
-        raise SpecError(f"pairs must be 1 or more, is {pairs}")
     if column:
         return read_sentences(path, column)
     if first or second or label or is_opusparcus(path) or is_of_pairs(path):
-        return read_pairs(path, first, second, label, count=pairs)
+        return read_pairs(path, first, second, label)
     return read_sentences(path)
 
 
@@ -151,21 +147,21 @@ def _sentences(sources: Sequence[SourceSentence | SourcePair]) -> tuple[tuple[So
     """Return the sentences to use (the negated side of a pair), and the number left out by reason."""
     rejected, sentences = Reasons(), list[SourceSentence]()
     for source in sources:
-        # Of a pair of paraphrases only the negated side is used.
-        side: SourceSentence | str
-        if isinstance(source, SourcePair) and not source.same:
-            side = "pair with different meanings"
-        elif isinstance(source, SourcePair):
-            place = negated_side(source.first.text, source.second.text)
-            side = place if isinstance(place, str) else (source.first, source.second)[place]
-        else:
-            side = source
+        side = _negated_side(source) if isinstance(source, SourcePair) else source
         if isinstance(side, str):
             rejected[side] += 1
         else:
             sentences += [replace(side, text=text) for text in whole_sentences(side.text)]
     usable_sentences, unusable = usable(sentences)
     return usable_sentences, rejected + unusable
+
+
+def _negated_side(pair: SourcePair) -> SourceSentence | str:
+    """Return the negated one of two paraphrases, or why there is none."""
+    if not pair.same:
+        return "pair with different meanings"
+    place = negated_side(pair.first.text, pair.second.text)
+    return place if isinstance(place, str) else (pair.first, pair.second)[place]
 
 
 def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:

@@ -44,7 +44,6 @@ def build(
     generator: Generator | None = None,
     prompt: str = "",
     passages: str = "paragraph",
-    per_passage: int = 1,
     unanswerable: float = 0.1,
     test: float = 0.2,
     leak: float = 0.6,
@@ -66,8 +65,6 @@ def build(
         Your own prompt, with ``{passage}``.
     passages
         ``paragraph``, ``sentence``, ``document`` or a number of words.
-    per_passage
-        The number of questions to request for each passage.
     unanswerable
         Share of the units whose passages are removed; the questions about them are kept, without an answer.
     test
@@ -80,14 +77,26 @@ def build(
     SpecError
         If there is no generator, or for options out of range.
     """
-    _check(per_passage, leak, unanswerable=unanswerable, test=test)
+    check_share("unanswerable", unanswerable)
+    check_share("test", test)
+    if not 0 < leak <= 1:
+        raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
     rejected = Reasons()
     if method != "generator":
-        _check_without_generator(method, generator=generator, prompt=prompt, per_passage=per_passage)
+        if method not in SOURCES:
+            raise SpecError(f"method must be generator, {' or '.join(SOURCES)}, is {method!r}")
+        if generator is not None or prompt:
+            raise SpecError(f"generator and prompt cannot be used with method {method}")
         made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
         entries = [_entry(query, made) for query in made.queries]
         built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
-        return _with_provenance(built, made)
+        return replace(
+            built,
+            rejected=made.rejected,
+            notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[method]),
+            materials=(library("sentencex", "ends of sentences"),),
+            source=made.source,
+        )
     if generator is None:
         raise SpecError(
             "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
@@ -96,15 +105,15 @@ def build(
     grounds = PassageGroups.of(cut_all(sources, passages))
     without_passages = {source.id for source in sources} - {passage.document for passage in grounds.passages}
     rejected[HEADINGS_ONLY] += len(without_passages)
-    wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
-    requests = [Request(passage.id, prompt_of(passage, prompt, per_passage)) for passage in wanted]
+    wanted = _wanted(grounds.selected(rejected), seed, count, rejected)
+    requests = [Request(passage.id, prompt_of(passage, prompt)) for passage in wanted]
     replies = generator.replies(requests, advance)
     asked = list[PassageQuestion]()
     for passage, reply in zip(wanted, replies, strict=True):
         if reply.problem:
             rejected[reply.problem] += 1
         else:
-            asked += from_reply(reply.text, passage, generator.name, most=per_passage, share=leak, rejected=rejected)
+            asked += from_reply(reply.text, passage, generator.name, share=leak, rejected=rejected)
     candidates = answered(asked, grounds, rejected)
     questions = evenly([(question.right[0].unit, question) for question in candidates], count, seed, "questions")
     rejected["a question that was not drawn (--count)"] += len(candidates) - len(questions)
@@ -118,26 +127,6 @@ def build(
     )
 
 
-def _check(per_passage: int, leak: float, **shares: float) -> None:
-    """Raise SpecError for an option that is out of range."""
-    for name, share in shares.items():
-        check_share(name, share)
-    if per_passage < 1:
-        raise SpecError(f"per_passage must be 1 or more, is {per_passage}")
-    if not 0 < leak <= 1:
-        raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
-
-
-def _check_without_generator(method: str, *, generator: Generator | None, prompt: str, per_passage: int) -> None:
-    """Raise SpecError for an unknown method, and for options that only a chat model uses."""
-    if method not in SOURCES:
-        raise SpecError(f"method must be generator, {' or '.join(SOURCES)}, is {method!r}")
-    options = {"generator": generator is not None, "prompt": bool(prompt), "per_passage": per_passage != 1}
-    for name, is_set in options.items():
-        if is_set:
-            raise SpecError(f"{name} cannot be used with method {method}, which needs no chat model")
-
-
 def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     """Return a made query in the form of a question without an answer's wording."""
     # A passage may be a near-duplicate of several right ones; it counts once.
@@ -148,27 +137,12 @@ def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     return Answered(query.id, question, query.right, tuple(near.values()))
 
 
-def _with_provenance(built: Built, made: MadeQueries) -> Built:
-    """Return a test set of made queries with what the data card says of them."""
-    materials = []
-    # Only cloze queries are sentences of the documents; headings need no sentence splitter.
-    if made.method == "cloze":
-        materials.append(library("sentencex", "ends of sentences"))
-    return replace(
-        built,
-        rejected=made.rejected,
-        notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method]),
-        materials=tuple(materials),
-        source=made.source,
-    )
-
-
-def _wanted(fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Reasons) -> list[Passage]:
+def _wanted(fit: Sequence[Passage], seed: int, count: int | None, rejected: Reasons) -> list[Passage]:
     """Return the passages to ask about: all, or a few more than the requested number of questions needs."""
     most = None
     if count is not None:
         # Some questions will be rejected, so a few more passages are asked about.
-        most = math.ceil(MARGIN * count / per_passage)
+        most = math.ceil(MARGIN * count)
     drawn = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
     rejected["a passage that was not drawn (--count)"] += len(fit) - len(drawn)
     return drawn

@@ -185,6 +185,8 @@ class Store(Retriever):
         is_dot = vectors.similarity == "dot"
         stored = np.flatnonzero(passages.any(axis=1) | is_dot)
         document_of_row = np.searchsorted(questions.first_passages, stored, side="right") - 1
+        # Rows with the same vector have the same number.
+        vector_of_row = np.unique([hash(row.tobytes()) for row in passages[stored]], return_inverse=True)[1]
         lists = self.numbers.get("lists", 0)
         if lists > len(stored):
             raise EncoderError(f"lists={lists} are more than its {counted(len(stored), 'vector')}; set fewer")
@@ -202,6 +204,7 @@ class Store(Retriever):
                 began = time.perf_counter()
                 places, scores = self._nearest(ask, queries[row], document_of_row, count)
                 seconds = time.perf_counter() - began
+                places, scores = with_ties(places, scores, vector_of_row, document_of_row)
                 yield Lists(
                     np.array([row]),
                     document_of_row[places][None],
@@ -228,3 +231,16 @@ class Store(Retriever):
             if len(best) == self.depth or len(places) < count:
                 return places[best], scores[best]
             count *= MORE
+
+
+def with_ties(
+    places: Indices, scores: NDArray[np.float64], vector_of_row: Indices, document_of_row: Indices
+) -> tuple[Indices, NDArray[np.float64]]:
+    """Return a list with all documents that have the vector of its last one, which are tied with it.
+
+    The list had room for some of them only, and which ones is chance.
+    """
+    same = np.flatnonzero(vector_of_row == vector_of_row[places[-1]])
+    first_of_document = same[np.unique(document_of_row[same], return_index=True)[1]]
+    more = first_of_document[~np.isin(document_of_row[first_of_document], document_of_row[places])]
+    return np.concatenate([places, more]), np.concatenate([scores, np.repeat(scores[-1], len(more))])
