@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src/embassay"
 DRAWN = 20
 DRAWN_FROM = "stats/*.py comparison/gate.py comparison/differences.py comparison/compare.py"
-NEIGHBOURS = "stats comparison diagnostics reports adaptation integrations run golden"
+NEIGHBOURS = "stats comparison diagnostics reports adaptation run golden"
 """Folders of tests that are run after the tests of the module itself, in this order."""
 # A mutant may never end.
 PYTEST = ["timeout", "900", sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]

@@ -5,11 +5,16 @@ from pathlib import Path
 
 from embassay._version import YEAR, __version__
 from embassay.cli.app import exit_code_of
-from embassay.cli.citations import other_references
 from embassay.core.plugins import DIAGNOSTICS
 
 ROOT = Path(__file__).parent.parent
 METHODS = {"composition", "localization", "minimal_pairs", "negated_antonyms", "retrieval"}
+
+
+def other_references():
+    """Return by key the entries of statistics, measures, baselines and corpora."""
+    text = (ROOT / "src/embassay/core/data/references.bib").read_text(encoding="utf-8")
+    return {re.search(r"^@\w+\{(\w+),", entry, flags=re.MULTILINE)[1]: entry for entry in text.strip().split("\n\n")}
 
 
 def cited(capsys):

@@ -167,7 +167,7 @@ def test_cache_clear(embassay, filled):
     assert (code, err) == (0, "")
     assert re.fullmatch(rf"{filled}: [\d.]+ kB freed\n", out)
     assert [path.name for path in filled.iterdir()] == ["mine.txt"]
-    assert embassay("cache", "clear")[1] == f"{filled}: no cache there; nothing to remove\n"
+    assert embassay("cache", "clear")[1] == f"{filled}: nothing to remove\n"
 
 
 def test_a_function_of_unknown_content_is_encoded_again_and_the_others_are_not(embassay, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from embassay.core.processes import cores
+from embassay.core import cores
 
 
 class Library:
@@ -95,7 +95,7 @@ OVERLAPPING = """
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info
-from embassay.core.processes.cores import single_threads
+from embassay.core.cores import single_threads
 
 def threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]

@@ -3,7 +3,7 @@
 import pytest
 
 import embassay as ea
-from embassay.cli.integrations.evaluator import evaluator
+from embassay.cli.evaluator import evaluator
 from embassay.run.resolve import load_corpus
 
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")

@@ -31,7 +31,7 @@ _HOME = {
     "encoder": "embassay.run.resolve:load_candidate",
     "rate": "embassay.testsets.rating:rate",
     "train": "embassay.api:train",
-    "evaluator": "embassay.cli.integrations.evaluator:evaluator",
+    "evaluator": "embassay.cli.evaluator:evaluator",
     "Choice": "embassay.core.samples.choice:Choice",
     "Composition": "embassay.core.samples.composition:Composition",
     "Document": "embassay.core.samples.retrieval:Document",
@@ -117,7 +117,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from embassay.api import adapt, assay, assay_vectors, build, encode_corpus, read, report, train
-    from embassay.cli.integrations.evaluator import evaluator
+    from embassay.cli.evaluator import evaluator
     from embassay.comparison.compare import compare
     from embassay.comparison.gate import check
     from embassay.comparison.plan import plan

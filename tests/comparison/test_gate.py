@@ -134,7 +134,7 @@ def test_failures_that_on_leaves_out_do_not_count(choice_run):
 
 def test_margins_add_metrics_and_change_those_of_headlines(choice_run):
     run, old = choice_run("new", [model(range(4, 184))]), choice_run("old", [model()])
-    margins = {"accuracy": 0.15, "chosen[antonym]": 0.2, "negated_antonyms.accuracy[part_of_speech:noun]": 0.25}
+    margins = {"accuracy": 0.15, "chosen[antonym]": 0.2, "negated_antonyms/accuracy[part_of_speech:noun]": 0.25}
     outcome = ea.check(run, old, margins=margins)
     assert {change.metric: change.margin for change in outcome.changes} == {
         "accuracy": 0.15,

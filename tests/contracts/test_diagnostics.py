@@ -91,7 +91,7 @@ def outcome(name, encoders=ENCODERS, seed=0):
     plan = prepare(
         RunRequest(list(encoders), corpora_of(name), [spec_of(name)], seed=seed, resamples=50, baselines=False)
     )
-    return execute(plan, workers=1)
+    return execute(plan)
 
 
 def test_every_diagnostic_is_tried():
@@ -103,7 +103,7 @@ ABILITIES = {
     "negated_antonyms": ON_ITEMS,
     "minimal_pairs": ON_ITEMS,
     "composition": ON_ITEMS,
-    "localization": {"check", "begin", *ON_ITEMS},
+    "localization": {"check", *ON_ITEMS},
     "retrieval": {"check", "scores_rankings", "score_rankings", "k", *ON_ITEMS},
     "similarity": ON_ITEMS,
     "isotropy": {"figures"},
@@ -127,7 +127,6 @@ def test_a_diagnostic_without_a_base_has_its_own_members_and_defaults_for_what_i
     assert (adopted.shape, adopted.pair, adopted.score(None, None, None)) == ("pairs", ("a", "b"), "scores")
     assert (adopted.shows_items, adopted.scores_rankings, adopted.figures([])) == (False, False, None)
     assert adopted.check(None) is None
-    assert adopted.begin(None, None, None, None).finish() == "scores"
     own.outcomes = own.examples = own.score_rankings = lambda *arguments: []
     assert (adopted.shows_items, adopted.scores_rankings) == (True, True)
 
@@ -143,7 +142,7 @@ def with_all_options(name):
     """Run one diagnostic with the options that give the most rows."""
     spec = spec_of(name) + OTHER_OPTIONS.get(name, "")
     plan = prepare(RunRequest(list(ENCODERS), corpora_of(name), [spec], resamples=20, baselines=False))
-    return execute(plan, workers=1).result
+    return execute(plan).result
 
 
 OTHER_OPTIONS = {"retrieval": ",transforms=all", "minimal_pairs": ",compare=all", "composition": ",compare=all"}

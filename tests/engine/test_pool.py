@@ -118,6 +118,8 @@ def test_sparse_stays_sparse_and_in_order(monkeypatch):
         (lambda rows: rows + 1j, "dtype complex64"),
         (lambda rows: rows * np.nan, "NaN or infinity"),
         (lambda rows: rows / np.float32(0), "NaN or infinity"),
+        (lambda rows: rows * np.float64(1e200), r"too large for float32, for text 1 of the 5 in its batch, '"),
+        (lambda rows: csr_array(rows * np.float64([[0], [0], [np.nan], [0], [1]])), "for text 3 of the 5"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")

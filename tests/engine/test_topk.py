@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from embassay.core.processes.cores import in_threads
+from embassay.core.cores import in_threads
 from embassay.search.exact import exact as topk_exact
 from embassay.search.exact import top as topk
 from embassay.search.exact.exact import ExactSearch, multiply, rounding, torch_device

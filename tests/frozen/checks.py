@@ -35,7 +35,7 @@ TRIALS = {
     "a little worse": Trial(Answers(range(10, 184)), options={"margins": {"accuracy": 0.03}}),
     "a little worse, strict": Trial(Answers(range(10, 184)), options={"margins": {"accuracy": 0.03}, "strict": True}),
     "a little worse, wide margin": Trial(Answers(range(10, 184)), options={"margins": {"accuracy": 0.2}}),
-    "below a floor": Trial(OLD, options={"floors": {"negated_antonyms.accuracy": 0.95}}),
+    "below a floor": Trial(OLD, options={"floors": {"negated_antonyms/accuracy": 0.95}}),
     "documents as a sample": Trial(Answers(range(15, 180)), unit_size=5, options={"pages": "sampled"}),
     "values lost": Trial(Answers(range(180), broken=range(0, 200, 16))),
     "failed": Trial(Answers(range(180), fails=True), code=3),

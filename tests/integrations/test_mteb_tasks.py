@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay.cli.integrations import mteb_model, mteb_task
+from embassay.cli.mteb import mteb_model, mteb_task
 
 pytestmark = [
     pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed"),

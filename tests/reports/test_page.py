@@ -405,7 +405,7 @@ PARTS = (
     EncoderTable("Table", (Column("x", "nothing"),)),
     EncoderTable("Table", (Column("x", "nothing"),), similarity_functions=("cosine", "l1")),
     CorpusTable("Corpus", (Column("x", "nothing"),)),
-    SubsetTable("Subsets", "nothing", ("part:",)),
+    SubsetTable("Subsets", "nothing", ("part",)),
     ComparisonTable("Comparisons", Column("x", "nothing")),
     SeriesTable("Series", "nothing"),
     IntervalChart("Intervals", Column("x", "nothing")),

@@ -98,7 +98,7 @@ def test_figures_are_those_of_runs_with_one_variant(docs, result):
 
 
 def test_differences_are_those_of_the_same_questions(docs, result):
-    outcome = execute(prepare(request(docs, baselines=False)), workers=1)
+    outcome = execute(prepare(request(docs, baselines=False)))
     success = {}
     for (_, corpus), scores in outcome.encoders[0].scores.items():
         success[corpus.rpartition("=")[2]] = dict(zip(scores.item, scores.values["Success@1"], strict=True))
@@ -140,7 +140,7 @@ def test_each_text_is_encoded_once(docs, monkeypatch):
         return real(self, texts, role)
 
     monkeypatch.setattr(HashingEncoder, "encode", encode)
-    outcome = execute(prepare(request(docs, baselines=False)), workers=1)
+    outcome = execute(prepare(request(docs, baselines=False)))
     outcome.check()
     texts = {text for corpus in load_cuts(f"{docs},passages=[{','.join(CUTS)}]") for text in corpus.texts()}
     assert len(encoded) == len(set(encoded))

@@ -18,12 +18,10 @@ from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
 from embassay.cli.bless import bless
-from embassay.cli.build import rate
+from embassay.cli.build import add_build_commands, build, rate
 from embassay.cli.check import check
 from embassay.cli.compare import compare
-from embassay.cli.demo import demo
 from embassay.cli.encode import encode
-from embassay.cli.generate import build
 from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag
 from embassay.cli.plan import plan
 from embassay.cli.report import report
@@ -35,9 +33,6 @@ from embassay.core.plugins import PluginWarning
 
 INTERRUPTED = 130
 
-RESUMES = ("run", "train", "adapt", "encode", "reproduce")
-"""The commands that continue after an interruption, from the vectors, scores, checkpoints or parts that they keep."""
-
 # The modules of the commands import what they need inside their functions, so that 'embassay --help' stays fast.
 app = App(
     name="embassay",
@@ -47,7 +42,6 @@ app = App(
     # Ctrl-C must reach exit_code_of, which tells the user what is kept.
     suppress_keyboard_interrupt=False,
 )
-app.command(demo)
 app.command(run)
 app.command(compare)
 app.command(plan)
@@ -60,6 +54,18 @@ app.command(check)
 app.command(bless)
 app.command(report)
 app.command(reproduce)
+
+
+@app.command
+def demo() -> int:
+    """Show on a built-in handbook what an answer looks like, and what the gate catches. No key, file or download.
+
+    It takes all-MiniLM-L6-v2 if its weights are on this disk, else hashed words.
+    """
+    from embassay.cli.demo import show as show_demo
+
+    show_demo(exit_code_of)
+    return FINE
 
 
 @app.command
@@ -246,7 +252,7 @@ def exit_code_of(arguments: list[str] | None) -> int:
         arguments = sys.argv[1:]
     try:
         # cyclopts needs to know all commands before it reads the arguments.
-        _add_build_command(arguments)
+        add_build_commands(arguments)
         code: object = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         # Here, because a full disk is reported below.
         sys.stdout.flush()
@@ -270,38 +276,12 @@ def exit_code_of(arguments: list[str] | None) -> int:
         say(f"embassay: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
-        say(_interrupted(arguments))
+        say("interrupted; finished work is kept: repeat the command to continue")
         return INTERRUPTED
     except OSError as error:
         # Errors with files become InputError where the file is known. The rest is the system's, such as a full disk.
         say(f"embassay: {error.strerror or error}")
         return WRONG_INPUT
-
-
-def _interrupted(arguments: list[str]) -> str:
-    """Say what an interrupted command leaves."""
-    command = arguments[0] if arguments else ""
-    if command in RESUMES:
-        return "interrupted; finished work is kept: repeat the command to continue"
-    if command != "build":
-        return "interrupted"
-    # The answers of a generator cost money, so they are kept in a journal.
-    if any(argument.startswith("--generator") for argument in arguments):
-        return "interrupted; only the generator's answers are kept: repeat the command to continue"
-    return "interrupted; nothing was written"
-
-
-def _add_build_command(arguments: list[str]) -> None:
-    """Make ``embassay build KIND`` known where KIND is a plug-in without a command written by hand."""
-    if len(arguments) < 2 or arguments[0] != "build":
-        return
-    kind = arguments[1]
-    # "embassay build --help" names no kind.
-    if kind.startswith("-"):
-        return
-    from embassay.cli.other_kinds import add_command
-
-    add_command(build, kind)
 
 
 if __name__ == "__main__":

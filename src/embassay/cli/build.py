@@ -1,210 +1,183 @@
-"""``embassay build`` and ``embassay rate``: test sets from a user's own sentences, and what people find in them."""
+"""``embassay build`` and ``embassay rate``: test sets from a user's own texts, and what people find in them.
+
+The command of each kind of test set has the options of the builder's signature and the help of its docstring.
+"""
 
 from __future__ import annotations
 
+import inspect
 import shlex
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 from cyclopts import App, Parameter
 
 from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.core.errors import say
 from embassay.core.formatting import counted
+from embassay.core.plugins import BUILDERS, left_out
 from embassay.core.store.paths import output_path, source_path
-from embassay.testsets.options import Auxiliary, BuildOptions, Grammar, Shared
-
-if TYPE_CHECKING:
-    from embassay.testsets.rating import Rated
+from embassay.testsets.options import BuildOptions
 
 REASONS = 10
 """Reasons that are printed at the end, the most frequent ones; the data card has all."""
+AS_TEXT = {
+    "generator": str,
+    "mlm": str,
+    "prompt": Path | None,
+    "filters": Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))],
+}
+"""What the command line takes for options that builders take as objects: specs, and the file of a prompt."""
+OF_PROPOSALS = (
+    (
+        "encoder",
+        Annotated[str, Parameter(name=("-e", "--encoder"))],
+        "SPEC[,option=value…] of the encoder that proposes groups; -o is then the sheet (CSV): fill in yes or no, or "
+        "groups, and pass it as --from.",
+        "",
+    ),
+    ("threshold", float, "With -e: minimum cosine between any two sentences of a group.", 0.8),
+    (
+        "by_hand",
+        bool,
+        "Write all sentences on the sheet, to be grouped by hand; with -e, those without a group come last.",
+        False,
+    ),
+)
+"""(name, type, help, default) of the options of the sheet from which groups are built."""
+OF_GENERATORS = (
+    ("dry_run", bool, "Print the first request to the generator and the estimated cost, and stop.", False),
+)
+"""Those of the kinds for which a chat model may be asked."""
 
 build = App(
     name="build",
     help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings.",
     help_format="plaintext",
 )
-From = Annotated[Path, Parameter(name="--from")]
 
 
-@dataclass(frozen=True, kw_only=True)
-class MinimalPairsOptions(BuildOptions):
-    """Options of minimal pairs.
-
-    Attributes
-    ----------
-    count
-        Maximum number of originals; all by default.
-    auxiliary
-        When a negation is removed, keep its auxiliary ("does know", the default, as in HEROS) or drop it ("knows").
-    replacements
-        Table of words with synonym and antonym (part, word, synonym, antonym), in place of the built-in list.
-    misspellings
-        File with lines wrong→right; codespell's list by default.
-    mlm
-        Folder or hub name of a masked language model, for random_mlm; without it, random_word from the sentences.
-    grammar
-        Check originals and edits with Harper, the default, or not at all.
-    """
-
-    auxiliary: Auxiliary | None = None
-    replacements: str = ""
-    misspellings: str = ""
-    mlm: str = ""
-    grammar: Grammar | None = None
+def add_build_commands(arguments: list[str]) -> None:
+    """Make ``embassay build KIND`` known, for each builder; only the one that ``arguments`` name gets its options."""
+    if arguments[:1] != ["build"]:
+        return
+    for name in BUILDERS.names():
+        kind = name.replace("_", "-")
+        if kind in list(build):
+            del build[kind]
+        if kind in arguments[1:2]:
+            build.command(command_of(name), name=kind)
+        else:
+            with left_out():
+                build.command(App(name=kind, help=BUILDERS.describe(name)[0]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairColumns(Shared):
-    """Columns of a table of pairs.
+def command_of(name: str) -> Callable[..., int]:
+    """Return a function with the options of every kind and those of a builder, for cyclopts to read."""
+    module = BUILDERS.module(name)
+    options = [*_options(getattr(module, "read", None)), *_options(module.build)]
+    if name == "groups":
+        options += OF_PROPOSALS
+    elif "generator" in inspect.signature(module.build).parameters:
+        options += OF_GENERATORS
+    # An option that the reader and the builder both have is one option.
+    fields = {
+        option: (option, Annotated[kind, Parameter(help=text)], field(default=default))
+        for option, kind, text, default in options
+    }
+    options_type: Any = make_dataclass("KindOptions", fields.values(), bases=(BuildOptions,), frozen=True, kw_only=True)
+    options_type.__module__ = __name__  # cyclopts takes classes of the module "types" for single values.
+    defaults = options_type()
 
-    Attributes
-    ----------
-    first
-        The column of first sentences, if it is not recognised by name.
-    second
-        The column of second sentences.
-    label
-        The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
-    merge
-        Groups of a sheet that share a sentence become one.
-    """
+    # The annotations are set by hand: as strings, the type that was just made could not be found.
+    def command(*, source, out, options=defaults, overwrite=False):  # type: ignore[no-untyped-def]
+        given = {key: value for key, value in vars(options).items() if value != getattr(defaults, key)}
+        return _carry_out(name.replace("_", "-"), source_path(source), output_path(out), overwrite, given)
 
-    first: str = ""
-    second: str = ""
-    label: str = ""
-    merge: Flag = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class NegatedAntonymsOptions(PairColumns, BuildOptions):
-    """Options of negated antonyms.
-
-    Attributes
-    ----------
-    count
-        Maximum number of quadruples; all by default.
-    auxiliary
-        When a negation is removed, drop its auxiliary ("knows", the default) or keep it ("does know").
-    as_published
-        Only not with an adjective, and each antonym of WordNet, as the paper has it; review the sheet.
-    """
-
-    auxiliary: Auxiliary | None = None
-    as_published: Flag = False
+    command.__annotations__ = {
+        "source": Annotated[Path, Parameter(name="--from", help="File or folder of sentences, pairs or documents.")],
+        "out": Annotated[Out, Parameter(help="File to write; its data card and sheets are written next to it.")],
+        "options": Annotated[options_type, Flat],
+        "overwrite": Annotated[Flag, Parameter(help="Replace existing files.")],
+        "return": int,
+    }
+    command.__doc__ = BUILDERS.describe(name)[0]
+    return command
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupsOptions(PairColumns):
-    """Options of groups.
+def _options(function: Callable[..., Any] | None) -> Iterator[tuple[str, Any, str, Any]]:
+    """Yield (name, type, help, default) of the options that only a builder or its reader has."""
+    if function is None:
+        return
+    from docstring_parser import parse
 
-    Attributes
-    ----------
-    count
-        Maximum number of groups; all by default.
-    column
-        With -e: the column of sentences.
-    """
+    from embassay.testsets.build import PARAMETERS_OF_ALL
 
-    column: str = ""
-
-
-@build.command(name="minimal-pairs")
-def build_minimal_pairs(
-    *,
-    source: From,
-    out: Out,
-    options: Annotated[MinimalPairsOptions, Flat] = MinimalPairsOptions(),
-    overwrite: Flag = False,
-) -> int:
-    """Build originals and their one-word edits, in the way of HEROS.
-
-    Parameters
-    ----------
-    source
-        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file.
-    out
-        File to write; its data card and sheets are written next to it.
-    overwrite
-        Replace existing files.
-    """
-    return run_build("minimal-pairs", source, out, overwrite, given_options(options))
+    helps = {}
+    for documented in parse(function.__doc__ or "").params:
+        text = " ".join((documented.description or "").replace("``", "").split())
+        helps.update(dict.fromkeys(documented.arg_name.split(", "), text))
+    types = get_type_hints(function) | AS_TEXT
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
+            kind = types.get(name, type(parameter.default))
+            # An object that there may be or not is here a text that may be empty.
+            default = "" if parameter.default is None and kind is str else parameter.default
+            yield name, kind, helps.get(name, ""), default
 
 
-@build.command(name="negated-antonyms")
-def build_negated_antonyms(
-    *,
-    source: From,
-    out: Out,
-    options: Annotated[NegatedAntonymsOptions, Flat] = NegatedAntonymsOptions(),
-    overwrite: Flag = False,
-) -> int:
-    """Build inputs with an antonym, a negation and both, in the way of SemAntoNeg.
+def _carry_out(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:
+    """Build a test set, propose groups for one, or print what a generator would be asked."""
+    if kind == "groups" and (source.is_dir() or options.keys() & {"encoder", "by_hand"}):
+        return _propose(source, out, overwrite, options)
+    if options.get("prompt"):
+        from embassay.testsets.generator.base import read_prompt
 
-    Parameters
-    ----------
-    source
-        Sentences, one a line or in a table (CSV, TSV, JSON lines, Parquet); or pairs of paraphrases, as a table or as
-        Opusparcus is released.
-    out
-        File to write; its data card and sheets are written next to it.
-    overwrite
-        Replace existing files.
-    """
-    return run_build("negated-antonyms", source, out, overwrite, given_options(options))
+        # The command takes a file, the builder its text.
+        options["prompt"] = read_prompt(source_path(options["prompt"]))
+    if options.pop("dry_run", False):
+        return _estimate(kind, source, out, options)
+    from embassay.api import build as make
+    from embassay.run.progress import progress
+    from embassay.testsets.files import SetFiles
+
+    with progress(f"build {out}") as advance:
+        built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
+    say(*built.notes)
+    say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')} in {built.time_taken}")
+    for reason, number in built.rejected.most_common(REASONS):
+        say(f"left out: {number:,} × {reason}")
+    if (more := len(built.rejected) - REASONS) > 0:
+        say(f"{counted(more, 'more reason')} for leaving out rows: see the data card")
+    places = SetFiles(out)
+    say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
+    if places.answers.exists():
+        say(f"answers of the generator: {places.answers}")
+    if places.review.exists():
+        undecided = f", {len(built.doubtful):,} to confirm with yes or no" if built.doubtful else ""
+        say(f"sheet for review: {places.review}{undecided}: strike, correct or add rows; pass it as --review")
+    # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
+    corpus = str(out)
+    if not out.is_absolute() and not corpus.startswith((".", "~")):
+        corpus = f"./{corpus}"
+    say(f"assay it with: embassay run -c {shlex.quote(corpus)}")
+    return FINE
 
 
-@build.command(name="groups")
-def build_groups(
-    *,
-    source: From,
-    out: Out,
-    encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
-    threshold: float = 0.8,
-    by_hand: Flag = False,
-    options: Annotated[GroupsOptions, Flat] = GroupsOptions(),
-    overwrite: Flag = False,
-) -> int:
-    """Build groups of sentences with the same meaning from pairs; with -e, propose groups on a sheet to confirm.
-
-    Parameters
-    ----------
-    source
-        Table of pairs, or a confirmed sheet; with -e or --by-hand, sentences, or the folder of the topics of Opinosis.
-    out
-        File to write; with -e or --by-hand, the sheet (CSV): fill in yes or no, or groups, then pass it as --from.
-    encoder
-        SPEC[,option=value…] of the encoder that proposes groups.
-    threshold
-        With -e: minimum cosine between any two sentences of a group.
-    by_hand
-        Write all sentences on the sheet, to be grouped by hand; with -e, those without a group come last.
-    overwrite
-        Replace existing files.
-    """
-    # Without an encoder the groups follow from the pairs alone; with one, a person confirms what it proposes.
-    by_hand = by_hand or (source.is_dir() and not encoder)
-    if not encoder and not by_hand:
-        return run_build("groups", source, out, overwrite, given_options(options))
+def _propose(source: Path, out: Path, overwrite: bool, options: Mapping[str, Any]) -> int:
+    """Write the sheet of groups that people confirm, and say what they do with it."""
     from embassay.run.progress import progress
     from embassay.testsets.proposals import propose_groups
 
-    source, out = source_path(source), output_path(out)
+    given = {name: options[name] for name in ("column", "threshold") if name in options}
+    encoder = options.get("encoder", "")
+    by_hand = not encoder or "by_hand" in options
     with progress(f"encode {source}") as advance:
-        proposal = propose_groups(
-            source,
-            out,
-            encoder,
-            column=options.column,
-            threshold=threshold,
-            by_hand=by_hand,
-            overwrite=overwrite,
-            advance=advance,
-        )
-    groups = counted(proposal.groups, "group")
+        proposal = propose_groups(source, out, encoder, by_hand=by_hand, overwrite=overwrite, advance=advance, **given)
     if encoder:
+        groups = counted(proposal.groups, "group")
         say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
     for reason, number in proposal.rejected.most_common():
         say(f"left out: {number:,} × {reason}")
@@ -213,6 +186,24 @@ def build_groups(
         to_do += " with a group, and a group next to others that belong to one"
     say(f"sheet to confirm: {out}: {to_do}, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
+    return FINE
+
+
+def _estimate(kind: str, source: Path, out: Path, options: dict[str, Any]) -> int:
+    """Print what a generator would be asked, and what it would cost; nothing is sent."""
+    from embassay.api import estimate
+
+    # An estimate writes no data card, which the licence is for. The generator is an argument of its own there.
+    options.pop("licence", None)
+    estimated = estimate(kind, source, options.pop("generator", ""), out, **options)
+    if not estimated.requests:
+        say(f"{source}: contains nothing to ask about")
+        return FINE
+    say("the first request:", *(f"    {line}" for line in estimated.requests[0].prompt.splitlines()))
+    total = f"requests: {len(estimated.requests):,} to {estimated.generator}, about {estimated.tokens:,} tokens"
+    if estimated.cost is not None:
+        total += f", about {estimated.cost:,.4g} at the given price"
+    say(total)
     return FINE
 
 
@@ -240,71 +231,13 @@ def rate(
     overwrite
         Replace existing files.
     """
+    from embassay.reports.tables import Cell, Table
+    from embassay.reports.terminal import print_table, stdout
     from embassay.testsets.rating import rate as read
-
-    rated = read(sheets, bar=bar, out=out, corpus=corpus, overwrite=overwrite)
-    _print_table(rated)
-    say(*rated.notes)
-    return FINE
-
-
-def given_options(options: Shared) -> dict[str, Any]:
-    """Return the options of the command line that are neither empty nor False.
-
-    The others keep the defaults of the builder, which may lack some of these options.
-    """
-    set_options: dict[str, Any] = {}
-    for name, value in vars(options).items():
-        # "is", because 0 equals False but is a value.
-        is_set = value is not False and value not in (None, "", ())
-        if is_set:
-            set_options[name] = value
-    return set_options
-
-
-def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:
-    """Build, and print what was built and how it is used."""
-    from embassay.api import build as make
-    from embassay.run.progress import progress
-    from embassay.testsets.files import SetFiles
-
-    out = output_path(out)
-    with progress(f"build {out}") as advance:
-        built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
-    say(*built.notes)
-    say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')} in {built.time_taken}")
-    for reason, number in built.rejected.most_common(REASONS):
-        say(f"left out: {number:,} × {reason}")
-    more = len(built.rejected) - REASONS
-    if more > 0:
-        say(f"{counted(more, 'more reason')} for leaving out rows: see the data card")
-    places = SetFiles(out)
-    say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
-    if places.answers.exists():
-        say(f"answers of the generator: {places.answers}")
-    if places.review.exists():
-        undecided = f", {len(built.doubtful):,} to confirm with yes or no" if built.doubtful else ""
-        say(f"sheet for review: {places.review}{undecided}: strike, correct or add rows; pass it as --review")
-    # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
-    corpus = str(out)
-    if not out.is_absolute() and not corpus.startswith((".", "~")):
-        corpus = f"./{corpus}"
-    say(f"assay it with: embassay run -c {shlex.quote(corpus)}")
-    return FINE
-
-
-def _print_table(rated: Rated) -> None:
-    """Print one row for each edit."""
-    from rich.table import Table
-
-    from embassay.reports.terminal import stdout
     from embassay.testsets.rating import table_rows
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    (first_head, *heads), *rows = table_rows(rated)
-    table.add_column(first_head, justify="left", no_wrap=True)
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    stdout().print(table)
+    rated = read(sheets, bar=bar, out=out, corpus=corpus, overwrite=overwrite)
+    head, *rows = table_rows(rated)
+    print_table(Table("", head, tuple(tuple(map(Cell, row)) for row in rows)), stdout())
+    say(*rated.notes)
+    return FINE

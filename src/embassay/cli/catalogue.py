@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
+from importlib.resources import files
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from embassay.cli.citations import OURS, other_references
+from embassay._version import YEAR, __version__
 from embassay.core.errors import PluginError, UnknownNameError, say
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
 from embassay.diagnostics.metrics.metric import OPTION, WITHIN_ENCODER, Metric, declared_metrics
@@ -28,9 +29,15 @@ KINDS = {
 }
 PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
-SETS = "sets"
-PROFILES_LISTED = "profiles"
-METRICS = "metrics"
+SETS, PROFILES_LISTED, METRICS = "sets", "profiles", "metrics"
+OURS = f"""@software{{embassay,
+  author = {{{{The Embassay developers}}}},
+  title = {{Embassay: an assay for sentence embeddings}},
+  year = {{{YEAR}}},
+  version = {{{__version__}}},
+  license = {{Apache-2.0}}
+}}"""
+"""The BibTeX entry of this package."""
 SUBSETS_LISTED = 4
 """Subsets of a metric that a list names."""
 
@@ -46,23 +53,18 @@ def show(what: str | None) -> None:
         If ``what`` is not a kind.
     """
     titles = (*KINDS, SETS, PROFILES_LISTED, METRICS)
-    if what is None:
-        chosen = titles[:-1]
-    elif what in titles:
-        chosen = (what,)
-    else:
+    if what is not None and what not in titles:
         raise UnknownNameError("kind of plug-in", what, titles)
     console = stdout()
-    for title in chosen:
+    for title in titles[:-1] if what is None else [what]:
         console.print(Text(title, style="bold"))
-        if title == SETS:
-            console.print(_sets(whole=what == SETS))
-        elif title == METRICS:
+        if title == METRICS:
             _print_metrics(console)
-        elif title == PROFILES_LISTED:
-            console.print(_profiles())
-        else:
-            console.print(_plugins(KINDS[title]))
+            continue
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+        for name, text in _lines(title, whole=title == what):
+            table.add_row(Text(name), Text(text))
+        console.print(table)
 
 
 def cite() -> None:
@@ -80,28 +82,29 @@ def cite() -> None:
             continue
         if entry:
             entries.append(f"% {name}\n{entry}")
-    entries += other_references().values()
-    sys.stdout.write("\n\n".join(entries) + "\n")
+    entries.append(files("embassay.core.data").joinpath("references.bib").read_text(encoding="utf-8"))
+    sys.stdout.write("\n\n".join(entries))
 
 
-def _table(lines: Iterable[tuple[str, str]]) -> Table:
-    """Return a table of names and what is said of them."""
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-    for name, text in lines:
-        table.add_row(Text(name), Text(text))
-    return table
-
-
-def _plugins(folder: Folder) -> Table:
-    """Return a table of plug-ins of one kind, those that a search tool uses first."""
-    lines = []
-    for name in sorted(folder.names(), key=PAPERS_ONLY.__contains__):
-        try:
-            lines.append((name, _described(folder, name)))
-        except PluginError as error:
-            # A list is where a user looks for the reason, so the plug-in stays in it.
-            lines.append((name, str(error)))
-    return _table(lines)
+def _lines(title: str, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Yield a name and what is said of it, for each thing of a kind; with ``whole``, sets with their encoders."""
+    if title == SETS:
+        for name, encoder_set in sets().items():
+            text = f"{encoder_set.title}: {len(encoder_set.members)} encoders"
+            yield f"@{name}", "\n".join([text, *(map(_member_line, encoder_set.members) if whole else ())])
+    elif title == PROFILES_LISTED:
+        for name, profile in PROFILES.items():
+            others = "; and those of other packages" if profile.with_others else ""
+            yield name, f"{profile.purpose}\n{'; '.join(profile.diagnostics)}{others}"
+    else:
+        folder = KINDS[title]
+        # Those that a search tool uses come first.
+        for name in sorted(folder.names(), key=PAPERS_ONLY.__contains__):
+            try:
+                yield name, _described(folder, name)
+            except PluginError as error:
+                # A list is where a user looks for the reason, so the plug-in stays in it.
+                yield name, str(error)
 
 
 def _described(folder: Folder, name: str) -> str:
@@ -112,15 +115,6 @@ def _described(folder: Folder, name: str) -> str:
     if not usable:
         text += f"\npip install 'embassay[{extra}]'"
     return text
-
-
-def _profiles() -> Table:
-    """Return a table of the profiles with their diagnostics."""
-    lines = []
-    for name, profile in PROFILES.items():
-        others = "; and those of other packages" if profile.with_others else ""
-        lines.append((name, f"{profile.purpose}\n{'; '.join(profile.diagnostics)}{others}"))
-    return _table(lines)
 
 
 def _print_metrics(console: Console) -> None:
@@ -194,17 +188,6 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
 def _number(value: float | None) -> str:
     """Return a number in at most three digits; empty for none."""
     return "" if value is None else f"{value:.3g}".replace("-", "−")
-
-
-def _sets(whole: bool) -> Table:
-    """Return a table of the named sets of encoders; with ``whole``, list their encoders too."""
-    lines = []
-    for name, encoder_set in sets().items():
-        text = f"{encoder_set.title}: {len(encoder_set.members)} encoders"
-        if whole:
-            text = "\n".join([text, *map(_member_line, encoder_set.members)])
-        lines.append((f"@{name}", text))
-    return _table(lines)
 
 
 def _member_line(member: Member) -> str:

@@ -2,54 +2,87 @@
 
 from __future__ import annotations
 
-from contextlib import chdir, nullcontext, redirect_stdout
+import shlex
+import sys
+from collections.abc import Callable
+from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from embassay.cli.parameters import FINE
-
 FEW = 25
 """Questions that show too little."""
+STEPS = (
+    (
+        "1. Which encoder? 30 pages of a handbook, and 135 questions about them.",
+        "run -e model={model} -c handbook=docs,questions=questions.csv -o first",
+    ),
+    ("\n2. What the model does today becomes the baseline.", "bless first -o first-baseline"),
+    (
+        "\n3. A change for the worse: the model becomes {worse}, to save space.",
+        "run -e model={worse} -c handbook=docs,questions=questions.csv -o smaller",
+        "check smaller --baseline first-baseline",
+    ),
+    (
+        "\n4. A change that loses nothing: {equal}.",
+        "run -e model={equal} -c handbook=docs,questions=questions.csv -o equal",
+        "check equal --baseline first-baseline",
+    ),
+    (
+        "\n5. The change of 3, judged by {few} questions.",
+        "run -e model={model} -c handbook=docs,questions=few.csv -o few",
+        "bless few -o few-baseline",
+        "run -e model={worse} -c handbook=docs,questions=few.csv -o few-smaller",
+        "check few-smaller --baseline few-baseline",
+    ),
+)
+"""What is said, and the commands that follow."""
+OUTCOMES = {0: "no regression is shown", 1: "regression"}
+"""What an exit code of ``embassay check`` means."""
+UNSAID = ("--quiet", "--no-trust", "--cache", "cache")
+"""Options of the runs that are not said."""
 
 
-def demo() -> int:
-    """Show on a built-in handbook what an answer looks like, and what the gate catches. No key, file or download.
+def show(embassay: Callable[[list[str]], int]) -> None:
+    """Say commands and carry them out, in a folder that is removed at the end.
 
-    It takes all-MiniLM-L6-v2 if its weights are on this disk, else hashed words.
+    Parameters
+    ----------
+    embassay
+        Carries out ``embassay`` with some arguments, and returns the exit code.
     """
     from embassay.api import read
     from embassay.corpora.builtin.handbook import write_files
 
     model, worse, equal = _models()
+    outcomes = []
     with TemporaryDirectory(prefix="embassay-demo-") as folder, chdir(folder):
         lines = write_files(Path()).read_text(encoding="utf-8").splitlines(keepends=True)
         Path("few.csv").write_text("".join(lines[: FEW + 1]), encoding="utf-8")
-
-        tell("1. Which encoder? 30 pages of a handbook, and 135 questions about them.")
-        _run("first", model, shows_answer=True)
-        tell("\n2. What the model does today becomes the baseline.")
-        _bless("first")
-        tell(f"\n3. A change for the worse: the model becomes {worse}, to save space.")
-        _run("smaller", worse)
-        smaller = _check("smaller", "first")
-        tell(f"\n4. A change that loses nothing: {equal}.")
-        _run("equal", equal)
-        same = _check("equal", "first")
-        tell(f"\n5. The change of 3, judged by {FEW} questions.")
-        _run("few", model, "few.csv")
-        _bless("few")
-        _run("few-smaller", worse, "few.csv")
-        few = _check("few-smaller", "few")
+        for step in STEPS:
+            text, *commands = (part.format(model=model, worse=worse, equal=equal, few=FEW) for part in step)
+            tell(text)
+            for command in commands:
+                tell(f"$ embassay {command}")
+                arguments = shlex.split(command)
+                is_run, is_check = arguments[0] == "run", arguments[0] == "check"
+                # Of the runs, the screen of the first is shown.
+                is_shown = not is_run or arguments[-1] == "first"
+                screen = nullcontext() if is_shown else redirect_stdout(StringIO())
+                with screen, redirect_stderr(sys.stdout):
+                    code = embassay([*arguments, *UNSAID] if is_run else arguments)
+                if is_check:
+                    tell(f"exit code {code}")
+                    outcomes.append(OUTCOMES[code])
         tell("\nThe decision")
         for answer in read("first").answers:
             if answer.kind in ("use", "undecided", "rejected"):
                 tell(f"  {answer.question:<7} {answer.sentence}")
+    smaller, same, few = outcomes
     tell(f"  {worse}: {smaller} (with {FEW} questions: {few}). {equal}: {same}.")
     tell("\nYour own documents, with a table of questions and the ids of the documents that answer them:")
     tell(f"  embassay run -e model={model} -c mine=./docs,questions=questions.csv -o first")
     tell("  embassay bless first -o baseline")
-    return FINE
 
 
 def tell(text: str) -> None:
@@ -68,39 +101,3 @@ def _models() -> tuple[str, str, str]:
     if can_run and find_offline(BUNDLED_MODEL, "", Runtime()):
         return BUNDLED_MODEL, f"{BUNDLED_MODEL},dim=24", f"{BUNDLED_MODEL},dim=192"
     return "hashing", "hashing,dim=24", "hashing,dim=512"
-
-
-def _run(out: str, model: str, questions: str = "questions.csv", *, shows_answer: bool = False) -> None:
-    """Say the command of a run on the handbook and carry it out; the first screen is printed if asked for."""
-    from embassay.run.command import carry_out
-    from embassay.run.request import RunRequest
-
-    encoder, corpus = f"model={model}", f"handbook=docs,questions={questions}"
-    tell(f"$ embassay run -e {encoder} -c {corpus} -o {out}")
-    request = RunRequest(
-        [encoder], [corpus], out=Path(out), cache=Path("cache").absolute(), quiet=True, robustness=False
-    )
-    with nullcontext() if shows_answer else redirect_stdout(StringIO()):
-        carry_out(request)
-
-
-def _bless(run: str) -> None:
-    """Make a run the baseline."""
-    from embassay.comparison.baseline import bless, what_a_baseline_shows
-
-    tell(f"$ embassay bless {run} -o {run}-baseline")
-    folder, _ = bless(Path(run), Path(f"{run}-baseline"))
-    for sentence in what_a_baseline_shows(folder):
-        tell(sentence)
-
-
-def _check(run: str, blessed: str) -> str:
-    """Check a run against the baseline of another; return the outcome."""
-    from embassay.comparison import gate, gate_files
-
-    tell(f"$ embassay check {run} --baseline {blessed}-baseline")
-    outcome = gate.check(Path(run), Path(f"{blessed}-baseline"))
-    for line in gate_files.terminal_lines(outcome):
-        tell(line)
-    tell(f"exit code {outcome.exit_code}")
-    return outcome.outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from rich.console import Console
 
@@ -47,16 +47,11 @@ def show(request: RunRequest, *, default: bool = False) -> None:
         _show_corpus(corpus, console)
     for remark in plan.remarks:
         print_line(console, remark, indent=2)
-    folder = request.cache_folder
-    opened: AbstractContextManager[VectorCache | None] = nullcontext()
-    if folder is not None:
-        opened = VectorCache(folder)
-    with opened as cache:
-        for entry in plan.entries:
-            # Baselines, which set-ups may be built on, encode the same texts as the encoders.
-            if default or not entry.baseline:
-                for line in _show_encoder(entry, plan.corpora, cache):
-                    print_line(console, line, indent=4)
+    for entry in plan.entries:
+        # Baselines, which set-ups may be built on, encode the same texts as the encoders.
+        if default or not entry.baseline:
+            for line in _show_encoder(entry, plan.corpora, request.cache_folder):
+                print_line(console, line, indent=4)
 
 
 def _corpora(request: RunRequest) -> tuple[AnyCorpus, ...]:
@@ -73,14 +68,10 @@ def _show_corpus(corpus: AnyCorpus, console: Console) -> None:
         print_line(console, line, indent=4)
     for sample in corpus.samples[:SAMPLES]:
         print_line(console, f"  sample {sample.id}:", indent=4)
-        sample_fields = sample.fields()
         fields = corpus.shown(sample.id)
         width = max(NAME_WIDTH, *map(len, fields))
         for name, text in fields.items():
-            # Texts that the corpus adds to those of the sample are already truncated.
-            if sample_fields.get(name) == text:
-                text = begun(text)
-            print_line(console, f"    {name:<{width}} {text}", indent=width + 5)
+            print_line(console, f"    {name:<{width}} {begun(text)}", indent=width + 5)
 
 
 def _corpus_lines(corpus: AnyCorpus) -> list[str]:
@@ -124,7 +115,7 @@ def _labels(corpus: AnyCorpus) -> list[str]:
     return [f"  right documents {len(questions_of):,}; questions that share one: {', '.join(shared)}"]
 
 
-def _show_encoder(entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: VectorCache | None) -> Iterator[str]:
+def _show_encoder(entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: Path | None) -> Iterator[str]:
     """Yield how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
     if entry.retriever:
         yield f"{entry.label}: {'; '.join(_questions(entry.retriever, filter(entry.suits, corpora)))}"
@@ -161,7 +152,7 @@ def _questions(retriever: Retriever, corpora: Iterable[AnyCorpus]) -> list[str]:
     return parts
 
 
-def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
+def _not_cached(encoder: Encoder, texts: tuple[Text, ...], folder: Path | None) -> tuple[Text, ...] | None:
     """Return the texts that are not in the cache.
 
     None if there is no cache, if the encoder does not use it, or if only a request to a service or fitting the encoder
@@ -170,13 +161,14 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
     # Vectors that are cut or quantised are computed from the full ones.
     encoder = encoder_of_vectors(encoder)
     card = encoder.card
-    if cache is None or not card.cached or card.fitted:
+    if folder is None or not card.cached or card.fitted:
         return None
     # Computing the fingerprint of a service would send it a request.
     fingerprint: str | None = adopted(encoder).known_fingerprint()
     if not fingerprint:
         return None
-    cached = cache.get(cache_key(fingerprint, card.route), texts)
+    with VectorCache(folder) as cache:
+        cached = cache.get(cache_key(fingerprint, card.route), texts)
     return tuple(text for text, vector in zip(texts, cached, strict=True) if vector is None)
 
 

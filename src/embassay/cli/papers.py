@@ -67,14 +67,11 @@ class Bench:
         The folders of the data and of the weights; None for none.
     out
         The folder of the scores, which a later call reads again.
-    hub
-        Whether models may be downloaded.
     """
 
     data: Path | None
     models: Path | None
     out: Path
-    hub: bool = False
 
     def corpus(self, name: str) -> str:
         """Return data as ``-c`` takes them; the name of a built-in corpus as it is.
@@ -111,11 +108,8 @@ class Bench:
         path = self.models / name if self.models else None
         if path is None or not path.exists():
             model = find_offline(name, "", Runtime())
-            if model is None and self.hub and spec == "{}":
-                return f"sentence-transformers/{name}"
             if model is None:
-                or_hub = ", or --hub" if spec == "{}" else ""
-                raise MissingError(f"the weights are not available (--models FOLDER with {name}{or_hub})")
+                raise MissingError(f"the weights are not available (--models FOLDER with {name})")
             path = model.folder
         known, weights = PUBLISHED_WEIGHTS.get(name), path / "model.safetensors"
         if known and not (weights.is_file() and sha256(weights) == known):

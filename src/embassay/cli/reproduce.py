@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from cyclopts import Parameter
 from cyclopts.types import ResolvedExistingDirectory
 
-from embassay.cli.parameters import FINE, Flag, Out
+from embassay.cli.parameters import FINE, Out
 from embassay.core.errors import say
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from embassay.reports.tables import Table
 
 Paper = Literal["composition", "localization", "heros", "retrieval", "semantoneg"]
-Form = Literal["text", "csv", "markdown"]
+Form = Literal["markdown", "csv"]
 
 
 def reproduce(
@@ -28,9 +28,8 @@ def reproduce(
     *,
     data: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_DATA")] = None,
     models: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_MODELS")] = None,
-    hub: Flag = False,
     out: Out = Path("embassay-reproduced"),
-    format_: Annotated[Form, Parameter(name="--format")] = "text",
+    format_: Annotated[Form, Parameter(name="--format")] = "markdown",
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
 ) -> int:
     """Print the tables and figures of the five papers, each figure beside one measured here.
@@ -46,8 +45,6 @@ def reproduce(
         Folder with the data of the papers, as --list names them.
     models
         Folder with weights, each under the paper's name of its model.
-    hub
-        Download models that are not on this disk from the hub.
     out
         Folder of the scores. Those that are in it are not computed again.
     format_
@@ -58,34 +55,23 @@ def reproduce(
     from embassay.cli.papers import Bench, figures
     from embassay.core.store.paths import output_path
     from embassay.diagnostics.published import published
-    from embassay.reports.terminal import print_line, print_table, stdout
+    from embassay.reports.terminal import print_line, stdout
 
-    console = stdout()
-    bench = Bench(data, models, output_path(out), hub)
+    bench = Bench(data, models, output_path(out))
     exhibits = []
     for name in [paper] if paper else get_args(Paper):
         if list_:
-            print_line(console, f"{name}: {published(name)['title']}")
+            print_line(stdout(), f"{name}: {published(name)['title']}")
         for exhibit in published(name)["exhibits"]:
             title = f"{exhibit['exhibit']}: {exhibit['title']}"
             if list_:
-                print_line(console, f"{title}. {exhibit['needs']}", 2)
+                print_line(stdout(), f"{title}. {exhibit['needs']}", 2)
             else:
                 say(f"{name}, {title}")
                 exhibits.append(list(figures(name, exhibit, bench)))
-    if list_:
-        return FINE
-    say(f"The scores are in {bench.out}.")
-    if format_ != "text":
+    if exhibits:
+        say(f"The scores are in {bench.out}.")
         sys.stdout.write(written(exhibits, format_))
-        return FINE
-    for content in map(table, exhibits):
-        print_line(console, content.title)
-        if content.rows:
-            print_table(content, console)
-        if content.note:
-            print_line(console, content.note, 2)
-    print_line(console, summary(exhibits))
     return FINE
 
 
@@ -106,21 +92,20 @@ def table(lines: Sequence[Line]) -> Table:
 
 
 def summary(exhibits: Sequence[Sequence[Line]]) -> str:
-    """Return how many figures are reproduced, differ and cannot be had."""
+    """Return how many figures are reproduced, differ and are not available."""
     counts = Counter(line["standing"] for lines in exhibits for line in lines)
-    parts = [f"{counts[standing]} {standing}" for standing in ("reproduced", "differs", "not available")]
-    return f"{', '.join(parts)}."
+    return ", ".join(f"{counts[standing]} {standing}" for standing in ("reproduced", "differs", "not available")) + "."
 
 
 def written(exhibits: Sequence[Sequence[Line]], form: Form) -> str:
     """Return exhibits as CSV or Markdown."""
-    from polars import DataFrame
+    if form == "csv":
+        from polars import DataFrame
 
+        return DataFrame([line for lines in exhibits for line in lines]).write_csv()
     from embassay.run.outputs.markdown import escaped, table_lines
 
-    if form == "csv":
-        return DataFrame([line for lines in exhibits for line in lines]).write_csv()
     parts = []
     for content in map(table, exhibits):
         parts += [f"### {escaped(content.title)}", table_lines(content), escaped(content.note)]
-    return "\n\n".join(part for part in [*parts, summary(exhibits)] if part) + "\n"
+    return "\n\n".join(filter(None, [*parts, summary(exhibits)])) + "\n"

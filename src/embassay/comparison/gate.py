@@ -24,7 +24,7 @@ from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
 from embassay.core.result import Result
-from embassay.core.store.lists import FROM_CACHE
+from embassay.core.store.files import FROM_CACHE
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import declared
 from embassay.stats.gate import resolution, whole_points

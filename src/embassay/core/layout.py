@@ -91,16 +91,13 @@ class SubsetTable:
 
     Attributes
     ----------
-    prefixes
-        What the subsets' names start with; a prefix without a colon is a whole name.
-    others
-        Take all subsets but these.
+    without
+        Subsets that it leaves out.
     """
 
     title: str
     metric: str
-    prefixes: tuple[str, ...]
-    others: bool = False
+    without: tuple[str, ...] = ()
     note: str = ""
     format: Format = "declared"
 

@@ -6,8 +6,7 @@
 condition are left out. Where a metric has several similarity functions, the braces name one before the condition:
 ``share[c1:TT]{l2,excess:eps0}``.
 
-A user may leave out what is not needed to know which metric is meant. ``retrieval.Success@5`` and
-``share[c1:TT,l2,excess:eps0]`` are read, too.
+A user may leave out what is not needed to know which metric is meant.
 """
 
 from __future__ import annotations
@@ -51,9 +50,6 @@ class MetricKey:
 
         A text that is not spelled like this is a metric of that name.
         """
-        first, dot, rest = name.partition(".")
-        if dot and first in DIAGNOSTICS.names():
-            name = f"{first}/{rest}"
         match = _SPELLING.fullmatch(name)
         if match is None:
             return cls(name)
@@ -107,21 +103,12 @@ class MetricKey:
 
     def may_mean(self, other: MetricKey) -> bool:
         """Return whether a user who writes this key may mean another one: an empty condition stands for any, too."""
-        subset = other.subset if self.subset in other.longer_subsets else self.subset
-        return replace(self, subset=subset, condition=self.condition or other.condition).covers(other)
+        return replace(self, condition=self.condition or other.condition).covers(other)
 
     @property
     def short(self) -> MetricKey:
         """The key of metric and subset alone."""
         return MetricKey(self.metric, self.subset)
-
-    @property
-    def longer_subsets(self) -> tuple[str, str]:
-        """The subset followed by the condition, and by similarity function and condition, as they may be written."""
-        return (
-            f"{self.subset},{self.condition}",
-            f"{self.subset},{self.similarity_function},{self.condition}",
-        )
 
 
 def matching(name: str, keys: Iterable[MetricKey], headlines: Collection[MetricKey] = ()) -> list[MetricKey]:
@@ -152,17 +139,12 @@ def matching(name: str, keys: Iterable[MetricKey], headlines: Collection[MetricK
 
 def _meant(wanted: MetricKey, candidates: Sequence[MetricKey], headlines: Collection[MetricKey]) -> Sequence[MetricKey]:
     """Return those that are meant: the one named in full, the headline, those without a condition, or else all."""
-    in_full = [key for key in candidates if _is_in_full(wanted, key)]
+    in_full = []
+    if wanted.similarity_function:
+        in_full = [key for key in candidates if key.condition == wanted.condition]
     of_headline = [key for key in candidates if key in headlines]
     without_condition = [key for key in candidates if not key.condition]
     return in_full or of_headline or without_condition or candidates
-
-
-def _is_in_full(wanted: MetricKey, key: MetricKey) -> bool:
-    """Return whether a name has the similarity function and the condition of a key."""
-    if wanted.subset == key.longer_subsets[1]:
-        return True
-    return bool(wanted.similarity_function) and wanted.condition == key.condition
 
 
 def shortest_name(key: MetricKey, keys: Collection[MetricKey], headlines: Collection[MetricKey] = ()) -> str:

@@ -12,7 +12,6 @@ with :func:`left_out`.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib
 import importlib.metadata
@@ -21,15 +20,14 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from embassay.core.errors import (
     EmbassayError,
@@ -113,7 +111,8 @@ class Folder:
 
     def missing(self, module: ModuleType) -> tuple[str, ...]:
         """Return the packages that a plug-in requires and that are not installed."""
-        return _not_installed(getattr(module, "REQUIRES", ()))
+        packages = getattr(module, "REQUIRES", ())
+        return tuple(package for package in packages if importlib.util.find_spec(package) is None)
 
     @contextmanager
     def guarded(self, name: str) -> Iterator[None]:
@@ -146,26 +145,13 @@ class Folder:
 
     def describe(self, name: str) -> tuple[str, str | None, bool]:
         """Return the first line of its docstring, its extra or None, and whether it can be used now."""
-        if name not in self.own_names():
-            module = self.module(name)
-            with self.guarded(name):
-                return first_line_of(module.__doc__ or ""), getattr(module, "EXTRA", None), True
-        # The source is parsed, because importing every plug-in would take seconds.
-        tree = ast.parse(self._own_files()[name].read_text(encoding="utf-8"))
-        constants: dict[str, Any] = {}
-        for node in tree.body:
-            if not isinstance(node, ast.Assign):
-                continue
-            for target in node.targets:
-                if isinstance(target, ast.Name) and target.id in {"EXTRA", "REQUIRES"}:
-                    constants[target.id] = ast.literal_eval(node.value)
-        usable = not _not_installed(constants.get("REQUIRES", ()))
-        return first_line_of(ast.get_docstring(tree) or ""), constants.get("EXTRA"), usable
+        module = self._imported(name)
+        with self.guarded(name):
+            return first_line_of(module.__doc__ or ""), getattr(module, "EXTRA", None), not self.missing(module)
 
     def options(self, name: str) -> tuple[str, ...]:
         """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
-        # The options of our plug-ins are listed even if their extra is not installed.
-        module = self._import_own(name) if name in self.own_names() else self.module(name)
+        module = self._imported(name)
         options = []
         with self.guarded(name):
             for parameter in inspect.signature(getattr(module, self.function)).parameters.values():
@@ -178,6 +164,10 @@ class Folder:
     def _own_files(self) -> dict[str, Path]:
         """Return the files of our own plug-ins by name."""
         return _files_with(self.function, _folder_of(self.package))
+
+    def _imported(self, name: str) -> ModuleType:
+        """Import a plug-in; of ours also one whose extra is not installed."""
+        return self._import_own(name) if name in self.own_names() else self.module(name)
 
     def _import_own(self, name: str) -> ModuleType:
         inside = self._own_files()[name].relative_to(_folder_of(self.package)).with_suffix("")
@@ -200,9 +190,8 @@ class Folder:
         return f"{distribution.name} {distribution.version}" if distribution else "another package"
 
     def _entry_points(self) -> dict[str, EntryPoint]:
-        # Reading them takes milliseconds. What is installed changes with the places and with what they list.
-        places = tuple((place, _changed(place)) for place in sys.path)
-        return _read_entry_points(self.group or self.package, places, importlib.metadata.entry_points)
+        # Reading them takes milliseconds.
+        return _read_entry_points(self.group or self.package, tuple(sys.path))
 
 
 @contextmanager
@@ -229,30 +218,20 @@ def source_hash(module: str) -> str:
     file of the module if it is in no package.
     """
     spec = _outermost_package(module)
-    if spec is None or spec.origin is None:
+    if spec is None:
         return ""
-    origin = Path(spec.origin)
-    folder = origin.parent
+    origin = Path(spec.origin or "")
+    # A compiled module has no source.
+    files = [origin] if origin.suffix == ".py" else []
     if spec.submodule_search_locations:
-        files = sorted(folder.rglob("*.py"))
-    elif origin.suffix == ".py":
-        files = [origin]
-    else:
-        # A compiled module has no source.
-        return ""
-    if not files:
-        return ""
+        files = sorted(origin.parent.rglob("*.py"))
     total = hashlib.sha256()
     for path in files:
-        place = path.relative_to(folder).as_posix()
-        try:
-            content = path.read_bytes()
-        except OSError:
-            # A hash of a part of the source would not change with the rest of it.
-            return ""
+        place = path.relative_to(origin.parent).as_posix()
+        content = path.read_bytes()
         # With both lengths, no other division of the same bytes has the same hash.
         total.update(f"{len(place)}:{place}{len(content)}:".encode("utf-8", "surrogatepass") + content)
-    return total.hexdigest()[:16]
+    return total.hexdigest()[:16] if files else ""
 
 
 def _outermost_package(module: str) -> ModuleSpec | None:
@@ -264,10 +243,6 @@ def _outermost_package(module: str) -> ModuleSpec | None:
         if spec is not None and spec.origin:
             return spec
     return None
-
-
-def _not_installed(packages: Iterable[str]) -> tuple[str, ...]:
-    return tuple(package for package in packages if importlib.util.find_spec(package) is None)
 
 
 @cache
@@ -289,21 +264,10 @@ def _files_with(function: str, folder: Path) -> dict[str, Path]:
     return files
 
 
-@lru_cache(maxsize=16)
-def _read_entry_points(
-    group: str, places: tuple[tuple[str, int], ...], read: Callable[..., Any]
-) -> dict[str, EntryPoint]:
-    # The places are only a part of the key of the cache.
-    del places
-    return {point.name: point for point in read(group=group)}
-
-
-def _changed(place: str) -> int:
-    """Return when a folder of ``sys.path`` was last changed; 0 if it does not exist."""
-    try:
-        return Path(place).stat().st_mtime_ns
-    except OSError:
-        return 0
+@cache
+def _read_entry_points(group: str, places: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name; what is installed changes with the places."""
+    return {point.name: point for point in importlib.metadata.entry_points(group=group)}
 
 
 ENCODERS = Folder("embassay.models", "encoder", group="embassay.encoders")

@@ -183,28 +183,10 @@ def described(output: Any, matrix: Any) -> str:
     return f"{kind} of dtype {matrix.dtype} and shape {matrix.shape}"
 
 
-def as_float32(rows: Any, texts: Sequence[str]) -> Any:
-    """Return the (n, d) rows of n texts as float32, dense or sparse.
-
-    Raises
-    ------
-    EncoderError
-        If a finite number is too large for float32, or a vector becomes zeros.
-    """
+def as_float32(rows: Any) -> Any:
+    """Return (n, d) rows as float32, dense or sparse; a number that is too large becomes infinite."""
     with np.errstate(over="ignore"):
-        converted = rows.astype(np.float32, copy=False)
-    # Only a wider float can be too large.
-    if rows.dtype.kind == "f" and rows.dtype.itemsize > converted.dtype.itemsize:
-        index = _first_row_with(_overflows, rows)
-        if index is not None:
-            largest = f"(numbers of up to {np.finfo(np.float32).max:.1e})"
-            raise EncoderError(f"it returned a number too large for float32 {largest} for {_described(index, texts)}")
-        index = _first_vanished_row(rows, converted)
-        if index is not None:
-            raise EncoderError(
-                f"it returned a vector whose numbers are all too small for float32 for {_described(index, texts)}"
-            )
-    return converted
+        return rows.astype(np.float32, copy=False)
 
 
 def with_narrow_indices(rows: Any) -> Any:
@@ -218,55 +200,19 @@ def with_narrow_indices(rows: Any) -> Any:
 
 
 def check_finite(rows: Any, texts: Sequence[str]) -> None:
-    """Raise EncoderError if a vector has NaN or infinity; the message names the text."""
-    index = _first_row_with(_not_finite, rows)
-    if index is not None:
-        raise EncoderError(f"it returned a vector with NaN or infinity for {_described(index, texts)}")
-
-
-def _overflows(numbers: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Return which numbers are finite, but infinite in float32."""
-    with np.errstate(over="ignore"):
-        overflows: NDArray[np.bool_] = np.isfinite(numbers) & np.isinf(numbers.astype(np.float32))
-    return overflows
-
-
-def _not_finite(numbers: NDArray[np.floating]) -> NDArray[np.bool_]:
-    not_finite: NDArray[np.bool_] = ~np.isfinite(numbers)
-    return not_finite
-
-
-def _first_row_with(fault: Callable[[NDArray[np.floating]], NDArray[np.bool_]], rows: Any) -> int | None:
-    """Return the index of the first row with a number for which ``fault`` is true; None if no row has one."""
+    """Raise EncoderError if one of the (n, d) vectors of n texts has NaN or infinity; the message names the text."""
     if issparse(rows):
-        if not fault(rows.data).any():
-            return None
         # Only CSR stores the numbers row by row.
-        by_row = csr_array(rows)
-        first = fault(by_row.data).argmax()
-        return int(np.searchsorted(by_row.indptr, first, side="right")) - 1
-    is_faulty = fault(rows)
-    if not is_faulty.any():
-        return None
-    if not is_faulty.ndim:
-        return 0
-    return int(np.argwhere(is_faulty)[0][0])
-
-
-def _first_vanished_row(rows: Any, converted: Any) -> int | None:
-    """Return the index of the first row that has only zeros after its conversion, and had others before."""
-    if rows.ndim != 2:
-        return None
-    vanished = np.asarray((rows != 0).sum(axis=1) > 0) & np.asarray((converted != 0).sum(axis=1) == 0)
-    if not vanished.any():
-        return None
-    return int(vanished.argmax())
-
-
-def _described(index: int, texts: Sequence[str]) -> str:
-    """Describe a text by its number in the batch (from 1) and its first characters."""
-    text = ""
-    # An encoder may return more rows than it received texts.
-    if index < len(texts):
-        text = begun(" ".join(texts[index].split()), QUOTED)
-    return f"text {index + 1} of the {len(texts)} in its batch, {text!r}"
+        rows = csr_array(rows)
+    is_finite = np.isfinite(rows.data if issparse(rows) else rows)
+    if is_finite.all():
+        return
+    if issparse(rows):
+        index = int(np.searchsorted(rows.indptr, is_finite.argmin(), side="right")) - 1
+    else:
+        index = int(is_finite.all(axis=1).argmin())
+    text = begun(" ".join(texts[index].split()), QUOTED)
+    raise EncoderError(
+        f"it returned a vector with NaN or infinity, or with a number too large for float32, for text {index + 1} of "
+        f"the {len(texts)} in its batch, {text!r}"
+    )

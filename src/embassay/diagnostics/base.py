@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.processes.pending import Pending, Submit
 from embassay.core.result import Example
 from embassay.core.types import Corpus, Diagnostic, ItemScores, Origin
-from embassay.core.vectors import Neighbours, Vectors
+from embassay.core.vectors import Neighbours
 from embassay.diagnostics.metrics.summary import Figures
 from embassay.stats.units import Floats
 
@@ -70,11 +69,6 @@ class BaseDiagnostic(Diagnostic):
         InputError
             If the diagnostic cannot use the corpus; the message says what to do.
         """
-
-    def begin(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
-        """Start the work, parts of it with ``submit`` in other processes, and return how scores are put together."""
-        scores = self.score(corpus, vectors, origin)
-        return Pending((), lambda: scores)
 
     def score_rankings(self, corpus: Corpus[Any], nearest: Neighbours, origin: Origin) -> ItemScores:
         """Look at the lists of a retriever, instead of ``score``; no statistics.

@@ -66,7 +66,7 @@ def default_layout(name: str, result: Result) -> Layout:
         elif condition:
             tables.append(EncoderTable(f"{meaning}, {condition}", tuple(group)))
         else:
-            tables.append(SubsetTable(meaning, metric_name, (), others=True))
+            tables.append(SubsetTable(meaning, metric_name))
     if of_corpus:
         tables.append(CorpusTable("The corpus", tuple(of_corpus)))
 

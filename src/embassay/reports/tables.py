@@ -242,7 +242,7 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     shown = []
     items: dict[str, int] = {}
     for row in scope.rows:
-        if row.metric == part.metric and not row.condition and _matches(row.subset, part):
+        if row.metric == part.metric and not row.condition and row.subset not in part.without:
             shown.append(row)
             items[row.subset] = max(items.get(row.subset, 0), row.items + row.undefined)
     if not shown:
@@ -372,14 +372,6 @@ def _fraction(numerator: int, denominator: int) -> Cell:
     if not denominator:
         return Cell(DASH)
     return Cell(f"{numerator:,}/{denominator:,}", shade=numerator / denominator)
-
-
-def _matches(subset: str, part: SubsetTable) -> bool:
-    """Return whether a table shows a subset: with ``others``, those that no prefix matches."""
-    for prefix in part.prefixes:
-        if subset == prefix or (prefix.endswith(":") and subset.startswith(prefix)):
-            return not part.others
-    return part.others
 
 
 def _name_cell(scope: Scope, encoder: str) -> Cell:

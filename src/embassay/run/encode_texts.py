@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from embassay.core.cores import cores
 from embassay.core.errors import (
     EncoderError,
     InputError,
@@ -44,7 +45,6 @@ from embassay.core.parts import (
     write_manifest,
     write_part,
 )
-from embassay.core.processes.cores import cores
 from embassay.core.samples.base import Text
 from embassay.core.store.partial_files import names_in
 from embassay.core.store.paths import check_readable, source_path

@@ -14,7 +14,6 @@ from typing import Any
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
-from embassay.core.processes.workers import Workers
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.core.types import AnyCorpus, Card
 from embassay.diagnostics.metrics.metric import known_metric, with_options
@@ -68,27 +67,24 @@ class Outcome:
         return notes
 
 
-def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = None) -> Outcome:
+def execute(plan: Plan, folder: RunFolder | None = None) -> Outcome:
     """Carry out a plan; a failing encoder or diagnostic is recorded, and the others finish.
 
     Parameters
     ----------
     folder
         Folder where scores are stored as they are computed, and from which a run continues.
-    workers
-        Processes for the diagnostics that use some; one for each core by default.
     """
     request = plan.request
     cache = VectorCache(request.cache_folder) if request.cache_folder else None
-    with Workers(workers) as processes:
-        run_of = runs_of(plan, cache, folder, processes.submit)
-        for run in run_of.values():
-            try:
-                run.score_tasks()
-            except (EncoderError, BrokenExecutor) as error:
-                run.failure = str(error) if isinstance(error, EncoderError) else KILLED
-            finally:
-                run.release()
+    run_of = runs_of(plan, cache, folder)
+    for run in run_of.values():
+        try:
+            run.score_tasks()
+        except (EncoderError, BrokenExecutor) as error:
+            run.failure = str(error) if isinstance(error, EncoderError) else KILLED
+        finally:
+            run.release()
     if cache and cache.trouble:
         request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
     runs = tuple(run_of[entry.label] for entry in plan.entries)

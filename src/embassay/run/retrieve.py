@@ -19,11 +19,11 @@ import numpy as np
 from embassay.core.errors import EncoderError
 from embassay.core.formatting import counted, names
 from embassay.core.grouping import grouped
-from embassay.core.processes.pending import Submit
 from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
-from embassay.core.store.lists import FROM_CACHE, read_lists, write_lists
+from embassay.core.store.arrays import read_arrays, write_arrays
+from embassay.core.store.files import FROM_CACHE, LISTS
 from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
 from embassay.core.vectors import Vectors
 from embassay.run.cache.cache import VectorCache
@@ -44,14 +44,14 @@ NAMED = 3
 """Ids that a note names, at most."""
 
 
-def runs_of(plan: Plan, cache: VectorCache | None, folder: RunFolder | None, submit: Submit) -> dict[str, CandidateRun]:
+def runs_of(plan: Plan, cache: VectorCache | None, folder: RunFolder | None) -> dict[str, CandidateRun]:
     """Return by label the run of each entry, after those that it is built on."""
     run_of: dict[str, CandidateRun] = {}
     for entry in in_scoring_order(plan.entries):
         if entry.retriever:
-            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, submit, others=run_of)
+            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, others=run_of)
         else:
-            run_of[entry.label] = EncoderRun(entry, plan, cache, folder, submit)
+            run_of[entry.label] = EncoderRun(entry, plan, cache, folder)
     return run_of
 
 
@@ -300,7 +300,7 @@ def lists_key(fingerprint: str, corpus: AnyCorpus, setting: float | None) -> str
 
 def stored_lists(folder: Path, key: str) -> Lists:
     """Return the lists that are stored in a folder; none if none has a document, so that a service is asked again."""
-    arrays: dict[str, Any] = read_lists(folder, key)
+    arrays: dict[str, Any] = read_arrays(folder / LISTS / f"{key}.npz")
     if not arrays or not (arrays["documents"] >= 0).any():
         return NONE
     return Lists(**{**arrays, "unknown": tuple(arrays["unknown"].tolist()), "facts": tuple(arrays["facts"].tolist())})
@@ -311,5 +311,5 @@ def _save(parts: Sequence[Lists], folders: Sequence[Path], key: str) -> Lists:
     lists = joined(parts)
     arrays = {name: np.asarray(value) for name, value in vars(lists).items()}
     for folder in folders:
-        write_lists(folder, key, arrays)
+        write_arrays(folder / LISTS / f"{key}.npz", arrays)
     return lists

@@ -16,7 +16,6 @@ from scipy.sparse import issparse
 
 from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.core.grouping import grouped
-from embassay.core.processes.pending import Submit
 from embassay.core.samples.base import Text
 from embassay.core.store.files import TIMES
 from embassay.core.store.hashes import Remembered
@@ -44,8 +43,6 @@ class CandidateRun(ABC):
 
     Attributes
     ----------
-    submit
-        Hands a call to a worker process.
     failure
         Why it failed; None if it did not.
     failed_tasks
@@ -69,7 +66,6 @@ class CandidateRun(ABC):
     plan: Plan
     cache: VectorCache | None
     folder: RunFolder | None
-    submit: Submit
     scores: dict[Key, ItemScores] = field(default_factory=dict)
     failed_tasks: dict[Key, str] = field(default_factory=dict)
     failure: str | None = None
@@ -212,7 +208,7 @@ class EncoderRun(CandidateRun):
         # The texts of stored documents are not at hand; their vectors were computed by "embassay encode".
         if corpus.stored_documents is not None:
             vectors = replace(vectors, documents=encoder.vectors_of(corpus.stored_documents))
-        scores = diagnostic.begin(corpus, vectors, origin, self.submit).finish()
+        scores = diagnostic.score(corpus, vectors, origin)
         counts = encoder.unknown_words([text for _, text in corpus.texts()])
         if counts is not None:
             # Tokens without a vector, all tokens, and texts without a token that has a vector.

@@ -13,7 +13,9 @@ from embassay.core.store.paths import output_path
 VECTORS = "vectors"
 """The folder of all vectors in that of the cache; it has a folder for each encoder."""
 LISTS = "lists"
-"""The folder of the lists of retrievers, in that of the cache and in that of a run."""
+"""The folder of the lists of retrievers, in that of the cache and in that of a run; they are ``.npz`` files."""
+FROM_CACHE = "those that the cache has of an earlier run"
+"""How ``run.json`` marks a retriever that was not asked."""
 HASHES, PROBES, TIMES = "hashes.json", "probes.json", "times.json"
 
 

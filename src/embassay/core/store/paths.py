@@ -13,13 +13,6 @@ from embassay.core.errors import InputError, OutputError, SourceError
 
 MAX_SHOWN = 120
 """Characters of an unusable path that a message repeats."""
-SPECIAL = (
-    (stat.S_ISFIFO, "a named pipe (FIFO)"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
-"""Neither files nor folders. Opening one may block forever, and reading one may never end."""
 
 
 def source_path(path: Path | str) -> Path:
@@ -47,14 +40,6 @@ def output_path(path: Path | str) -> Path:
     return _usable(path, lambda problem, place: OutputError(f"{place}: {problem}"))
 
 
-def special_kind(mode: int) -> str:
-    """Return the kind of a file that is neither a regular file nor a folder; an empty text for these."""
-    for is_kind, name in SPECIAL:
-        if is_kind(mode):
-            return name
-    return ""
-
-
 def check_readable(path: Path) -> None:
     """Check that a path exists and that opening it does not block.
 
@@ -67,8 +52,9 @@ def check_readable(path: Path) -> None:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         raise unreadable(error, path) from None
-    if kind := special_kind(mode):
-        raise SourceError(f"{kind}, where a regular file is needed; write its content to a file first", path)
+    # Opening a named pipe or a device may block forever, and reading it may never end.
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise SourceError("is not a regular file; write its content to a file first", path)
 
 
 def open_file(path: Path) -> BufferedReader:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
@@ -21,13 +20,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.claims import COUNT, LIMIT, Template
+from embassay.core.cores import cores
 from embassay.core.errors import InputError
 from embassay.core.formatting import counted
 from embassay.core.layout import CountBars, Drawings, Matrix, SeriesTable
-from embassay.core.processes.pending import Pending, Submit, at_once
 from embassay.core.result import Estimate, Finding, Series
 from embassay.core.samples.groups import Grouped
-from embassay.core.types import Corpus, ItemScores, Origin
+from embassay.core.types import Corpus
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import than_chance
 from embassay.diagnostics.localization.scores import (
@@ -38,7 +37,7 @@ from embassay.diagnostics.localization.scores import (
     nearest_centroid,
     precision_at_r,
 )
-from embassay.diagnostics.method import ItemMethod, ItemView
+from embassay.diagnostics.method import ItemMethod, ItemView, Stored
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import table
@@ -333,12 +332,10 @@ class Localization(ItemMethod):
                 f"than {FOLDS}, or with --limit take more units"
             )
 
-    def score(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin) -> ItemScores:
+    def values(self, corpus: Corpus[Grouped], vectors: Vectors) -> Stored:
         """Name the group of each sentence, and see which group lies nearest to it."""
-        return self.begin(corpus, vectors, origin, at_once).finish()
+        from joblib import Parallel, delayed
 
-    def begin(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
-        """Start the classifiers of the folds, and see meanwhile which group lies nearest to each sentence."""
         search = vectors.need_search(NAME)
         groups = np.array([s.group for s in corpus.samples])
         names = np.array(list(dict.fromkeys(groups.tolist())))
@@ -347,44 +344,38 @@ class Localization(ItemMethod):
         rows = np.array([vectors.row["text", s.text] for s in corpus.samples], dtype=np.int64)
         matrix = vectors.matrix[rows]
         fold = contiguous_folds(labels, FOLDS)
-        # Training takes most of the time, so the classifiers are started first and the cosines computed meanwhile.
-        classifiers = list[Future[tuple[Ints, bool]]]()
+        folds = []
         for number in range(FOLDS):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             # An encoder that learns from texts learns from the fold's training texts only.
             learnt = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
             entries = learnt.nnz if issparse(learnt) else learnt.size
-            start = at_once if entries * len(names) < LIGHT else submit
-            classifiers.append(start(classify, learnt, labels, train, test, most_iterations(entries)))
+            folds.append(delayed(classify)(learnt, labels, train, test, most_iterations(entries)))
+        # Processes, not threads: all threads of a process share one random generator of liblinear.
+        processes = 1 if entries * len(names) < LIGHT else cores()
+        classified = Parallel(processes, max_nbytes=None)(folds)
+        predicted = np.empty(len(labels), dtype=np.int64)
+        for number, (groups_of_fold, _) in enumerate(classified):
+            predicted[fold == number] = groups_of_fold
+        unconverged = sum(not converged for _, converged in classified)
+        # Where an optimisation stopped says little about the vectors: by then it may place half as many right.
+        accuracy = np.full(len(labels), np.nan) if unconverged else (predicted == labels).astype(np.float64)
         cosines = centroid_cosines(matrix, labels)
         centroid_accuracy, margin = nearest_centroid(cosines, labels)
-        precision = precision_at_r(matrix, labels, search)
-
-        def finish() -> ItemScores:
-            predicted = np.empty(len(labels), dtype=np.int64)
-            unconverged = 0
-            for number, classifier in enumerate(classifiers):
-                predicted[fold == number], converged = classifier.result()
-                unconverged += not converged
-            # Where an optimisation stopped says little about the vectors: by then it may place half as many right.
-            accuracy = np.full(len(labels), np.nan) if unconverged else (predicted == labels).astype(np.float64)
-            items = np.arange(len(labels))
-            stored = {
-                "accuracy": accuracy,
-                "centroid_accuracy": centroid_accuracy,
-                "margin": margin,
-                "map_at_r": precision,
-                "to_own": cosines[items, labels],
-                "to_named": cosines[items, predicted],
-                "fold": fold.astype(np.float64),
-                "group": groups,
-                "named": names[predicted],
-                "zeros": float((paired_dot(matrix, matrix) == 0).sum()),
-                "unconverged": float(unconverged),
-            }
-            return self.stored(corpus, origin, stored)
-
-        return Pending(tuple(classifiers), finish)
+        items = np.arange(len(labels))
+        return {
+            "accuracy": accuracy,
+            "centroid_accuracy": centroid_accuracy,
+            "margin": margin,
+            "map_at_r": precision_at_r(matrix, labels, search),
+            "to_own": cosines[items, labels],
+            "to_named": cosines[items, predicted],
+            "fold": fold.astype(np.float64),
+            "group": groups,
+            "named": names[predicted],
+            "zeros": float((paired_dot(matrix, matrix) == 0).sum()),
+            "unconverged": float(unconverged),
+        }
 
     def texts(
         self, corpus: Corpus[Grouped], index: int, outcomes: Sequence[Mapping[str, str]]

@@ -216,7 +216,7 @@ def paper_parts(accuracy: str) -> Iterator[Part]:
         The name of the metric of exams, which has their length.
     """
     for metric, (title, note) in {accuracy: EXAM, **AT_PSI}.items():
-        yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), others=True, note=note)
+        yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), note)
     across = (Column("Pearson", "pearson", ""), Column("Spearman", "spearman", ""))
     transformed = (Column(f"Pearson, {name.replace('_', ' ')}", "pearson", "", name) for name in TRANSFORMS)
     yield CorpusTable(

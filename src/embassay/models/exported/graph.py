@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embassay.core.cores import cores
 from embassay.core.errors import EncoderError
-from embassay.core.processes.cores import cores
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import Route
 from embassay.models.light.pooling import pool

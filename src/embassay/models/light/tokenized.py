@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.cores import cores, single_threads
 from embassay.core.errors import EncoderError, ModelNotFoundError
-from embassay.core.processes.cores import cores, single_threads
 from embassay.core.samples.base import Role
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
 from embassay.models.neural.batching import CHUNK, Runner, batches, check_limit, windows

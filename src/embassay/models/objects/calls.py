@@ -67,7 +67,7 @@ class CallEncoder(LoadedEncoder[Callable[[list[str]], object]]):
             raise
         except (Exception, SystemExit) as error:
             raise EncoderError(f"{reason_of(error)}{_line_of(error, function)}") from error
-        return real_matrix(rows, texts)
+        return real_matrix(rows)
 
 
 def _line_of(error: BaseException, function: object) -> str:

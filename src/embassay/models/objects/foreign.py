@@ -153,7 +153,7 @@ class ObjectEncoder(BaseEncoder):
         name = self.interface[ROLES.index(role)]
         method = getattr(self.thing, name)
         rows = [method(text) for text in texts] if name in SINGLE else method(list(texts))
-        return real_matrix(rows, texts)
+        return real_matrix(rows)
 
     @property
     def _class_name(self) -> str:

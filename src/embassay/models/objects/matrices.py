@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from scipy.sparse import csr_array, issparse
@@ -16,18 +15,18 @@ def off_device(rows: Any) -> Any:
     return rows.detach().cpu().float() if hasattr(rows, "detach") else rows
 
 
-def real_matrix(rows: object, texts: Sequence[str]) -> VectorMatrix:
+def real_matrix(rows: object) -> VectorMatrix:
     """Return the vectors of texts, from a tensor as well, as (n, d) float32, dense or CSR.
 
     Raises
     ------
     EncoderError
-        If they are not an (n, d) array of real numbers, or a number is too large for float32.
+        If they are not an (n, d) array of real numbers.
     """
     matrix = as_array(off_device(rows))
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:
         raise EncoderError(f"the encoder returned {described(rows, matrix)}, not an (n, d) array of real numbers")
     if issparse(matrix):
         matrix = csr_array(matrix)
-    vectors: VectorMatrix = as_float32(matrix, texts)
+    vectors: VectorMatrix = as_float32(matrix)
     return vectors

@@ -148,7 +148,7 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
             if rows.dtype.kind not in "biufO" or rows.ndim != 2 or rows.shape[0] != len(block) or not rows.shape[1]:
                 expected = f"({len(block)}, d) for {counted(len(block), 'text')}"
                 raise EncoderError(f"it returned {described(returned, rows)}, not real numbers of shape {expected}")
-            rows = as_float32(rows, block)
+            rows = as_float32(rows)
             check_finite(rows, block)
             yield [(role, content) for content in block], rows
 

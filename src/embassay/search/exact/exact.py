@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from embassay.core.processes.cores import cores, in_threads
+from embassay.core.cores import cores, in_threads
 from embassay.core.vectors import Neighbours, Similarity
 from embassay.stats.geometry.closeness import paired, paired_dot
 

@@ -68,8 +68,7 @@ def build(
     generator
         The chat model that fuses the sentences, as in the paper; without it, rules stand in.
     prompt
-        The prompt, with ``{first}`` and ``{second}`` in place of the sentences; :data:`PROMPT` by
-        default.
+        The prompt, with ``{first}`` and ``{second}`` in place of the sentences; that of the package by default.
     filters
         A difference is kept if its parts are dissimilar for all of these encoders; without any, all are kept. The test
         set favours them.

@@ -49,6 +49,13 @@ def read(
 ) -> tuple[SourcePair, ...] | tuple[ProposedRow, ...]:
     """Read a table of pairs, or a sheet of candidates that people filled.
 
+    Parameters
+    ----------
+    first, second
+        The column of first or of second sentences, if it is not recognised by name.
+    label
+        The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
+
     Raises
     ------
     SourceError

@@ -42,6 +42,10 @@ def read(
     ----------
     column
         The column of sentences; a table with two of them is then not read as pairs.
+    first, second
+        The column of first or of second sentences, if it is not recognised by name.
+    label
+        The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
 
     Raises
     ------

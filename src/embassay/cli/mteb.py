@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.cli.integrations.figures import Source, Watched
+from embassay.cli.figures import Source, Watched
 from embassay.core.errors import EncoderError, MissingExtraError, SpecError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Encoder, content_hash

@@ -82,7 +82,7 @@ class Watched:
             baselines=False,
             quiet=True,
         )
-        outcome = execute(prepare(request), workers=1)
+        outcome = execute(prepare(request))
         outcome.check()
         result = outcome.result
         # One diagnostic was run, so there is one layout and one verdict.

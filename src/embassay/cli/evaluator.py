@@ -1,0 +1,159 @@
+"""A diagnostic that runs during training: an evaluator for sentence-transformers' trainer.
+
+evaluator = ea.evaluator("edits", "minimal_pairs")
+SentenceTransformerTrainer(model=model, evaluator=evaluator, …)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from embassay.api import assay
+from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError
+from embassay.core.result import Row
+from embassay.core.types import AnyCorpus, Corpus, Encoder
+from embassay.diagnostics.metrics.metric import declared
+from embassay.models.objects.foreign import from_object
+from embassay.reports.layouts import layouts
+from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.specs import parse
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+
+PAIRED = "shift"
+"""The diagnostic that compares two corpora."""
+STAND_IN = "random,dim=8"
+"""The encoder that provides the names of the figures before there is a model."""
+Source = str | AnyCorpus
+
+
+def evaluator(
+    corpus: Source | tuple[Source, Source],
+    diagnostic: str = "retrieval",
+    metric: str = "",
+    *,
+    name: str = "",
+    seed: int = 0,
+) -> SentenceEvaluator:
+    """Make an evaluator that a ``SentenceTransformerTrainer`` calls with the current model.
+
+    It returns the figures of the diagnostic's first table as ``NAME_diagnostic_metric``, followed by the subset and
+    the condition if there are any: ``mine_retrieval_Success@5``, ``mine_minimal_pairs_similarity_antonym``. An
+    undefined figure is NaN, which the trainer never treats as the best. ``primary_metric`` and ``greater_is_better``
+    are set; use ``metric_for_best_model="eval_" + evaluator.primary_metric`` to choose a checkpoint by it.
+    ``primary_metric`` is None if the headline has no better direction.
+
+    Parameters
+    ----------
+    corpus
+        A source, or a corpus from :func:`embassay.load`. For ``shift``, a pair of them: ``(domain, general)``.
+    diagnostic
+        The name of the diagnostic, with options.
+    metric
+        The figure that chooses the checkpoint: the part of its name after ``NAME_diagnostic_``. Default: the
+        diagnostic's headline.
+    name
+        The first part of the figures' names. Default: the corpus's label; for a pair, the label of the domain.
+    seed
+        Seed for all random numbers.
+
+    Raises
+    ------
+    InputError
+        If corpus and diagnostic do not match, or if the figure does not exist or has no better direction.
+    """
+    sources = corpus if isinstance(corpus, tuple) else (corpus,)
+    spec = parse(diagnostic, "diagnostic")
+    if (spec.head == PAIRED) != (len(sources) == 2):
+        raise SpecError(
+            f"diagnostic {spec.head!r}: {PAIRED!r} needs a pair of corpora (domain, general), any other one corpus"
+        )
+    corpora = [source if isinstance(source, Corpus) else load_corpus(source) for source in sources]
+    if spec.head == PAIRED:
+        diagnostic += f",domain={corpora[0].name},general={corpora[1].name}"
+    # Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
+    figures = _figures(load_encoder(STAND_IN), corpora, diagnostic, seed)
+    if metric and metric not in figures:
+        raise UnknownNameError(f"metric of diagnostic {spec.head!r}", metric, figures)
+    primary = metric or next(iter(figures))
+    better = declared(figures[primary].key).better
+    if metric and better == "neither":
+        raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
+    made = _evaluator_class()(corpora, diagnostic, seed, f"{name or corpora[0].name}_{spec.head}")
+    made.name = name or corpora[0].name
+    made.primary_metric = None if better == "neither" else f"{made.prefix}_{primary}"
+    made.greater_is_better = better != "lower"
+    return made
+
+
+def _figures(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str, seed: int) -> dict[str, Row]:
+    """Return the rows of the diagnostic's first table by metric, subset and condition, the headline first.
+
+    Raises
+    ------
+    InputError
+        If corpora and diagnostic do not match, or there is no figure.
+    EncoderError
+        If the encoder fails.
+    """
+    # Few resamples are enough, because the trainer shows no intervals.
+    result = assay(encoder, corpora, [diagnostic], seed=seed, resamples=100, baselines=False, examples=0, cache=None)
+    # One diagnostic was run, so there is one layout and one verdict.
+    (layout,) = layouts(result).values()
+    (verdict,) = result.verdicts
+    rows = []
+    for column in layout.headline.columns:
+        # If several rows have the same place in the table, the first one counts.
+        rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
+    if not rows:
+        raise SpecError(f"diagnostic {diagnostic!r} has no figures in its first table on this corpus")
+    headline = result.headline(verdict).get(encoder.name)
+    rows.sort(key=lambda row: row != headline)
+    return {row.key.slug(row.similarity_function).replace(" ", "_"): row for row in rows}
+
+
+@cache
+def _evaluator_class() -> type[Any]:
+    """Return the class of the evaluator; this imports sentence-transformers.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+    """
+    try:
+        from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+    except ImportError:
+        raise MissingExtraError("an evaluator", "hf") from None
+
+    class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
+        """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
+
+        def __init__(self, corpora: Sequence[AnyCorpus], diagnostic: str, seed: int, prefix: str):
+            super().__init__()
+            self.corpora, self.diagnostic, self.seed, self.prefix = corpora, diagnostic, seed, prefix
+
+        def __call__(
+            self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
+        ) -> dict[str, float]:
+            """Return the figures of the current model."""
+            # Nothing of it is stored, so its version need not change with its weights.
+            encoder = from_object(model, "model", version="in training")
+            metrics = {}
+            for name, row in _figures(encoder, self.corpora, self.diagnostic, self.seed).items():
+                # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
+                metrics[f"{self.prefix}_{name}"] = math.nan if row.value is None else row.value
+            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+            return metrics
+
+        @property
+        def description(self) -> str:
+            """The name in the trainer's own model card."""
+            return f"Embassay: {self.diagnostic}"
+
+    return DiagnosticEvaluator

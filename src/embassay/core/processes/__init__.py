@@ -1,1 +1,0 @@
-"""Work on several cores, in other processes and on other machines."""
