@@ -45,7 +45,7 @@ def load(model):
     raise SystemExit("asking has loaded a model")
 
 for spec in ("st:./model", "hf:./model", "st:./model,dim=4"):
-    encoder = replace(load_encoder(spec), load=load)
+    encoder = replace(load_encoder(spec), open=load)
     repr(encoder), encoder.name, encoder.card, encoder.fingerprint, encoder.route(), encoder.batch_invariant()
     base.encoder_of_vectors(encoder)
     assert encoder.count_tokens(["abc", ""], "text").tolist() == [3, 1]

@@ -19,7 +19,6 @@ from embassay.core.errors import (
     one_line,
     say,
 )
-from embassay.run.runs.folder import RunFolder
 
 
 @pytest.mark.parametrize(
@@ -69,13 +68,6 @@ def test_what_the_command_prints_is_one_line(capsys):
     message = capsys.readouterr().err.rstrip("\n")
     assert message.isprintable()
     assert len(message) <= LONGEST
-
-
-def test_what_goes_into_the_record_is_one_line(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.write_record({"key": "k", "notes": ["one\ntwo" * 900]})
-    record = folder.record()
-    assert [len(note) <= LONGEST and note.isprintable() for note in record["notes"]] == [True]
 
 
 def test_an_error_is_printed_by_a_terminal_that_knows_few_letters():

@@ -89,7 +89,7 @@ def test_a_list_of_dimensions_encodes_each_text_once(model, tmp_path, encoded):
         quiet=True,
         cache=tmp_path,
     )
-    outcome = execute(prepare(request), workers=1)
+    outcome = execute(prepare(request))
     outcome.check()
     assert len(encoded) == len(set(encoded)) == 280
     runs = outcome.encoders
@@ -102,7 +102,7 @@ def test_a_list_of_dimensions_encodes_each_text_once(model, tmp_path, encoded):
 def test_encoders_with_another_similarity_share_vectors_but_not_the_similarity(model, tmp_path):
     request = RunRequest([f"dot={model},similarity=dot", model, f"short={model},dim=16"], ["handbook"], ["retrieval"],
                          baselines=False, resamples=20, quiet=True, cache=tmp_path)  # fmt: skip
-    outcome = execute(prepare(request), workers=1)
+    outcome = execute(prepare(request))
     assert [run.encoded > 0 for run in outcome.encoders] == [True, False, False]
     assert [scores.scalars["dot"] for run in outcome.encoders for scores in run.scores.values()] == [1, 0, 0]
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from embassay.core.errors import EncoderError, quoted
+from embassay.core.formatting import counted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
@@ -76,7 +78,10 @@ class PairScorer(BaseEncoder):
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, 1) scores) of the pairs of each question.
 
-        Whether each text has one finite score is checked where they are used, as for all vectors.
+        Raises
+        ------
+        EncoderError
+            If there is not one finite score for each text.
         """
         pairs = [json.loads(text) for text in texts]
         places_of: dict[str, list[int]] = defaultdict(list)
@@ -96,6 +101,13 @@ class PairScorer(BaseEncoder):
 
     def _scores(self, query: str, texts: list[str]) -> DenseVectors:
         start = time.perf_counter()
-        scores: DenseVectors = np.asarray(off_device(self.score(query, texts))).reshape(-1, 1)
+        scores = np.asarray(off_device(self.score(query, texts)), dtype=np.float64).reshape(-1, 1)
         self.rates.append((time.perf_counter() - start) / len(texts))
-        return scores
+        if len(scores) != len(texts):
+            raise EncoderError(
+                f"{counted(len(scores), 'score')} for {counted(len(texts), 'text')} of question {quoted(query)}"
+            )
+        if not np.isfinite(scores).all():
+            place = int(np.isfinite(scores).argmin())
+            raise EncoderError(f"the score of text {place + 1} of question {quoted(query)} is no finite number")
+        return scores.astype(np.float32)
