@@ -37,8 +37,6 @@ STEPS = (
     ),
 )
 """What is said, and the commands that follow."""
-OUTCOMES = {0: "no regression is shown", 1: "regression"}
-"""What an exit code of ``embassay check`` means."""
 UNSAID = ("--quiet", "--no-trust", "--cache", "cache")
 """Options of the runs that are not said."""
 
@@ -52,6 +50,7 @@ def show(embassay: Callable[[list[str]], int]) -> None:
         Carries out ``embassay`` with some arguments, and returns the exit code.
     """
     from embassay.api import read
+    from embassay.comparison.gate import check
     from embassay.corpora.builtin.handbook import write_files
 
     model, worse, equal = _models()
@@ -73,7 +72,7 @@ def show(embassay: Callable[[list[str]], int]) -> None:
                     code = embassay([*arguments, *UNSAID] if is_run else arguments)
                 if is_check:
                     tell(f"exit code {code}")
-                    outcomes.append(OUTCOMES[code])
+                    outcomes.append(check(arguments[1], arguments[3]).outcome)
         tell("\nThe decision")
         for answer in read("first").answers:
             if answer.kind in ("use", "undecided", "rejected"):
