@@ -277,7 +277,20 @@ def points(value: float) -> str:
 
 def generating_composition() -> str:
     """What the rules and the filters make of XQuAD's paragraphs."""
-    source = data("xquad_en/xquad.en.json")
+    with tempfile.TemporaryDirectory() as folder:
+        return _of_paragraphs(_table_of_paragraphs(Path(folder)))
+
+
+def _table_of_paragraphs(folder: Path) -> Path:
+    """Write XQuAD's paragraphs as a table of documents."""
+    documents = ea.load(xquad("paragraphs")).documents
+    path = folder / "paragraphs.jsonl"
+    path.write_text("".join(json.dumps({"id": one.id, "text": one.passages[0]}) + "\n" for one in documents))
+    return path
+
+
+def _of_paragraphs(source: Path) -> str:
+    """Say what is built from a table of XQuAD's paragraphs."""
     built = ea.build("composition", source)
     with_fusions = sum(sample.operator == "overlap" for sample in built.samples)
     with_triples = with_fusions + built.rejected["triple of sentences without both fusions"]

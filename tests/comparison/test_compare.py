@@ -14,6 +14,7 @@ from embassay.comparison.differences import Pair, differences
 from embassay.comparison.runs import read_run
 from embassay.comparison.views import sentence
 from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.result import between
 from embassay.core.types import Draws
 
 OLD, NEW = ["m=hashing,dim=512"], ["m=hashing,dim=8"]
@@ -67,10 +68,10 @@ def test_other_encoders_are_put_together(make_run):
     whole = ea.read(make_run("whole", ["a=hashing,dim=512", "b=hashing,dim=64", "c=hashing,dim=16"]))
     assert [difference.encoder for difference in comparison.differences] == ["a → b", "a → c"]
     for difference, label in zip(comparison.differences, "bc", strict=True):
-        between = whole.verdict("retrieval").between(label, "a")
+        pair = between(whole.differences(whole.verdict("retrieval")), label, "a")
         assert difference.old == pytest.approx(success(one, "a").mean())
-        assert difference.difference == pytest.approx(between.difference)
-        assert (len(difference.gained), len(difference.lost)) == (between.won, between.lost)
+        assert difference.difference == pytest.approx(pair.difference)
+        assert (len(difference.gained), len(difference.lost)) == (pair.won, pair.lost)
 
 
 def test_a_renamed_encoder_is_paired_by_the_mapping(make_run):

@@ -403,4 +403,4 @@ def test_run_look_and_check_never_import_torch(tmp_path):
     assert "codes [0, 0, 0, 0] False" in done.stdout, done.stdout + done.stderr
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["encoders"]["m"]["route"]["backend"] == "light"
-    assert [route for _, route, _ in record["settings"]["encoders"].values()] == ["light", "light"]
+    assert [route for _, route, _ in record["settings"]["encoders"].values()] == ["light", "light", "", ""]

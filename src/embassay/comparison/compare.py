@@ -114,8 +114,11 @@ def _names(runs: Sequence[str | Path | Result]) -> list[str]:
         If two runs are the same.
     """
     places = [run if isinstance(run, Result) else Path(run).expanduser().resolve() for run in runs]
-    if any(place == other for number, place in enumerate(places) for other in places[:number]):
-        raise SpecError("duplicate run")
+    # A result in memory may equal one that was saved and read again.
+    folders = [place for place in places if isinstance(place, Path)]
+    for place in set(folders):
+        if folders.count(place) > 1:
+            raise SpecError(f"duplicate run {place}: name two different ones")
     names = ["result" if isinstance(place, Result) else place.name for place in places]
     return [name if names.count(name) == 1 else f"{name} {number}" for number, name in enumerate(names, start=1)]
 

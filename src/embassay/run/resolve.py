@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, listed, nearest
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, left_out
@@ -96,7 +96,7 @@ def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> F
 
 def load_candidate(
     spec: str | Spec | object, runtime: Runtime | None = None, *, name: str = "", version: str = ""
-) -> FullEncoder | Retriever:
+) -> FullEncoder | Any:  # Any is Retriever: almost all specs are encoders, and callers need not ask which.
     """Load the encoder or the retriever of a spec such as ``all-MiniLM-L6-v2`` or ``hybrid:m+bm25``, without its label.
 
     Parameters
