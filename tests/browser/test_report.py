@@ -173,7 +173,7 @@ def test_axe_finds_nothing(page_of, page_file, window, rules):
 
 
 def test_a_link_opens_what_it_leads_to(page_of, page_file):
-    anchor = "negated_antonyms-built_in--which-differences-are-shown"
+    anchor = "negated_antonyms-built_in--which-differences-are-shown-accuracy"
     page = page_of(page_file, anchor=f"#{anchor}")
     assert page.locator(f"[id={anchor}]").evaluate("fold => fold.open")
     table = page.locator(f"[id={anchor}] table")
@@ -240,11 +240,14 @@ def test_tables_are_sorted_and_filtered(page_of, page_file):
     accuracy.click()
     assert values() == sorted(values())
 
-    page.goto(page_file.as_uri() + "#negated_antonyms-built_in--accuracy-for-each-pair-of-words")
+    of_pairs = (
+        "negated_antonyms-built_in--accuracy-on-the-entries-of-one-part-of-speech-negation-pattern-or-pair-of-words"
+    )
+    page.goto(f"{page_file.as_uri()}#{of_pairs}")
     page.reload()
-    pairs = page.locator("[id='negated_antonyms-built_in--accuracy-for-each-pair-of-words']")
-    pairs.locator("input[type=search]").fill("guilty")
-    shown = pairs.locator("tbody tr:visible").all_inner_texts()
+    pairs = page.locator(f"[id='{of_pairs}']")
+    pairs.locator("input[type=search]").first.fill("guilty")
+    shown = pairs.locator("table").first.locator("tbody tr:visible").all_inner_texts()
     assert shown
     assert all("guilty" in line for line in shown)
 
