@@ -20,7 +20,7 @@ test: $(VENV)/.test lint  ## style, types, and all tests that are not slow: unde
 	$(PYTEST) $(ARGS)
 
 # OpenBLAS has other kernels for AVX-512, whose sums differ in the last digits. `make test` uses those of this processor.
-test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone and the kernels of a processor without AVX-512
+test-core: $(VENV)/.core  ## the pure layers without pydantic and polars, with the kernels of a processor without AVX-512
 	OPENBLAS_CORETYPE=Haswell $(CORE_PYTEST) tests/stats tests/geometry tests/test_randomness.py tests/test_samples.py
 
 test-slow: $(VENV)/.test  ## the others: simulations, training, several processes, real models on whole released corpora
@@ -74,6 +74,6 @@ $(VENV)/.test: $(VENV)/.demo
 
 $(VENV)/.core: $(BIN)/uv pyproject.toml
 	$(PYTHON) -m venv --without-pip $(VENV)-core
-	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python numpy scipy pytest pytest-xdist hypothesis
+	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python numpy scipy annotated-types pytest pytest-xdist hypothesis
 	$(BIN)/uv pip install --quiet --python $(VENV)-core/bin/python --no-deps --editable .
 	touch $@
