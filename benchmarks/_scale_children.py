@@ -80,7 +80,7 @@ def mteb(path: str, processes: str) -> None:
     import torch
     from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
 
-    from embassay.models.objects.mteb_model import encode
+    from embassay.models.objects.mteb import encode
 
     model = SentenceTransformerEncoderWrapper(model_folder(), device="cpu")
     texts = read(path)
