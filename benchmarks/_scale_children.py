@@ -85,7 +85,7 @@ def mteb(path: str, processes: str) -> None:
     model = SentenceTransformerEncoderWrapper(model_folder(), device="cpu")
     texts = read(path)
     with torch.inference_mode():
-        assert len(encode(model, texts, "document", 32)) == len(texts)
+        assert len(encode(model, texts, "document")) == len(texts)
 
 
 WAYS = {"make": make, "search": search, "sentence-transformers": sentence_transformers, "mteb": mteb}
