@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,11 @@ from embassay.api import assay
 from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.core.result import Row
 from embassay.core.types import AnyCorpus, Corpus, Encoder
-from embassay.diagnostics.metrics.metric import declared
+from embassay.diagnostics.metrics.metric import Direction, declared
 from embassay.models.objects.foreign import from_object
 from embassay.reports.layouts import layouts
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.run.specs import parse
+from embassay.run.specs import Spec, parse
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -29,6 +30,8 @@ PAIRED = "shift"
 """The diagnostic that compares two corpora."""
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
+RESAMPLES = 100
+"""Few are enough, because neither a trainer nor mteb shows intervals."""
 Source = str | AnyCorpus
 
 
@@ -67,6 +70,25 @@ def evaluator(
     InputError
         If corpus and diagnostic do not match, or if the figure does not exist or has no better direction.
     """
+    corpora, spec = loaded(corpus, diagnostic)
+    primary, better = primary_figure(corpora, spec, metric, seed)
+    if metric and better == "neither":
+        raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
+    made = _evaluator_class()(corpora, spec, seed, f"{name or corpora[0].name}_{spec.head}")
+    made.name = name or corpora[0].name
+    made.primary_metric = None if better == "neither" else f"{made.prefix}_{primary}"
+    made.greater_is_better = better != "lower"
+    return made
+
+
+def loaded(corpus: Source | tuple[Source, Source], diagnostic: str) -> tuple[list[AnyCorpus], Spec]:
+    """Load a corpus or a pair, and return it with the diagnostic, of which the labels of a pair become options.
+
+    Raises
+    ------
+    InputError
+        If the diagnostic needs a pair and there is none, or the other way round, or a corpus cannot be read.
+    """
     sources = corpus if isinstance(corpus, tuple) else (corpus,)
     spec = parse(diagnostic, "diagnostic")
     if (spec.head == PAIRED) != (len(sources) == 2):
@@ -75,23 +97,29 @@ def evaluator(
         )
     corpora = [source if isinstance(source, Corpus) else load_corpus(source) for source in sources]
     if spec.head == PAIRED:
-        diagnostic += f",domain={corpora[0].name},general={corpora[1].name}"
-    # Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
-    figures = _figures(load_encoder(STAND_IN), corpora, diagnostic, seed)
+        labels = {"domain": corpora[0].name, "general": corpora[1].name}
+        spec = replace(spec, options={**spec.options, **labels})
+    return corpora, spec
+
+
+def primary_figure(corpora: Sequence[AnyCorpus], diagnostic: Spec, metric: str, seed: int) -> tuple[str, Direction]:
+    """Return the name of the figure that decides, the headline by default, and its better direction.
+
+    Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such figure.
+    """
+    figures = figures_of(load_encoder(STAND_IN), corpora, diagnostic, seed)
     if metric and metric not in figures:
-        raise UnknownNameError(f"metric of diagnostic {spec.head!r}", metric, figures)
-    primary = metric or next(iter(figures))
-    better = declared(figures[primary].key).better
-    if metric and better == "neither":
-        raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
-    made = _evaluator_class()(corpora, diagnostic, seed, f"{name or corpora[0].name}_{spec.head}")
-    made.name = name or corpora[0].name
-    made.primary_metric = None if better == "neither" else f"{made.prefix}_{primary}"
-    made.greater_is_better = better != "lower"
-    return made
+        raise UnknownNameError(f"metric of diagnostic {diagnostic.head!r}", metric, figures)
+    name = metric or next(iter(figures))
+    return name, declared(figures[name].key).better
 
 
-def _figures(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str, seed: int) -> dict[str, Row]:
+def figures_of(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: Spec, seed: int) -> dict[str, Row]:
     """Return the rows of the diagnostic's first table by metric, subset and condition, the headline first.
 
     Raises
@@ -101,8 +129,8 @@ def _figures(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str, se
     EncoderError
         If the encoder fails.
     """
-    # Few resamples are enough, because the trainer shows no intervals.
-    result = assay(encoder, corpora, [diagnostic], seed=seed, resamples=100, baselines=False, examples=0, cache=None)
+    settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES}
+    result = assay(encoder, corpora, baselines=False, examples=0, cache=None, **settings)
     # One diagnostic was run, so there is one layout and one verdict.
     (layout,) = layouts(result).values()
     (verdict,) = result.verdicts
@@ -111,7 +139,7 @@ def _figures(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str, se
         # If several rows have the same place in the table, the first one counts.
         rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
     if not rows:
-        raise SpecError(f"diagnostic {diagnostic!r} has no figures in its first table on this corpus")
+        raise SpecError(f"diagnostic {diagnostic.head!r} has no figures in its first table on this corpus")
     headline = result.headline(verdict).get(encoder.name)
     rows.sort(key=lambda row: row != headline)
     return {row.key.slug(row.similarity_function).replace(" ", "_"): row for row in rows}
@@ -134,7 +162,7 @@ def _evaluator_class() -> type[Any]:
     class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
         """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
 
-        def __init__(self, corpora: Sequence[AnyCorpus], diagnostic: str, seed: int, prefix: str):
+        def __init__(self, corpora: Sequence[AnyCorpus], diagnostic: Spec, seed: int, prefix: str):
             super().__init__()
             self.corpora, self.diagnostic, self.seed, self.prefix = corpora, diagnostic, seed, prefix
 
@@ -145,7 +173,7 @@ def _evaluator_class() -> type[Any]:
             # Nothing of it is stored, so its version need not change with its weights.
             encoder = from_object(model, "model", version="in training")
             metrics = {}
-            for name, row in _figures(encoder, self.corpora, self.diagnostic, self.seed).items():
+            for name, row in figures_of(encoder, self.corpora, self.diagnostic, self.seed).items():
                 # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
                 metrics[f"{self.prefix}_{name}"] = math.nan if row.value is None else row.value
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
@@ -154,6 +182,6 @@ def _evaluator_class() -> type[Any]:
         @property
         def description(self) -> str:
             """The name in the trainer's own model card."""
-            return f"Embassay: {self.diagnostic}"
+            return f"Embassay: {self.diagnostic.head}"
 
     return DiagnosticEvaluator

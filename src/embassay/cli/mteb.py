@@ -21,14 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.cli.figures import Source, Watched
+from embassay.cli.evaluator import RESAMPLES, Source, figures_of, loaded, primary_figure
 from embassay.core.errors import EncoderError, MissingExtraError, SpecError
 from embassay.core.samples.base import Role
-from embassay.core.types import Card, Encoder, content_hash
+from embassay.core.types import AnyCorpus, Card, Encoder, content_hash
 from embassay.core.vectors import DenseVectors, dense_rows
 from embassay.models.base import BaseEncoder, supported_similarity
 from embassay.models.objects.mteb import ANSWERS, SAME, encode, similarity_of
 from embassay.run.resolve import load_encoder
+from embassay.run.specs import Spec
 
 if TYPE_CHECKING:
     from mteb.abstasks.abstask import AbsTask
@@ -81,14 +82,14 @@ def mteb_task(
         If corpus and diagnostic do not match, there is no such figure, or higher values of it are not better.
     """
     task_class = _task_class()
-    watched = Watched.of(corpus, diagnostic, seed)
-    main_score, direction = watched.primary(metric)
+    corpora, spec = loaded(corpus, diagnostic)
+    main_score, direction = primary_figure(corpora, spec, metric, seed)
     if metric and direction != "higher":
         raise SpecError(f"metric {metric!r} cannot be a main score: for mteb higher scores are better")
-    (loaded,) = watched.corpora
-    pin = content_hash([diagnostic, loaded.fingerprint, main_score, language, seed, watched.resamples, __version__])
-    name = name or f"Embassay.{watched.diagnostic.head}.{loaded.name}"
-    return task_class(watched, main_score, f"{re.sub(NOT_IN_NAMES, '_', name)}.{pin[:8]}", language)
+    (only,) = corpora
+    pin = content_hash([diagnostic, only.fingerprint, main_score, language, seed, RESAMPLES, __version__])
+    name = name or f"Embassay.{spec.head}.{only.name}"
+    return task_class(only, spec, seed, main_score, f"{re.sub(NOT_IN_NAMES, '_', name)}.{pin[:8]}", language)
 
 
 def mteb_model(encoder: Encoder | str) -> MtebModel:
@@ -194,13 +195,12 @@ def _task_class() -> type:
     class DiagnosticTask(AbsTask):  # type: ignore[misc]
         """One diagnostic on one corpus; see :func:`mteb_task`."""
 
-        def __init__(self, watched: Watched, metric: str, name: str, language: str):
-            (corpus,) = watched.corpora
+        def __init__(self, corpus: AnyCorpus, diagnostic: Spec, seed: int, metric: str, name: str, language: str):
             is_search = corpus.shape == "retrieval"
-            self.watched = watched
+            self.corpus, self.diagnostic = corpus, diagnostic
             self.metadata = TaskMetadata(
                 name=name,
-                description=f"Embassay {__version__}: {watched.diagnostic.head} on {corpus.name}, seed {watched.seed}",
+                description=f"Embassay {__version__}: {diagnostic.head} on {corpus.name}, seed {seed}",
                 dataset={"path": f"embassay/{corpus.name}", "revision": corpus.fingerprint},
                 # mteb has no type for a diagnostic. The type and the instruction decide which prompts a model uses.
                 type="Retrieval" if is_search else "STS",
@@ -211,11 +211,11 @@ def _task_class() -> type:
                 main_score=metric,
                 is_public=corpus.builtin,
             )
-            super().__init__(seed=watched.seed)
+            super().__init__(seed=seed)
 
         def load_data(self, *arguments: object, **more: object) -> None:
             """Use the texts of the corpus, which is already loaded."""
-            self.dataset: dict[str, object] | None = {"default": {SPLIT: self.watched.corpora[0].texts()}}
+            self.dataset: dict[str, object] | None = {"default": {SPLIT: self.corpus.texts()}}
             self.data_loaded = True
 
         def unload_data(self) -> None:
@@ -224,7 +224,7 @@ def _task_class() -> type:
             self.data_loaded = False
 
         def _evaluate_subset(self, model: EncoderProtocol, data_split: object, **more: object) -> dict[str, float]:
-            figures = self.watched.figures(EvaluatedModel(model))
+            figures = figures_of(EvaluatedModel(model), [self.corpus], self.diagnostic, self.seed)
             # Undefined figures are left out.
             scores = {name: row.value for name, row in figures.items() if row.value is not None}
             if self.metadata.main_score not in scores:
@@ -232,7 +232,7 @@ def _task_class() -> type:
             return scores
 
         def _calculate_descriptive_statistics_from_split(self, split: str, **more: object) -> dict[str, int]:
-            audit = self.watched.corpora[0].audit()
+            audit = self.corpus.audit()
             return {"num_samples": audit.items, "unique_texts": audit.distinct}
 
         def _push_dataset_to_hub(self, repo_name: str, **more: object) -> None:

@@ -142,7 +142,7 @@ class Corpus(Generic[S]):
 
     @property
     def stored_documents(self) -> StoredDocuments | None:
-        """The documents, if only their vectors are at hand and not their texts; else None."""
+        """The documents, if only their vectors are available and not their texts; else None."""
         return self.documents if isinstance(self.documents, StoredDocuments) else None
 
     @property
@@ -162,7 +162,7 @@ class Corpus(Generic[S]):
         return replace(self, documents=documents, cut=WHOLE)
 
     def need_texts(self, purpose: str) -> None:
-        """Raise SpecError if the texts of the documents are not at hand.
+        """Raise SpecError if the texts of the documents are not available.
 
         Parameters
         ----------

@@ -109,7 +109,7 @@ class Vectors:
         Takes the indices of (m,) rows to learn from; returns the (n, d) matrix of all rows by an encoder that was
         trained on these only. None if the encoder does not train inside a fold.
     documents
-        (p, d) the vectors of documents whose texts are not at hand, read on access; None for all other corpora.
+        (p, d) the vectors of documents whose texts are not available, read on access; None for all other corpora.
 
     Examples
     --------

@@ -205,7 +205,7 @@ class EncoderRun(CandidateRun):
         """Return the scores of one task, with counts of unknown words where the encoder counts them."""
         origin, corpus, diagnostic = self.origin(task), task.corpus, task.diagnostic
         scalars = {"dim": float(vectors.matrix.shape[1])}
-        # The texts of stored documents are not at hand; their vectors were computed by "embassay encode".
+        # The texts of stored documents are not available; their vectors were computed by "embassay encode".
         if corpus.stored_documents is not None:
             vectors = replace(vectors, documents=encoder.vectors_of(corpus.stored_documents))
         scores = diagnostic.score(corpus, vectors, origin)

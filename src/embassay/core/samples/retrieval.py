@@ -98,7 +98,7 @@ class Document:
 
 
 class StoredDocuments(Sequence[Document]):
-    """Documents whose vectors are in a folder of parts, and whose texts are not at hand.
+    """Documents whose vectors are in a folder of parts, and whose texts are not available.
 
     There may be too many to hold in memory: a document is made when it is asked for. It has one passage, its id, which
     stands for the text where documents are shown.

@@ -142,7 +142,7 @@ def smallest_visible(units: float, deviation: float = math.sqrt(DISAGREEMENT)) -
 
 def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
     """Yield a note if a large share of the passages is short."""
-    # The texts of stored documents are not at hand. Passages whose length the user has chosen are as they should be.
+    # The texts of stored documents are not available. Passages whose length the user has chosen are as they should be.
     is_chosen = not {"passages", "documents"}.isdisjoint(corpus.settings)
     if corpus.stored_documents or not audit.passages or is_chosen:
         return
