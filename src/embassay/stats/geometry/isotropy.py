@@ -18,7 +18,6 @@ Both published formulas describe the n vectors themselves. The participation rat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +32,8 @@ TINY = 1e-15
 """A float32 norm below this may have lost digits to underflow, or be 0; it is computed again in float64."""
 EQUAL = 1e-6
 """Unit vectors whose variance is at most this are treated as equal: it is the rounding error of float32."""
-WIDEST = 8192
-"""The largest dense Gram matrix whose smallest and largest eigenvalue, which I_A needs, are computed."""
-FEW_EIGENVALUES = 2048
-"""Up to this size of a Gram matrix, computing all eigenvalues is about as fast as computing two of them."""
-COMMON = 0.02
-"""A column with a value in more than this share of the rows is multiplied as a dense one."""
-PRECISION = 1e-10
-"""The relative error of an eigenvalue at which an iteration stops."""
+WIDEST = 4096
+"""The largest Gram matrix whose eigenvalues, which I_A needs, are computed: it takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -78,41 +71,14 @@ class Isotropy:
 
 
 @dataclass(frozen=True)
-class _SparseRows:
-    """VVᵀ of n sparse unit vectors, without its values: a word that all texts have makes all n² of them nonzero."""
-
-    unit: csr_array
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, n)."""
-        return self.unit.shape[0], self.unit.shape[0]
-
-    def dot(self, vectors: Floats) -> Floats:
-        """Return VVᵀ times (n,) or (n, k) vectors."""
-        return np.asarray(self.unit @ (self.unit.T @ vectors))
-
-    def square(self) -> float:
-        """Return ‖VVᵀ‖²_F = ‖FᵀF‖² + 2‖RᵀF‖² + ‖RRᵀ‖², with V divided into its common columns F and the rare ones R."""
-        columns = self.unit.tocsc()
-        is_common = np.diff(columns.indptr) > COMMON * self.unit.shape[0]
-        common = columns[:, is_common].toarray()
-        rare = csr_array(columns[:, ~is_common])
-        of_common = ((common.T @ common) ** 2).sum()
-        mixed = (np.asarray(rare.T @ common) ** 2).sum()
-        of_rare = (csr_array(rare @ rare.T).data ** 2).sum()
-        return float(of_common + 2 * mixed + of_rare)
-
-
-@dataclass(frozen=True)
 class _Products:
     """The products of n unit vectors V in d dimensions, from which the measures are computed.
 
     Attributes
     ----------
     gram
-        The smaller of VᵀV (d, d) and VVᵀ (n, n), dense or sparse; both have the same positive eigenvalues. VVᵀ of
-        sparse vectors is not computed.
+        The smaller of VᵀV (d, d) and VVᵀ (n, n); both have the same positive eigenvalues. Of sparse vectors with more
+        than ``WIDEST`` rows and columns it is VᵀV, sparse.
     of_rows
         Whether ``gram`` is VVᵀ.
     total
@@ -121,7 +87,7 @@ class _Products:
         n, without zero vectors.
     """
 
-    gram: Vectors | _SparseRows
+    gram: Vectors
     of_rows: bool
     total: Floats
     rows: int
@@ -228,16 +194,11 @@ def _squared_distances(vectors: Vectors, mean: Floats) -> Floats:
 def _centred_square(products: _Products) -> float:
     """Return ‖n·C‖²_F, from whichever Gram matrix there is.
 
-    With G = VᵀV and t = 1ᵀV it is ‖G − ttᵀ/n‖²_F; with K = VVᵀ and H = I − 11ᵀ/n it is ‖HKH‖²_F. Centring would make a
-    sparse matrix dense, so for sparse ones both norms are expanded. k is the means of the columns of K, m that of k.
+    With G = VᵀV and t = 1ᵀV it is ‖G − ttᵀ/n‖²_F; with K = VVᵀ and H = I − 11ᵀ/n it is ‖HKH‖²_F.
     """
     gram, total, rows = products.gram, products.total, products.rows
-    if isinstance(gram, _SparseRows):
-        # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
-        means = gram.dot(np.ones(rows)) / rows
-        return float(gram.square() - 2 * rows * (means @ means) + (rows * means.mean()) ** 2)
     if issparse(gram):
-        # ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)²
+        # Centring would make the matrix dense: ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)².
         square = (csr_array(gram).data ** 2).sum()
         mixed = 2 * (total @ (gram @ total)) / rows
         removed = (total @ total / rows) ** 2
@@ -262,110 +223,15 @@ def _i_a(products: _Products, shape: tuple[int, int]) -> float:
     """
     if products.rows < 2 or min(shape) > WIDEST:
         return float("nan")
-    smallest, largest = _extreme_squares(products, width=shape[1])
+    # All eigenvalues are computed: LAPACK's solver for a few of them fails on some degenerate matrices, for example of
+    # centred orthogonal vectors.
+    squares = np.linalg.eigvalsh(products.gram)
+    # Rounding may leave a slightly negative one.
+    smallest = max(0.0, float(squares[0])) if products.rows >= shape[1] else 0.0
+    largest = float(squares[-1])
     numerator = products.rows - products.length + smallest / 2
     denominator = products.rows + products.length + largest / 2
     return float(np.clip(numerator / denominator, 0.0, 1.0))
-
-
-def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
-    """Return σ²_min (0 when n < d) and σ²_max."""
-    from scipy.sparse.linalg import ArpackError
-
-    gram = products.gram
-    size = gram.shape[0]
-    fewer_rows = products.rows < width
-    # With fewer rows only the largest is computed, which the iteration finds quickly. It needs more than two rows.
-    iterate = size > 2 if fewer_rows else size > FEW_EIGENVALUES
-    if not iterate:
-        return _extreme_of_all(gram, fewer_rows)
-    try:
-        largest = _largest(gram)
-        smallest = 0.0
-        # There is VVᵀ of sparse vectors only for fewer rows than dimensions.
-        if not (fewer_rows or isinstance(gram, _SparseRows) or _has_equal_rows(gram)):
-            smallest = _smallest(gram, largest)
-    except (ArpackError, np.linalg.LinAlgError):
-        # The iteration did not converge, or rounding left the matrix without a Cholesky factor.
-        return _extreme_of_all(gram, fewer_rows)
-    return smallest, largest
-
-
-def _extreme_of_all(gram: Vectors | _SparseRows, fewer_rows: bool) -> tuple[float, float]:
-    """Return the smallest (0 for fewer rows than dimensions) and the largest of all eigenvalues.
-
-    All are computed: LAPACK's solver for a subset of them fails on some degenerate matrices, for example of centred
-    orthogonal vectors.
-    """
-    if isinstance(gram, _SparseRows):
-        gram = gram.dot(np.eye(gram.shape[0]))
-    if issparse(gram):
-        gram = csr_array(gram).toarray()
-    eigenvalues = np.linalg.eigvalsh(gram)
-    largest = float(eigenvalues[-1])
-    if fewer_rows:
-        return 0.0, largest
-    # Rounding may leave a slightly negative one.
-    smallest = max(0.0, float(eigenvalues[0]))
-    return smallest, largest
-
-
-def _largest(gram: Vectors | _SparseRows) -> float:
-    """Return the largest eigenvalue of a symmetric matrix, dense or sparse, by Lanczos iteration."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    if isinstance(gram, _SparseRows):
-        gram = LinearOperator(gram.shape, matvec=gram.dot, dtype=np.float64)
-    return float(eigsh(gram, k=1, v0=_start(gram.shape[0]), tol=PRECISION, return_eigenvectors=False)[0])
-
-
-def _has_equal_rows(gram: Vectors) -> bool:
-    """Return whether two rows of a sparse matrix are equal bit by bit, so that it is singular.
-
-    Counts of words nearly always have some: of two words that occur in the same texts, equally often in each.
-    """
-    if not issparse(gram):
-        return False
-    rows = csr_array(gram)
-    rows.sort_indices()
-    seen = set()
-    for start, stop in pairwise(rows.indptr):
-        row = rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
-        if row in seen:
-            return True
-        seen.add(row)
-    return False
-
-
-def _smallest(gram: Vectors, largest: float) -> float:
-    """Return the smallest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos iteration on its inverse.
-
-    The Cholesky factor takes a tenth of the time of all eigenvalues. A multiple of the identity is added, as large as
-    the rounding error of the eigenvalues, so that a singular matrix has a factor too.
-    """
-    from scipy.linalg import cho_factor, cho_solve
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    dense = csr_array(gram).toarray() if issparse(gram) else gram.copy()
-    size = len(dense)
-    shift = size * float(np.finfo(np.float64).eps) * largest
-    dense[np.diag_indices(size)] += shift
-    factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
-
-    def solve(vector: Floats) -> Floats:
-        return np.asarray(cho_solve(factor, vector, check_finite=False))
-
-    inverse = LinearOperator((size, size), matvec=solve, dtype=np.float64)
-    reciprocal = float(eigsh(inverse, k=1, v0=_start(size), tol=PRECISION, return_eigenvectors=False)[0])
-    return max(0.0, 1 / reciprocal - shift)
-
-
-def _start(size: int) -> Floats:
-    """Return the start of an iteration, always the same, so that the eigenvalue is the same in every run.
-
-    A constant vector would not do: it may be orthogonal to the eigenvector.
-    """
-    return np.cos(np.arange(size))
 
 
 def _dense_products(vectors: NDArray[np.floating]) -> _Products:
@@ -434,7 +300,9 @@ def _sparse_products(vectors: csr_array) -> _Products:
     total = np.asarray(unit.sum(axis=0), dtype=np.float64).ravel()
     # With many rows VVᵀ is hardly sparse any more, and larger than VᵀV.
     of_rows = rows < min(width, WIDEST)
-    gram = _SparseRows(unit) if of_rows else unit.T @ unit
+    gram = unit @ unit.T if of_rows else unit.T @ unit
+    if min(rows, width) <= WIDEST:
+        gram = gram.toarray()
     return _Products(gram, of_rows, total, rows)
 
 
