@@ -30,7 +30,7 @@ from scipy.sparse import csr_array, issparse
 
 from embassay.core.cores import cores, in_threads
 from embassay.core.vectors import Neighbours, Similarity
-from embassay.stats.geometry.closeness import paired, paired_dot
+from embassay.stats.geometry.closeness import paired_dot, paired_similarity
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -156,7 +156,7 @@ class ExactSearch:
         for start in range(0, len(query), PAIRS):
             part = slice(start, start + PAIRS)
             vectors = self.queries[query[part]], passages[place[part]]
-            similarity[part] = paired(*vectors, (self.measure,))[self.measure]
+            similarity[part] = paired_similarity(*vectors, self.measure)
         return np.where(np.isnan(similarity), -np.inf, similarity)
 
     def _scaled(self, rows: Matrix) -> tuple[Matrix, Floats]:

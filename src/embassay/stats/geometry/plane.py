@@ -77,6 +77,7 @@ def project_by_products(
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         x = along_a / norm_a
+        # b/‖b‖ = cos θ·u₁ + sin θ·u₂, so t·u₂ = (t·b/‖b‖ − cos θ·t·u₁)/sin θ.
         rest = along_b / norm_b - np.cos(angle) * x
         # Otherwise the sign of a rounding error would decide on which side of a's line t lies.
         rest = np.where(np.abs(rest) <= ROUNDING * norm_t, 0.0, rest)
@@ -104,16 +105,10 @@ def _project_sparse(a: Any, b: Any, t: Any) -> Plane:
     norm_a = np.sqrt(paired_dot(a, a))
     norm_b = np.sqrt(paired_dot(b, b))
     norm_t = np.sqrt(paired_dot(t, t))
-    cosine = paired_dot(a, b) / (norm_a * norm_b)
-    cosine = np.clip(cosine, -1.0, 1.0)
+    cosine = np.clip(paired_dot(a, b) / (norm_a * norm_b), -1.0, 1.0)
     # For unit vectors ‖u − v‖ = √(2(1 − cos)) and ‖u + v‖ = √(2(1 + cos)).
     angle = 2 * np.arctan2(np.sqrt(1 - cosine), np.sqrt(1 + cosine))
-
-    # b/‖b‖ = cos θ·u₁ + sin θ·u₂, so t·u₂ = (t·b/‖b‖ − cos θ·t·u₁)/sin θ.
-    x = paired_dot(t, a) / norm_a
-    along_b = paired_dot(t, b) / norm_b
-    y = (along_b - cosine * x) / np.sin(angle)
-    return _plane(angle, x, y, norm_a, norm_b, norm_t)
+    return project_by_products(angle, paired_dot(t, a), paired_dot(t, b), norm_a, norm_b, norm_t)
 
 
 def _plane(angle: Floats, x: Floats, y: Floats, norm_a: Floats, norm_b: Floats, norm_t: Floats) -> Plane:
