@@ -31,6 +31,7 @@ from scipy.sparse import csr_array, issparse
 from embassay.core.cores import cores, in_threads
 from embassay.core.vectors import Neighbours, Similarity
 from embassay.stats.geometry.closeness import paired_dot, paired_similarity
+from embassay.stats.units import ranges
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -90,7 +91,7 @@ class ExactSearch:
             self._pairs_of[query].append(pair)
 
         query, document = self.pairs.T
-        pairs, passages = ranges(self.edges[document], self.edges[document + 1])
+        passages, pairs = ranges(self.edges[document], self.edges[document + 1])
         self._own, self._own_passages = nearest_passages(
             pairs, self._exact(query[pairs], self.passages, passages), passages
         )
@@ -233,7 +234,7 @@ class ExactSearch:
 
         # Of each open document, its query and its number within the block.
         query_of, document = np.divmod(np.flatnonzero(is_open), scores.shape[1])
-        number, passage = ranges(begin[document], begin[document + 1])
+        passage, number = ranges(begin[document], begin[document + 1])
         # A passage whose product is lower than that of its document by more than two errors is not the nearest one.
         least = scores[query_of, document] - 2 * error[query_of]
         may_be_nearest = ~(products[query_of[number], passage] < least[number])
@@ -309,14 +310,6 @@ def rounding(width: int, dtype: DTypeLike) -> float:
     # similarity that decides; 1 % is a margin.
     relative = (width + 16) * float(np.finfo(dtype).eps) / 2
     return 1.01 * (relative / (1 - relative) + (3 * width + 64) * 2.0**-53)
-
-
-def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Return the concatenated ranges first[i], …, last[i] − 1, and for each of their numbers its i."""
-    sizes = last - first
-    of_range = np.repeat(np.arange(len(first)), sizes)
-    begin = np.cumsum(sizes) - sizes
-    return of_range, np.arange(len(of_range)) + (first - begin)[of_range]
 
 
 def nearest_passages(document: Ints, similarity: Floats, passage: Ints) -> tuple[Floats, Ints]:
