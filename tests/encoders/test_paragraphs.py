@@ -76,6 +76,18 @@ def test_inference_is_gensims_own(trained, monkeypatch):
     assert np.linalg.norm(ours - start) > 0.1
 
 
+@pytest.mark.parametrize("kind", ["dm", "dbow"])
+def test_a_model_as_wide_as_the_papers_stays_within_its_memory(kind, tmp_path):
+    # gensim's default working memory is freed while it writes there, which only wide models notice: they crash.
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(SENTENCES), encoding="utf-8")
+    options = ParagraphsOptions(model=kind, dim=300, window=8, epochs=1)
+    trainer.train(text, tmp_path / "model", options, advance=lambda done, total: None)
+    first, second = (load_encoder(f"paragraphs:{tmp_path / 'model'}").encode(SENTENCES) for _ in range(2))
+    assert np.isfinite(first).all()
+    assert np.array_equal(first, second)
+
+
 def test_the_softmax_tree_is_the_one_that_was_trained(trained):
     encoder = load_encoder(f"paragraphs:{trained[0]}")
     record = encoder.record

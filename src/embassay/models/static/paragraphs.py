@@ -153,9 +153,17 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
         uniform = generator(self.seed, "paragraph", text).random((1, model.vector_size), np.float32)
         vector = (uniform - np.float32(0.5)) / np.float32(model.vector_size)
         train = train_document_dm_concat if model.dm_concat else train_document_dbow
-        # gensim stores only the addresses of these arrays, so they must exist as long as the calls.
-        factors = np.ones(1, dtype=np.float32)
-        fixed = {"doctag_vectors": vector, "doctags_lockf": factors, "learn_words": False, "learn_hidden": False}
+        # gensim stores only the addresses of these arrays, so they must exist as long as the calls. Its own defaults
+        # of "work" and "neu1" do not: it would write into memory that is free.
+        fixed = {
+            "doctag_vectors": vector,
+            "doctags_lockf": np.ones(1, dtype=np.float32),
+            "work": np.zeros(model.layer1_size, dtype=np.float32),
+            "learn_words": False,
+            "learn_hidden": False,
+        }
+        if model.dm_concat:
+            fixed["neu1"] = np.zeros(model.layer1_size, dtype=np.float32)
         for rate in np.linspace(RATE, LAST_RATE, EPOCHS):
             before = vector.copy()
             train(model, words, [0], rate, **fixed)
