@@ -169,7 +169,7 @@ def all_cosines(u: Vectors, v: Vectors) -> Floats:
     A matrix product is used, so the last digits depend on the machine's BLAS kernels.
     """
     if issparse(u):
-        products = (u.astype(np.float64) @ v.astype(np.float64).T).toarray()
+        products = csr_array(u.astype(np.float64) @ v.astype(np.float64).T).toarray()
         return cosine_of(products, paired_dot(u, u)[:, None], paired_dot(v, v)[None, :])
     a, b = np.asarray(u, np.float64), np.asarray(v, np.float64)
     return np.clip(unit_rows(a) @ unit_rows(b).T, -1.0, 1.0)
@@ -247,8 +247,7 @@ def _sparse_constant(v: csr_array) -> NDArray[np.bool_]:
     nonzero = _sums(v != 0)
     constant = np.asarray(nonzero == 0)
     full = np.flatnonzero(nonzero == v.shape[1])
-    rows: csr_array = v[full]
-    constant[full] = _constant(rows.toarray())
+    constant[full] = _constant(csr_array(v[full]).toarray())
     return constant
 
 
