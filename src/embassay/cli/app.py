@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TextIO
+from typing import Annotated, Any, TextIO
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
@@ -19,6 +19,7 @@ from embassay._version import __version__
 from embassay.cli.adapt import adapt
 from embassay.cli.bless import bless
 from embassay.cli.build import add_build_commands, build, rate
+from embassay.cli.cache import cache
 from embassay.cli.check import check
 from embassay.cli.compare import compare
 from embassay.cli.encode import encode
@@ -54,6 +55,7 @@ app.command(check)
 app.command(bless)
 app.command(report)
 app.command(reproduce)
+app.command(cache)
 
 
 @app.command
@@ -150,27 +152,6 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
         catalogue.cite()
     else:
         catalogue.show(what)
-    return FINE
-
-
-@app.command(name="cache")
-def cache_(
-    what: Literal["info", "clear"],
-    *,
-    cache: Path | None = None,
-) -> int:
-    """Show the vector cache, or empty it (without asking).
-
-    Parameters
-    ----------
-    what
-        info: show size, limit and encoders; clear: remove everything.
-    cache
-        Folder of the vector cache.
-    """
-    from embassay.cli import cache as cache_module
-
-    cache_module.carry_out(what, cache)
     return FINE
 
 
