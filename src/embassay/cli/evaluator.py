@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from embassay.api import assay
@@ -70,15 +69,46 @@ def evaluator(
     InputError
         If corpus and diagnostic do not match, or if the figure does not exist or has no better direction.
     """
+    try:
+        from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+    except ImportError:
+        raise MissingExtraError("an evaluator", "hf") from None
+
     corpora, spec = loaded(corpus, diagnostic)
     primary, better = primary_figure(corpora, spec, metric, seed)
     if metric and better == "neither":
         raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
-    made = _evaluator_class()(corpora, spec, seed, f"{name or corpora[0].name}_{spec.head}")
-    made.name = name or corpora[0].name
-    made.primary_metric = None if better == "neither" else f"{made.prefix}_{primary}"
-    made.greater_is_better = better != "lower"
-    return made
+    label = name or corpora[0].name
+    prefix = f"{label}_{spec.head}"
+
+    class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
+        """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.name = label
+            self.primary_metric = None if better == "neither" else f"{prefix}_{primary}"
+            self.greater_is_better = better != "lower"
+
+        def __call__(
+            self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
+        ) -> dict[str, float]:
+            """Return the figures of the current model."""
+            # Nothing of it is stored, so its version need not change with its weights.
+            encoder = from_object(model, "model", version="in training")
+            metrics = {}
+            for figure, row in figures_of(encoder, corpora, spec, seed).items():
+                # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
+                metrics[f"{prefix}_{figure}"] = math.nan if row.value is None else row.value
+            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+            return metrics
+
+        @property
+        def description(self) -> str:
+            """The name in the trainer's own model card."""
+            return f"Embassay: {spec.head}"
+
+    return DiagnosticEvaluator()
 
 
 def loaded(corpus: Source | tuple[Source, Source], diagnostic: str) -> tuple[list[AnyCorpus], Spec]:
@@ -129,59 +159,16 @@ def figures_of(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: Spec,
     EncoderError
         If the encoder fails.
     """
-    settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES}
-    result = assay(encoder, corpora, baselines=False, examples=0, cache=None, **settings)
+    settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES, "cache": None}
+    result = assay(encoder, corpora, baselines=False, examples=0, **settings)
     # One diagnostic was run, so there is one layout and one verdict.
     (layout,) = layouts(result).values()
     (verdict,) = result.verdicts
-    rows = []
+    headline = result.headline(verdict).get(encoder.name)
+    rows = [headline] if headline else []
     for column in layout.headline.columns:
         # If several rows have the same place in the table, the first one counts.
         rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
     if not rows:
         raise SpecError(f"diagnostic {diagnostic.head!r} has no figures in its first table on this corpus")
-    headline = result.headline(verdict).get(encoder.name)
-    rows.sort(key=lambda row: row != headline)
     return {row.key.slug(row.similarity_function).replace(" ", "_"): row for row in rows}
-
-
-@cache
-def _evaluator_class() -> type[Any]:
-    """Return the class of the evaluator; this imports sentence-transformers.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-    """
-    try:
-        from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
-    except ImportError:
-        raise MissingExtraError("an evaluator", "hf") from None
-
-    class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
-        """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
-
-        def __init__(self, corpora: Sequence[AnyCorpus], diagnostic: Spec, seed: int, prefix: str):
-            super().__init__()
-            self.corpora, self.diagnostic, self.seed, self.prefix = corpora, diagnostic, seed, prefix
-
-        def __call__(
-            self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
-        ) -> dict[str, float]:
-            """Return the figures of the current model."""
-            # Nothing of it is stored, so its version need not change with its weights.
-            encoder = from_object(model, "model", version="in training")
-            metrics = {}
-            for name, row in figures_of(encoder, self.corpora, self.diagnostic, self.seed).items():
-                # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
-                metrics[f"{self.prefix}_{name}"] = math.nan if row.value is None else row.value
-            self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
-            return metrics
-
-        @property
-        def description(self) -> str:
-            """The name in the trainer's own model card."""
-            return f"Embassay: {self.diagnostic.head}"
-
-    return DiagnosticEvaluator
