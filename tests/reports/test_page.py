@@ -18,7 +18,6 @@ from embassay.core.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
-    CountBars,
     Curves,
     EncoderTable,
     ExampleColumn,
@@ -325,20 +324,6 @@ def test_grouped_bars_have_one_bar_for_each_subset_and_encoder():
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["bar", "rule"]
 
 
-@pytest.mark.parametrize("by", ["", "kind"])
-def test_count_bars_have_one_bar_for_each_line_of_the_table(by):
-    data = {
-        "columns": ("kind", "size", "groups"),
-        "formats": ("text", "count", "count"),
-        "rows": [["a", 3, 240], ["a", 4, 31], ["b", 3, 5]],
-    }
-    scope = scope_of(small(HEADLINES, [Series("d", "c", "sizes", "table", data)]))
-    spec = charts.count_bars(scope, CountBars("Sizes", "sizes", "size", "groups", by))
-    assert_valid(spec)
-    assert [tuple(value.values()) for value in data_of(spec)] == [("a", 3, 240), ("a", 4, 31), ("b", 3, 5)]
-    assert ("xOffset" in spec["encoding"]) is bool(by)
-
-
 def test_curves_in_one_picture_have_encoders_by_colour_and_kinds_by_dashes():
     ((caption, spec),) = charts.curves(scope_of(small(HEADLINES, [CURVE])), Curves("Lines", "curve"))
     assert caption == ""
@@ -414,7 +399,6 @@ PARTS = (
     Curves("Lines, split", "nothing", split=True),
     Histograms("Histograms", "nothing"),
     Matrix("Matrix", "nothing"),
-    CountBars("Counts", "nothing", "size", "groups"),
     Examples("Examples", "a", (("a", "label"),), (ExampleColumn("values", ("v",)),)),
 )
 

@@ -225,7 +225,7 @@ def rate(
 ) -> int:
     """Summarise filled rating sheets: ratings, agreement and errors; with -o, write the test set without errors.
 
-    Compositions get their ratings in it, from which the report draws how often each was given.
+    Compositions get their ratings in it, and the report says how often each was given.
 
     Parameters
     ----------

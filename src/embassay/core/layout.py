@@ -172,26 +172,6 @@ class Histograms:
 
 
 @dataclass(frozen=True)
-class CountBars:
-    """Bars of one column of a series of kind ``table``: how often each value of another column occurs.
-
-    Attributes
-    ----------
-    x, y
-        The columns of the values, in their order, and of the bars' lengths.
-    by
-        The column that groups of bars side by side are told apart by, if any.
-    """
-
-    title: str
-    series: str
-    x: str
-    y: str
-    by: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class Matrix:
     """A series of kind ``matrix``: a share for each pair of names, written as a fraction, the larger the darker."""
 
@@ -258,7 +238,6 @@ Part = (
     | GroupedBars
     | Curves
     | Histograms
-    | CountBars
     | Matrix
     | Examples
 )

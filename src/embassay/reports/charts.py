@@ -12,7 +12,6 @@ from typing import Any
 
 from embassay.core.layout import (
     Column,
-    CountBars,
     Curves,
     Format,
     GroupedBars,
@@ -145,25 +144,6 @@ def _bars(scope: Scope, part: GroupedBars, values: list[Point]) -> Spec:
     rules = _layer("rule", {**shared, "x": _field("low:Q"), "x2": HIGH}, color="#222")
     height = len(labels) * (14 * len(encoders) + 12)
     return _finished({"layer": [bars, rules]}, values, part.title, height)
-
-
-def count_bars(scope: Scope, part: CountBars) -> Spec | None:
-    """Draw a column of a table as bars; if another column names groups, their bars are side by side."""
-    data = scope.series(part.series, "table")
-    if not data or not data["rows"]:
-        return None
-    values = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
-    style = ".0%" if data["formats"][data["columns"].index(part.y)] == "percent" else ",.0f"
-    encoding = {
-        "x": _field(f"{part.x}:O", sort=sorted({value[part.x] for value in values}), axis={"labelAngle": 0}),
-        "y": _field(f"{part.y}:Q", axis={"format": style}),
-        "tooltip": [_field(f"{part.x}:O"), *_tooltip(**{part.y: style})],
-    }
-    if part.by:
-        names = _distinct(values, part.by)
-        encoding["xOffset"] = _field(f"{part.by}:N", sort=names)
-        encoding["color"] = _colours(f"{part.by}:N", names, LINES, {"orient": "bottom", "labelLimit": 250})
-    return _finished(_layer("bar", encoding, color=BLUE), values, part.title, 180)
 
 
 def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
