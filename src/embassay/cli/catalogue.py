@@ -29,8 +29,7 @@ KINDS = {
     "builders": BUILDERS,
     "formats": FORMATS,
 }
-OTHERS = ("sets", "profiles")
-METRICS = "metrics"
+OTHERS = ("sets", "profiles", "metrics")
 PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
 OURS = f"""@software{{embassay,
@@ -54,10 +53,10 @@ def show(what: str | None) -> None:
         If ``what`` is not a kind.
     """
     kinds = (*KINDS, *OTHERS)
-    if what is not None and what not in (*kinds, METRICS):
-        raise UnknownNameError("kind of plug-in", what, (*kinds, METRICS))
+    if what is not None and what not in kinds:
+        raise UnknownNameError("kind of plug-in", what, kinds)
     console = stdout()
-    for kind in kinds if what is None else (what,):
+    for kind in kinds[:-1] if what is None else (what,):
         console.print(Text(kind, style="bold"))
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
         for name, text in _lines(kind, whole=kind == what):
@@ -80,16 +79,14 @@ def cite() -> None:
 
 def _lines(kind: str, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield a name and its description, for each thing of a kind; with ``whole``, sets with their encoders."""
-    if kind == METRICS:
+    if kind == "metrics":
         for name in DIAGNOSTICS.working():
             yield from _metrics(name)
     elif kind == "sets":
         for name, encoder_set in sets().items():
             lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
-            for member in encoder_set.members if whole else ():
-                dimensions = f"{member.dim} dimensions" if member.dim else ""
-                details = "; ".join(filter(None, (member.parameters, dimensions, member.group, member.note)))
-                lines.append(f"{member.called}: {member.spec or 'no spec'}" + (f" ({details})" if details else ""))
+            if whole:
+                lines += [f"{member.called}: {member.spec or member.note}" for member in encoder_set.members]
             yield f"@{name}", "\n".join(lines)
     elif kind == "profiles":
         for name, profile in PROFILES.items():
