@@ -2,7 +2,6 @@
 
 import csv
 import io
-from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -113,25 +112,6 @@ def test_correlations_follow_from_the_printed_tables_but_for_one_sign(bare):
     assert "another sign" in other["note"]
 
 
-def test_table_2_of_the_compass_measures_each_column_at_the_psi_that_is_printed(monkeypatch, bare):
-    measured = []
-
-    def figure(metric, encoder):
-        measured.append(metric)
-        return SimpleNamespace(value=0.5, low=0.4, high=0.6, signature="")
-
-    monkeypatch.setattr("embassay.cli.papers.result_of", lambda *_: SimpleNamespace(figure=figure))
-    monkeypatch.setattr(Bench, "corpus", lambda *_: "telequad")
-    monkeypatch.setattr(Bench, "encoder", lambda self, cell: cell["weights"])
-    (exhibit,) = (exhibit for paper, exhibit in EXHIBITS if (paper, exhibit["exhibit"]) == ("retrieval", "table 2"))
-    lines = [line for line in figures("retrieval", exhibit, Bench(None, None, bare)) if line["row"] == "minilm"]
-    assert [line["published"] for line in lines[:3]] == ["67.26", "60.00", "75.00"]
-    assert [line["measured"] for line in lines[:3]] == ["50.00", "40.00", "60.00"]
-    assert [line["published"] for line in lines[-5:]] == ["0.27", "25", "64.98", "0.27", "64.98"]
-    assert measured[-5:-2] == ["tau[minima:psi25]", "psi[pooled:range]", "accuracy_at_tau[minima:psi25]"]
-    assert measured[-2:] == ["tau[pooled:range]", "accuracy_at_tau[pooled:range]"]
-
-
 def test_the_forms_hold_the_same_exhibits(bare, capsys):
     lines = lines_of(capsys, "semantoneg")
     exhibits = {line["exhibit"] for line in lines}
@@ -159,14 +139,6 @@ def test_weights_that_are_not_what_their_name_says_are_refused(bare):
     (folder / "model.safetensors").write_bytes(b"other weights")
     with pytest.raises(MissingError, match="does not hold the weights of all-mpnet-base-v2"):
         bench.encoder({"row": "all-mpnet-base-v2"})
-
-
-def test_what_cannot_be_used_is_said_in_one_line(bare, capsys):
-    for arguments, problem in ((["semantonegs"], "semantonegs"), (["--data", "nowhere"], "nowhere")):
-        assert exit_code_of(["reproduce", *arguments]) == 2
-        said = capsys.readouterr().err
-        assert problem in said
-        assert len(said.splitlines()) == 1
 
 
 @pytest.mark.slow
