@@ -7,8 +7,6 @@ SentenceTransformerTrainer(model=model, evaluator=evaluator, …)
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from embassay.api import assay
@@ -35,7 +33,7 @@ Source = str | AnyCorpus
 
 
 def evaluator(
-    corpus: Source | tuple[Source, Source],
+    corpus: Source,
     diagnostic: str = "retrieval",
     metric: str = "",
     *,
@@ -53,14 +51,14 @@ def evaluator(
     Parameters
     ----------
     corpus
-        A source, or a corpus from :func:`embassay.load`. For ``shift``, a pair of them: ``(domain, general)``.
+        A source, or a corpus from :func:`embassay.load`.
     diagnostic
         The name of the diagnostic, with options.
     metric
         The figure that chooses the checkpoint: the part of its name after ``NAME_diagnostic_``. Default: the
         diagnostic's headline.
     name
-        The first part of the figures' names. Default: the corpus's label; for a pair, the label of the domain.
+        The first part of the figures' names. Default: the corpus's label.
     seed
         Seed for all random numbers.
 
@@ -74,11 +72,11 @@ def evaluator(
     except ImportError:
         raise MissingExtraError("an evaluator", "hf") from None
 
-    corpora, spec = loaded(corpus, diagnostic)
-    primary, better = primary_figure(corpora, spec, metric, seed)
+    watched, spec = loaded(corpus, diagnostic)
+    primary, better = primary_figure(watched, spec, metric, seed)
     if metric and better == "neither":
         raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
-    label = name or corpora[0].name
+    label = name or watched.name
     prefix = f"{label}_{spec.head}"
 
     class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
@@ -97,7 +95,7 @@ def evaluator(
             # Nothing of it is stored, so its version need not change with its weights.
             encoder = from_object(model, "model", version="in training")
             metrics = {}
-            for figure, row in figures_of(encoder, corpora, spec, seed).items():
+            for figure, row in figures_of(encoder, watched, spec, seed).items():
                 # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
                 metrics[f"{prefix}_{figure}"] = math.nan if row.value is None else row.value
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
@@ -111,28 +109,21 @@ def evaluator(
     return DiagnosticEvaluator()
 
 
-def loaded(corpus: Source | tuple[Source, Source], diagnostic: str) -> tuple[list[AnyCorpus], Spec]:
-    """Load a corpus or a pair, and return it with the diagnostic, of which the labels of a pair become options.
+def loaded(corpus: Source, diagnostic: str) -> tuple[AnyCorpus, Spec]:
+    """Load a corpus, and return it with the diagnostic.
 
     Raises
     ------
     InputError
-        If the diagnostic needs a pair and there is none, or the other way round, or a corpus cannot be read.
+        If the corpus cannot be read, or the diagnostic compares two.
     """
-    sources = corpus if isinstance(corpus, tuple) else (corpus,)
     spec = parse(diagnostic, "diagnostic")
-    if (spec.head == PAIRED) != (len(sources) == 2):
-        raise SpecError(
-            f"diagnostic {spec.head!r}: {PAIRED!r} needs a pair of corpora (domain, general), any other one corpus"
-        )
-    corpora = [source if isinstance(source, Corpus) else load_corpus(source) for source in sources]
     if spec.head == PAIRED:
-        labels = {"domain": corpora[0].name, "general": corpora[1].name}
-        spec = replace(spec, options={**spec.options, **labels})
-    return corpora, spec
+        raise SpecError(f"diagnostic {PAIRED!r} compares two corpora; it can be neither watched nor made a task")
+    return corpus if isinstance(corpus, Corpus) else load_corpus(corpus), spec
 
 
-def primary_figure(corpora: Sequence[AnyCorpus], diagnostic: Spec, metric: str, seed: int) -> tuple[str, Direction]:
+def primary_figure(corpus: AnyCorpus, diagnostic: Spec, metric: str, seed: int) -> tuple[str, Direction]:
     """Return the name of the figure that decides, the headline by default, and its better direction.
 
     Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
@@ -142,25 +133,25 @@ def primary_figure(corpora: Sequence[AnyCorpus], diagnostic: Spec, metric: str, 
     UnknownNameError
         If there is no such figure.
     """
-    figures = figures_of(load_encoder(STAND_IN), corpora, diagnostic, seed)
+    figures = figures_of(load_encoder(STAND_IN), corpus, diagnostic, seed)
     if metric and metric not in figures:
         raise UnknownNameError(f"metric of diagnostic {diagnostic.head!r}", metric, figures)
     name = metric or next(iter(figures))
     return name, declared(figures[name].key).better
 
 
-def figures_of(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: Spec, seed: int) -> dict[str, Row]:
+def figures_of(encoder: Encoder, corpus: AnyCorpus, diagnostic: Spec, seed: int) -> dict[str, Row]:
     """Return the rows of the diagnostic's first table by metric, subset and condition, the headline first.
 
     Raises
     ------
     InputError
-        If corpora and diagnostic do not match, or there is no figure.
+        If corpus and diagnostic do not match, or there is no figure.
     EncoderError
         If the encoder fails.
     """
     settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES, "cache": None}
-    result = assay(encoder, corpora, baselines=False, examples=0, **settings)
+    result = assay(encoder, [corpus], baselines=False, examples=0, **settings)
     # One diagnostic was run, so there is one layout and one verdict.
     (layout,) = layouts(result).values()
     (verdict,) = result.verdicts

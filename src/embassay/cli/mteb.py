@@ -76,11 +76,10 @@ def mteb_task(
     except ImportError:
         raise MissingExtraError("the bridge to mteb", "mteb") from None
 
-    corpora, spec = loaded(corpus, diagnostic)
-    main_score, direction = primary_figure(corpora, spec, metric, seed)
+    only, spec = loaded(corpus, diagnostic)
+    main_score, direction = primary_figure(only, spec, metric, seed)
     if metric and direction != "higher":
         raise SpecError(f"metric {metric!r} cannot be a main score: for mteb higher scores are better")
-    (only,) = corpora
     is_search = only.shape == "retrieval"
     pin = content_hash([diagnostic, only.fingerprint, main_score, language, seed, RESAMPLES, __version__])
     label = re.sub(NOT_IN_NAMES, "_", name or f"Embassay.{spec.head}.{only.name}")
@@ -109,7 +108,7 @@ def mteb_task(
             self.data_loaded = True
 
         def _evaluate_subset(self, model: EncoderProtocol, data_split: object, **more: object) -> dict[str, float]:
-            figures = figures_of(EvaluatedModel(model), corpora, spec, seed)
+            figures = figures_of(EvaluatedModel(model), only, spec, seed)
             # Undefined figures are left out.
             scores = {name: row.value for name, row in figures.items() if row.value is not None}
             if main_score not in scores:
