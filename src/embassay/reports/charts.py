@@ -140,7 +140,8 @@ def _bars(scope: Scope, part: GroupedBars, values: list[Point]) -> Spec:
         "tooltip": _tooltip(encoder="", subset="", **dict.fromkeys(RANGE, fine_format)),
     }
     x = _field("value:Q", title=part.metric, axis={"format": axis_format})
-    bars = _layer("bar", {**shared, "x": x, "color": _by_encoder(scope)})
+    colours = _colours("encoder:N", list(scope.encoders), LINES, ENCODER_LEGEND)
+    bars = _layer("bar", {**shared, "x": x, "color": colours})
     rules = _layer("rule", {**shared, "x": _field("low:Q"), "x2": HIGH}, color="#222")
     height = len(labels) * (14 * len(encoders) + 12)
     return _finished({"layer": [bars, rules]}, values, part.title, height)
@@ -163,18 +164,13 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
         {"encoder": line["encoder"], "line": line["line"], "x": line.get("at", data["at"]), "y": line["y"]}
         for line in data["lines"]
     ]
-    if part.split:
-        yield from _lines_by_encoder(scope, part.title, lines, x, y)
-    else:
+    if not part.split:
         yield "", _lines(part.title, lines, x, y, list(scope.encoders))
-
-
-def _lines_by_encoder(scope: Scope, title: str, lines: list[Point], x: Spec, y: Spec) -> Iterator[tuple[str, Spec]]:
-    """Yield a chart of the lines of each candidate."""
+        return
     for encoder in _encoders_with_chart(scope):
-        own_lines = [line for line in lines if line["encoder"] == encoder]
-        if own_lines:
-            yield encoder, _lines(f"{title}, {encoder}", own_lines, x, y, [])
+        lines_of_encoder = [line for line in lines if line["encoder"] == encoder]
+        if lines_of_encoder:
+            yield encoder, _lines(f"{part.title}, {encoder}", lines_of_encoder, x, y, [])
 
 
 def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]) -> Spec:
@@ -192,7 +188,8 @@ def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]
     dash_legend = None
     if len(names) > 1:
         dash_legend = {"orient": "bottom", "title": None, "symbolStrokeColor": "#222"}
-    dashes = _field("line:N", sort=names, scale=_dashes(names), legend=dash_legend)
+    patterns = [DASHES[place % len(DASHES)] for place in range(len(names))]
+    dashes = _field("line:N", sort=names, scale={"domain": names, "range": patterns}, legend=dash_legend)
     if not encoders:
         coloured_field = "line"
         # Long names stand below each other.
@@ -203,11 +200,6 @@ def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]
         # An encoder has its colour in every chart, but is named in those only in which it has a line.
         legend = {**ENCODER_LEGEND, "values": _distinct(lines, "encoder")}
         colours = _colours("encoder:N", encoders, LINES, legend)
-        if len(names) == 1:
-            # Each round of colours has a pattern of its own.
-            rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(encoders))]
-            round_scale = {"domain": encoders, "range": rounds}
-            dashes = _field("encoder:N", title=None, sort=encoders, scale=round_scale, legend=legend)
     # A click on the legend shows one of many lines alone.
     selection = {"name": "highlighted", "select": {"type": "point", "fields": [coloured_field]}, "bind": "legend"}
     encoding = {
@@ -348,20 +340,10 @@ def distinct_colours(colours: Sequence[str], count: int) -> list[str]:
     return [*colours, *more][:count]
 
 
-def _by_encoder(scope: Scope) -> Spec:
-    """Return the channel that gives each encoder its own colour."""
-    return _colours("encoder:N", list(scope.encoders), LINES, ENCODER_LEGEND)
-
-
 def _colours(field: str, names: list[str], colours: Sequence[str], legend: Spec | None) -> Spec:
     """Return the channel that gives each name in a field its own colour."""
     scale = {"domain": names, "range": distinct_colours(colours, len(names))}
     return _field(field, title=None, sort=names, scale=scale, legend=legend)
-
-
-def _dashes(names: list[str]) -> Spec:
-    """Return the scale that gives each name its own pattern of dashes."""
-    return {"domain": names, "range": [DASHES[place % len(DASHES)] for place in range(len(names))]}
 
 
 def _encoder_axis(scope: Scope) -> Spec:
