@@ -58,20 +58,20 @@ def reproduce(
     from embassay.reports.terminal import print_line, stdout
 
     bench = Bench(data, models, output_path(out))
-    exhibits = []
+    measured = []
     for name in [paper] if paper else get_args(Paper):
         if list_:
             print_line(stdout(), f"{name}: {published(name)['title']}")
         for exhibit in published(name)["exhibits"]:
-            title = f"{exhibit['exhibit']}: {exhibit['title']}"
+            title = f"{name}, {exhibit['exhibit']}: {exhibit['title']}"
             if list_:
-                print_line(stdout(), f"{title}. {exhibit['needs']}", 2)
-            else:
-                say(f"{name}, {title}")
-                exhibits.append(list(figures(name, exhibit, bench)))
-    if exhibits:
+                print_line(stdout(), f"{title}. {exhibit['needs']}")
+                continue
+            say(title)
+            measured.append(list(figures(name, exhibit, bench)))
+    if measured:
         say(f"The scores are in {bench.out}.")
-        sys.stdout.write(written(exhibits, format_))
+        sys.stdout.write(written(measured, format_))
     return FINE
 
 
