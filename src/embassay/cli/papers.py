@@ -58,8 +58,8 @@ class MissingError(InputError):
 class Bench:
     """Data and weights on this machine, and the folder of the scores, which a later call reads again."""
 
-    data: Path | None
-    models: Path | None
+    data: Path
+    models: Path
     out: Path
 
     def corpus(self, name: str) -> str:
@@ -73,9 +73,9 @@ class Bench:
         data = published("data").get(name)
         if data is None:
             return name
-        path = (self.data or Path()) / data["path"]
+        path = self.data / data["path"]
         for file, known in data["files"].items():
-            if self.data is None or not (path / file).exists():
+            if not (path / file).exists():
                 raise MissingError(f"{name} is not available (--data FOLDER with {data['path']}; {data['origin']})")
             if known and not sha256(path / file).startswith(known):
                 raise MissingError(f"{name}: {path / file} is of another version: its SHA-256 is not {known}…")
@@ -94,8 +94,8 @@ class Bench:
             return str(spec)
         if not name:
             raise MissingError("the weights cannot be had")
-        path = self.models / name if self.models else None
-        if path is None or not path.exists():
+        path = self.models / name
+        if not path.exists():
             model = find_offline(name, "", Runtime())
             if model is None:
                 raise MissingError(f"the weights are not available (--models FOLDER with {name})")

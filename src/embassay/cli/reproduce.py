@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from cyclopts import Parameter
-from cyclopts.types import ResolvedExistingDirectory
+from cyclopts.types import ExistingDirectory
 
-from embassay.cli.parameters import FINE, Out
+from embassay.cli.parameters import FINE, Flag, Out
 from embassay.core.errors import say
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def reproduce(
     paper: Paper | None = None,
     /,
     *,
-    data: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_DATA")] = None,
-    models: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_MODELS")] = None,
+    data: Annotated[ExistingDirectory, Parameter(env_var="EMBASSAY_DATA")] = Path(),
+    models: Annotated[ExistingDirectory, Parameter(env_var="EMBASSAY_MODELS")] = Path(),
     out: Out = Path("embassay-reproduced"),
     format_: Annotated[Form, Parameter(name="--format")] = "markdown",
-    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    list_: Annotated[Flag, Parameter(name="--list")] = False,
 ) -> int:
     """Print the tables and figures of the five papers, each figure beside one measured here.
 
@@ -42,9 +42,9 @@ def reproduce(
     paper
         All five by default.
     data
-        Folder with the data of the papers, as --list names them.
+        Folder with the data of the papers, as --list names them; the current folder by default.
     models
-        Folder with weights, each under the paper's name of its model.
+        Folder with weights, each under the paper's name of its model; the current folder by default.
     out
         Folder of the scores. Those that are in it are not computed again.
     format_
@@ -57,7 +57,7 @@ def reproduce(
     from embassay.diagnostics.published import published
     from embassay.reports.terminal import print_line, stdout
 
-    bench = Bench(data, models, output_path(out))
+    bench = Bench(data.resolve(), models.resolve(), output_path(out))
     measured = []
     for name in [paper] if paper else get_args(Paper):
         if list_:
