@@ -136,8 +136,7 @@ def _carry_out(
     if places.answers.exists():
         say(f"answers of the generator: {places.answers}")
     if places.review.exists():
-        undecided = f", {len(built.doubtful):,} to confirm with yes or no" if built.doubtful else ""
-        say(f"sheet for review: {places.review}{undecided}: strike, correct or add rows; pass it as --review")
+        say(f"sheet for review: {places.review}: strike, correct or add rows; pass it as --review")
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
     say(f"assay it with: embassay run -c {shlex.quote(str(out) if out.is_absolute() else f'./{out}')}")
     return FINE
@@ -186,10 +185,7 @@ def propose(
         say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
     for reason, number in proposal.rejected.most_common():
         say(f"left out: {number:,} × {reason}")
-    to_do = "write yes or no next to each sentence"
-    if by_hand:
-        to_do += " with a group, and a group next to others that belong to one"
-    say(f"sheet to confirm: {out}: {to_do}, then run")
+    say(f"sheet to confirm: {out}: write yes or no next to each sentence, or a group next to one without, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
     return FINE
 
