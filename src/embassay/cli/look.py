@@ -56,12 +56,9 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 
 def _corpus_lines(corpus: AnyCorpus) -> Iterator[str]:
     """Yield how a corpus is read, its counts, notes and advice, and its first samples."""
-    audit = corpus.audit()
     version = f", version {corpus.version}" if corpus.version else ""
     yield f"{corpus.key}: {corpus.shape}, read by the loader {corpus.loader}{version}"
-    yield f"  items {audit.items:,}, independent units {audit.units:,}, duplicate rows {audit.duplicates:,}"
-    documents = f"; documents {audit.documents:,}, passages {audit.passages:,}" if audit.documents else ""
-    yield f"  texts {audit.texts:,}, distinct {audit.distinct:,}{documents}"
+    yield f"  {', '.join(f'{name} {number:,}' for name, number in vars(corpus.audit()).items())}"
     yield "; ".join(filter(None, (f"  licence {corpus.licence}", corpus.source)))
     yield f"  fingerprint {corpus.fingerprint}"
     if corpus.filtered_with:
@@ -142,10 +139,10 @@ def _lengths(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:
         if tokens_of_role is None:
             return []
         tokens += map(int, tokens_of_role)
+    if is_remote:
+        return encoder.outlook(sum(tokens))
     truncated = "no length limit"
     if limit:
-        longer = sum(number > limit for number in tokens)
-        truncated = f"{counted(longer, 'text')} longer than its limit of {limit} tokens"
-    if is_remote:
-        return encoder.outlook(sum(tokens)) + ([f"about {truncated}"] if limit else [])
+        longer = counted(sum(number > limit for number in tokens), "text")
+        truncated = f"{longer} longer than its limit of {limit} tokens"
     return [f"{sum(tokens):,} tokens", truncated]
