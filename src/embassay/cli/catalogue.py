@@ -6,7 +6,6 @@ Comes in: the kind to list. Goes out: a line for each thing of the kind, or BibT
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from importlib.resources import files
 
@@ -16,7 +15,7 @@ from rich.text import Text
 from embassay._version import YEAR, __version__
 from embassay.core.errors import PluginError, UnknownNameError
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
-from embassay.diagnostics.metrics.metric import OPTION, WITHIN_ENCODER, Metric, declared_metrics
+from embassay.diagnostics.metrics.metric import Metric, declared_metrics
 from embassay.reports.terminal import stdout
 from embassay.run.presets import sets
 from embassay.run.profiles import PROFILES
@@ -81,7 +80,9 @@ def _lines(kind: str, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield a name and its description, for each thing of a kind; with ``whole``, sets with their encoders."""
     if kind == "metrics":
         for name in DIAGNOSTICS.working():
-            yield from _metrics(name)
+            for metric in declared_metrics(name):
+                condition = f"{{{metric.condition}}}" if metric.condition else ""
+                yield f"{metric.name}[{metric.subset}]{condition}", f"{name}\n{_properties(metric)}"
     elif kind == "sets":
         for name, encoder_set in sets().items():
             lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
@@ -113,32 +114,17 @@ def _described(folder: Folder, name: str) -> str:
     return text
 
 
-def _metrics(diagnostic: str) -> Iterator[tuple[str, str]]:
-    """Yield each metric of a diagnostic with what is declared of it; of those that differ in their subset, the first.
-
-    The name is like ``chosen{condition}``; all subsets are named after it.
-    """
-    subsets = defaultdict[tuple[str, str, str], list[str]](list)
-    metrics = dict[tuple[str, str, str], Metric]()
-    for metric in declared_metrics(diagnostic):
-        group = (metric.name, metric.condition, metric.meaning)
-        subsets[group].append(metric.subset)
-        metrics.setdefault(group, metric)
-    for group, metric in metrics.items():
-        low, high = metric.range
-        properties = {
-            "better": metric.better,
-            "low": low,
-            "high": high,
-            "chance": "depends on the corpus" if callable(metric.chance) else metric.chance,
-            "margin": metric.margin,
-            "meaning": metric.meaning,
-            "source": metric.source,
-            "compared": metric.compared if metric.compared == WITHIN_ENCODER else "",
-            "subsets": ", ".join(subsets[group]),
-        }
-        declared = [f"{name}: {value}" for name, value in properties.items() if value not in (None, "")]
-        # ``Success@{k}`` is Success@k to a reader.
-        name = OPTION.sub(lambda option: option[0][1:-1], metric.name)
-        condition = f"{{{metric.condition}}}" if metric.condition else ""
-        yield f"{diagnostic}: {name}{condition}", "\n".join(declared)
+def _properties(metric: Metric) -> str:
+    """Return what is declared of a metric, a line for each property that it has."""
+    low, high = metric.range
+    properties = {
+        "meaning": metric.meaning,
+        "better": metric.better,
+        "low": low,
+        "high": high,
+        "chance": "depends on the corpus" if callable(metric.chance) else metric.chance,
+        "margin": metric.margin,
+        "source": metric.source,
+        "compared": "always" if metric.headline else metric.compared,
+    }
+    return "\n".join(f"{name}: {value}" for name, value in properties.items() if value not in (None, ""))
