@@ -15,7 +15,7 @@ from rich.text import Text
 from embassay._version import YEAR, __version__
 from embassay.core.errors import PluginError, UnknownNameError
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
-from embassay.diagnostics.metrics.metric import Metric, declared_metrics
+from embassay.diagnostics.metrics.metric import declared_metrics
 from embassay.reports.terminal import stdout
 from embassay.run.presets import sets
 from embassay.run.profiles import PROFILES
@@ -79,10 +79,7 @@ def cite() -> None:
 def _lines(kind: str, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield a name and its description, for each thing of a kind; with ``whole``, sets with their encoders."""
     if kind == "metrics":
-        for name in DIAGNOSTICS.working():
-            for metric in declared_metrics(name):
-                condition = f"{{{metric.condition}}}" if metric.condition else ""
-                yield f"{metric.name}[{metric.subset}]{condition}", f"{name}\n{_properties(metric)}"
+        yield from _metrics()
     elif kind == "sets":
         for name, encoder_set in sets().items():
             lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
@@ -114,17 +111,21 @@ def _described(folder: Folder, name: str) -> str:
     return text
 
 
-def _properties(metric: Metric) -> str:
-    """Return what is declared of a metric, a line for each property that it has."""
-    low, high = metric.range
-    properties = {
-        "meaning": metric.meaning,
-        "better": metric.better,
-        "low": low,
-        "high": high,
-        "chance": "depends on the corpus" if callable(metric.chance) else metric.chance,
-        "margin": metric.margin,
-        "source": metric.source,
-        "compared": "always" if metric.headline else metric.compared,
-    }
-    return "\n".join(f"{name}: {value}" for name, value in properties.items() if value not in (None, ""))
+def _metrics() -> Iterator[tuple[str, str]]:
+    """Yield each declared metric with its diagnostic and its properties."""
+    for name in DIAGNOSTICS.working():
+        for metric in declared_metrics(name):
+            low, high = metric.range
+            properties = {
+                "meaning": metric.meaning,
+                "better": metric.better,
+                "low": low,
+                "high": high,
+                "chance": "depends on the corpus" if callable(metric.chance) else metric.chance,
+                "margin": metric.margin,
+                "source": metric.source,
+                "compared": "always" if metric.headline else metric.compared,
+            }
+            lines = [f"{label}: {value}" for label, value in properties.items() if value not in (None, "")]
+            condition = f"{{{metric.condition}}}" if metric.condition else ""
+            yield f"{metric.name}[{metric.subset}]{condition}", "\n".join([name, *lines])
