@@ -1,7 +1,5 @@
 """``embassay reproduce``: every table has its entry; a figure is compared only with the data and weights it is of."""
 
-import csv
-import io
 from typing import get_args
 
 import pytest
@@ -26,10 +24,11 @@ def bare(tmp_path, monkeypatch):
     return tmp_path
 
 
-def lines_of(capsys, *arguments):
-    """Return the lines of the command's CSV."""
-    assert exit_code_of(["reproduce", *arguments, "--format", "csv"]) == 0
-    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+def lines_of(folder, *papers):
+    """Return the figures of papers, with data and weights in a folder."""
+    bench = Bench(folder, folder, folder)
+    exhibits = [(paper, exhibit) for paper, exhibit in EXHIBITS if paper in (papers or get_args(Paper))]
+    return [line for paper, exhibit in exhibits for line in figures(paper, exhibit, bench)]
 
 
 @pytest.mark.parametrize(
@@ -94,8 +93,8 @@ def test_each_table_and_figure_of_the_papers_is_listed(bare, capsys):
     assert list(bare.iterdir()) == []
 
 
-def test_without_data_and_weights_nothing_is_measured_and_each_figure_says_what_it_lacks(bare, capsys):
-    for line in lines_of(capsys):
+def test_without_data_and_weights_nothing_is_measured_and_each_figure_says_what_it_lacks(bare):
+    for line in lines_of(bare):
         if line["exhibit"] == "sections 4.1 and 4.2":
             # Of the figures that the paper prints: nine of its ten correlations follow from them.
             continue
@@ -112,8 +111,8 @@ def test_correlations_follow_from_the_printed_tables_but_for_one_sign(bare):
     assert "another sign" in other["note"]
 
 
-def test_the_forms_hold_the_same_exhibits(bare, capsys):
-    lines = lines_of(capsys, "semantoneg")
+def test_the_command_prints_each_exhibit(bare, capsys):
+    lines = lines_of(bare, "semantoneg")
     exhibits = {line["exhibit"] for line in lines}
     assert exit_code_of(["reproduce", "semantoneg"]) == 0
     said = capsys.readouterr().out
@@ -121,10 +120,10 @@ def test_the_forms_hold_the_same_exhibits(bare, capsys):
     assert f"0 reproduced, 0 differs, {len(lines)} not available." in said
 
 
-def test_data_of_another_version_is_not_compared(bare, capsys):
+def test_data_of_another_version_is_not_compared(bare):
     (bare / "data/semantoneg").mkdir(parents=True)
     (bare / "data" / SEMANTONEG).write_text(ENTRY, encoding="utf-8")
-    notes = [line["note"] for line in lines_of(capsys, "semantoneg", "--data", "data") if line["exhibit"] == "table 2"]
+    notes = [line["note"] for line in lines_of(bare / "data", "semantoneg") if line["exhibit"] == "table 2"]
     assert len(notes) == 5
     for note in notes:
         assert f"{SEMANTONEG} is of another version: its SHA-256 is not " in note

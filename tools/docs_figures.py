@@ -368,7 +368,7 @@ def reproduced_papers() -> str:
         exhibits = [list(figures(paper, each, bench)) for paper, listed in of_papers.items() for each in listed]
     compared = [lines for lines in exhibits if any(line["standing"] != NOT_AVAILABLE for line in lines)]
     # The last line counts the figures of all exhibits.
-    return written(compared, "markdown").replace(summary(compared), summary(exhibits))
+    return written(compared).replace(summary(compared), summary(exhibits))
 
 
 # --- docs/findings.md ----------------------------------------------------------------------------------------

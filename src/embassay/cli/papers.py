@@ -40,10 +40,10 @@ REPRODUCED, DIFFERS, NOT_AVAILABLE = "reproduced", "differs", "not available"
 MODEL = "model"
 """The label of the only encoder of a run."""
 Settings = Mapping[str, Any]
-Measured = tuple[float | str | None, str]
-"""A value in the unit of the paper, None if it is undefined, and the signature of the row that has it, if one has."""
+Value = float | str | None
+"""A measured value, in the unit of the paper; None if it is undefined."""
 Line = dict[str, str]
-"""A figure: paper, exhibit, title, row, column, published, measured, standing, note, signature."""
+"""A figure: paper, exhibit, title, row, column, published, measured, standing, note."""
 
 
 sha256 = cache(sha256_of)
@@ -132,15 +132,14 @@ def figures(paper: str, exhibit: Settings, bench: Bench) -> Iterator[Line]:
     """Yield the figures of an exhibit."""
     for cell in cells(paper, exhibit):
         try:
-            value, signature = MEASURES[cell.get("measure", "figure")](cell, bench)
-            measured, standing, note = compared(cell, value)
+            measured, standing, note = compared(cell, MEASURES[cell.get("measure", "figure")](cell, bench))
         except MissingError as error:
-            measured, standing, note, signature = "", NOT_AVAILABLE, str(error), ""
+            measured, standing, note = "", NOT_AVAILABLE, str(error)
         of_paper = {name: cell[name] for name in ("paper", "exhibit", "title", "row", "column", "published")}
-        yield of_paper | {"measured": measured, "standing": standing, "note": note, "signature": signature}
+        yield of_paper | {"measured": measured, "standing": standing, "note": note}
 
 
-def compared(cell: Settings, value: float | str | None) -> tuple[str, str, str]:
+def compared(cell: Settings, value: Value) -> tuple[str, str, str]:
     """Return a value in the digits of the paper, its standing, and the reason of the standing."""
     printed = cell["published"]
     digits = len(printed.partition(".")[2]) if printed else cell.get("digits", 0)
@@ -158,31 +157,31 @@ def compared(cell: Settings, value: float | str | None) -> tuple[str, str, str]:
 # --- how a cell is measured -----------------------------------------------------------------------------------
 
 
-def figure(cell: Settings, bench: Bench) -> Measured:
+def figure(cell: Settings, bench: Bench) -> Value:
     """Return a figure of a run, or the number of dimensions of its encoder."""
     result = result_of(bench.encoder(cell), bench.corpus(cell["data"]), cell["diagnostic"], bench.out)
     if cell["metric"] == "dimensions":
-        return str(result.encoders[0].dim), ""
+        return str(result.encoders[0].dim)
     row = result.figure(cell["metric"].replace("{psi}", cell.get("psi", "")), cell.get("of", MODEL))
     value = getattr(row, cell.get("part", "value"))
-    return None if value is None else float(value * cell.get("factor", 1)), row.signature
+    return None if value is None else float(value * cell.get("factor", 1))
 
 
-def pearson(cell: Settings, bench: Bench) -> Measured:
+def pearson(cell: Settings, bench: Bench) -> Value:
     """Return the correlation over models of two columns, by their places, that the table of a row prints."""
     (table,) = (each for each in published(cell["paper"])["exhibits"] if each["exhibit"] == cell["row"])
     rows = [[float(texts[place]) for place in cell["places"]] for texts in table["rows"].values()]
-    return correlation(*zip(*rows, strict=True)), ""
+    return correlation(*zip(*rows, strict=True))
 
 
-def entry(cell: Settings, bench: Bench) -> Measured:
+def entry(cell: Settings, bench: Bench) -> Value:
     """Return the printed answer to an input if an entry of the input has it as the right option."""
     entries = load_corpus(bench.corpus(cell["data"])).samples
     is_there = any((each.input, each.paraphrase) == (cell["row"], cell["published"]) for each in entries)
-    return cell["published"] if is_there else None, ""
+    return cell["published"] if is_there else None
 
 
-def count(cell: Settings, bench: Bench) -> Measured:
+def count(cell: Settings, bench: Bench) -> Value:
     """Return a number of a corpus: of its audit, of inputs with a word, or of adjectives."""
     corpus = load_corpus(bench.corpus(cell["data"]))
     if "audit" in cell:
@@ -191,9 +190,9 @@ def count(cell: Settings, bench: Bench) -> Measured:
         number = sum(cell["word"] in re.findall(r"\w+", sample.input.lower()) for sample in corpus.samples)
     else:
         number = len({word for sample in corpus.samples for word in sample.pair.split("–")})
-    return str(number), ""
+    return str(number)
 
 
-MEASURES: Mapping[str, Callable[[Settings, Bench], Measured]] = {
+MEASURES: Mapping[str, Callable[[Settings, Bench], Value]] = {
     measure.__name__: measure for measure in (figure, pearson, entry, count)
 }

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from embassay.reports.tables import Table
 
 Paper = Literal["composition", "localization", "heros", "retrieval", "semantoneg"]
-Form = Literal["markdown", "csv"]
 
 
 def reproduce(
@@ -29,7 +28,6 @@ def reproduce(
     data: Annotated[ExistingDirectory, Parameter(env_var="EMBASSAY_DATA")] = Path(),
     models: Annotated[ExistingDirectory, Parameter(env_var="EMBASSAY_MODELS")] = Path(),
     out: Out = Path("embassay-reproduced"),
-    format_: Annotated[Form, Parameter(name="--format")] = "markdown",
     list_: Annotated[Flag, Parameter(name="--list")] = False,
 ) -> int:
     """Print the tables and figures of the five papers, each figure beside one measured here.
@@ -47,8 +45,6 @@ def reproduce(
         Folder with weights, each under the paper's name of its model; the current folder by default.
     out
         Folder of the scores. Those that are in it are not computed again.
-    format_
-        How the tables are printed.
     list_
         Print what each table needs and how long it takes, and compute nothing.
     """
@@ -71,7 +67,7 @@ def reproduce(
             measured.append(list(figures(name, exhibit, bench)))
     if measured:
         say(f"The scores are in {bench.out}.")
-        sys.stdout.write(written(measured, format_))
+        sys.stdout.write(written(measured))
     return FINE
 
 
@@ -97,12 +93,8 @@ def summary(exhibits: Sequence[Sequence[Line]]) -> str:
     return ", ".join(f"{counts[standing]} {standing}" for standing in ("reproduced", "differs", "not available")) + "."
 
 
-def written(exhibits: Sequence[Sequence[Line]], form: Form) -> str:
-    """Return exhibits as CSV or Markdown."""
-    if form == "csv":
-        from polars import DataFrame
-
-        return DataFrame([line for lines in exhibits for line in lines]).write_csv()
+def written(exhibits: Sequence[Sequence[Line]]) -> str:
+    """Return exhibits as Markdown."""
     from embassay.run.outputs.markdown import escaped, table_lines
 
     parts = []
