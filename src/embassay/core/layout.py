@@ -138,8 +138,6 @@ class GroupedBars:
     parts: tuple[tuple[str, str], ...]
     """(subset, what it is called), from top to bottom."""
     format: Format = "declared"
-    blocks: str = ""
-    """A series of kind ``table`` whose rows begin with a group and an encoder: there is a chart for each group."""
     note: str = ""
 
 

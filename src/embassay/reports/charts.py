@@ -103,35 +103,13 @@ def _baseline(scope: Scope, values: Sequence[Point]) -> Iterator[Spec]:
             yield {"data": {"values": [{"value": point["value"]}]}, **line}
 
 
-def grouped_bars(scope: Scope, part: GroupedBars) -> Iterator[tuple[str, Spec]]:
-    """Draw, for each subset, one bar with its interval for each encoder: in one chart for each group of encoders.
-
-    Yields
-    ------
-    The group of the chart, or an empty text, and the chart.
-    """
-    values = []
+def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
+    """Draw, for each subset, one bar with its interval for each encoder."""
+    values: list[Point] = []
     for subset, label in part.parts:
-        column = Column("", part.metric, subset)
-        values += [{**value, "subset": label} for value in estimates(scope, column)]
-    for group, encoders in blocks_of(scope, part.blocks).items():
-        of_group = [value for value in values if value["encoder"] in encoders]
-        if of_group:
-            yield group, _bars(scope, part, of_group)
-
-
-def blocks_of(scope: Scope, series: str) -> dict[str, list[str]]:
-    """Return the encoders of each group that a table names; those of no group last, under an empty name."""
-    data = scope.series(series, "table")
-    group_of = {row[1]: row[0] for row in data["rows"]} if data else {}
-    blocks: dict[str, list[str]] = {group: [] for group in (*group_of.values(), "")}
-    for encoder in scope.encoders:
-        blocks[group_of.get(encoder, "")].append(encoder)
-    return blocks
-
-
-def _bars(scope: Scope, part: GroupedBars, values: list[Point]) -> Spec:
-    """Draw the bars of some encoders."""
+        values += [{**value, "subset": label} for value in estimates(scope, Column("", part.metric, subset))]
+    if not values:
+        return None
     labels, encoders = _distinct(values, "subset"), _distinct(values, "encoder")
     axis_format, fine_format = _formats(part.format)
     shared = {
