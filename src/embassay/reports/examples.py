@@ -52,16 +52,6 @@ class ShownItem:
     record: Example
     outcomes: Mapping[str, Example]
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether some encoder is right or wrong about the item."""
-        return any(outcome.correct is not None for outcome in self.outcomes.values())
-
-    @property
-    def has_margin(self) -> bool:
-        """Whether the margin of some encoder is known."""
-        return any(outcome.margin is not None for outcome in self.outcomes.values())
-
 
 def browser(scope: Scope, part: Examples) -> Browser | None:
     """Return the browser of the items of a diagnostic on a corpus; None if there are none."""
@@ -69,22 +59,19 @@ def browser(scope: Scope, part: Examples) -> Browser | None:
     if not items:
         return None
     corpus = record_of(scope.result.corpora, scope.corpus)
+    note = part.note
+    outcomes = [outcome for item in items for outcome in item.outcomes.values()]
+    if part.margin and any(outcome.margin is not None for outcome in outcomes):
+        note = f"{note} Margin: {part.margin}."
     licence = ""
     if any(item.record.texts for item in items):
         licence = _licence(corpus)
     return Browser(
-        note=_note(part, items),
+        note=note,
         statement=_statement(scope, items, corpus),
         licence=licence,
         data=_data(scope, part, items, single=corpus.passages == corpus.documents),
     )
-
-
-def _note(part: Examples, items: Sequence[ShownItem]) -> str:
-    """Return the note of the part, with what the margin is where some item has one."""
-    if part.margin and any(item.has_margin for item in items):
-        return f"{part.note} Margin: {part.margin}."
-    return part.note
 
 
 def _items(scope: Scope) -> list[ShownItem]:
@@ -103,7 +90,7 @@ def _items(scope: Scope) -> list[ShownItem]:
 
 def _statement(scope: Scope, items: Sequence[ShownItem], corpus: CorpusRecord) -> str:
     """Say how many items are shown, how they were drawn, and who counts as "all"."""
-    decided = any(item.is_decided for item in items)
+    decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
     sentences = [f"All {counted(len(items), 'item')}."]
     if len(items) < corpus.items:
         strata = []
