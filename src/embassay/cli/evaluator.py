@@ -72,8 +72,7 @@ def evaluator(
     except ImportError:
         raise MissingExtraError("an evaluator", "hf") from None
 
-    watched, spec = loaded(corpus, diagnostic)
-    primary, better = primary_figure(watched, spec, metric, seed)
+    watched, spec, primary, better = prepared(corpus, diagnostic, metric, seed)
     if metric and better == "neither":
         raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
     label = name or watched.name
@@ -109,35 +108,25 @@ def evaluator(
     return DiagnosticEvaluator()
 
 
-def loaded(corpus: Source, diagnostic: str) -> tuple[AnyCorpus, Spec]:
-    """Load a corpus, and return it with the diagnostic.
-
-    Raises
-    ------
-    InputError
-        If the corpus cannot be read, or the diagnostic compares two.
-    """
-    spec = parse(diagnostic, "diagnostic")
-    if spec.head == PAIRED:
-        raise SpecError(f"diagnostic {PAIRED!r} compares two corpora; it can be neither watched nor made a task")
-    return corpus if isinstance(corpus, Corpus) else load_corpus(corpus), spec
-
-
-def primary_figure(corpus: AnyCorpus, diagnostic: Spec, metric: str, seed: int) -> tuple[str, Direction]:
-    """Return the name of the figure that decides, the headline by default, and its better direction.
+def prepared(corpus: Source, diagnostic: str, metric: str, seed: int) -> tuple[AnyCorpus, Spec, str, Direction]:
+    """Return the corpus, the diagnostic, and the name and the better direction of the figure that decides.
 
     Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
 
     Raises
     ------
-    UnknownNameError
-        If there is no such figure.
+    InputError
+        If the corpus cannot be read, the diagnostic compares two, or there is no such figure.
     """
-    figures = figures_of(load_encoder(STAND_IN), corpus, diagnostic, seed)
+    spec = parse(diagnostic, "diagnostic")
+    if spec.head == PAIRED:
+        raise SpecError(f"diagnostic {PAIRED!r} compares two corpora; it can be neither watched nor made a task")
+    watched = corpus if isinstance(corpus, Corpus) else load_corpus(corpus)
+    figures = figures_of(load_encoder(STAND_IN), watched, spec, seed)
     if metric and metric not in figures:
-        raise UnknownNameError(f"metric of diagnostic {diagnostic.head!r}", metric, figures)
+        raise UnknownNameError(f"metric of diagnostic {spec.head!r}", metric, figures)
     name = metric or next(iter(figures))
-    return name, declared(figures[name].key).better
+    return watched, spec, name, declared(figures[name].key).better
 
 
 def figures_of(encoder: Encoder, corpus: AnyCorpus, diagnostic: Spec, seed: int) -> dict[str, Row]:

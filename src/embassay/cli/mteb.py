@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from embassay._version import __version__
-from embassay.cli.evaluator import RESAMPLES, Source, figures_of, loaded, primary_figure
+from embassay.cli.evaluator import RESAMPLES, Source, figures_of, prepared
 from embassay.core.errors import EncoderError, MissingExtraError, SpecError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
@@ -76,8 +76,7 @@ def mteb_task(
     except ImportError:
         raise MissingExtraError("the bridge to mteb", "mteb") from None
 
-    only, spec = loaded(corpus, diagnostic)
-    main_score, direction = primary_figure(only, spec, metric, seed)
+    only, spec, main_score, direction = prepared(corpus, diagnostic, metric, seed)
     if metric and direction != "higher":
         raise SpecError(f"metric {metric!r} cannot be a main score: for mteb higher scores are better")
     is_search = only.shape == "retrieval"
