@@ -16,8 +16,8 @@ from embassay.core.errors import say
 
 if TYPE_CHECKING:
     from embassay.cli.papers import Line
-    from embassay.reports.tables import Table
 
+HEAD = ("row", "column", "published", "here", "standing")
 Paper = Literal["composition", "localization", "heros", "retrieval", "semantoneg"]
 
 
@@ -71,22 +71,6 @@ def reproduce(
     return FINE
 
 
-def table(lines: Sequence[Line]) -> Table:
-    """Return the figures of an exhibit of which something is measured as a table; the others are counted below it."""
-    from embassay.reports.tables import Cell, Table
-
-    rows, reasons = [], []
-    for line in lines:
-        if line["measured"]:
-            texts = (line["row"], line["column"], line["published"] or "–", line["measured"])
-            rows.append((*map(Cell, texts), Cell(line["standing"], remark=line["note"])))
-        else:
-            reasons.append(line["note"])
-    note = f"{len(reasons)} of {len(lines)} not measured: {reasons[0]}." if reasons else ""
-    title = f"{lines[0]['paper']}, {lines[0]['exhibit']}: {lines[0]['title']}"
-    return Table(title, ("row", "column", "published", "here", "standing"), tuple(rows), note)
-
-
 def summary(exhibits: Sequence[Sequence[Line]]) -> str:
     """Return how many figures are reproduced, differ and are not available."""
     counts = Counter(line["standing"] for lines in exhibits for line in lines)
@@ -94,10 +78,20 @@ def summary(exhibits: Sequence[Sequence[Line]]) -> str:
 
 
 def written(exhibits: Sequence[Sequence[Line]]) -> str:
-    """Return exhibits as Markdown."""
+    """Return exhibits as Markdown: the figures of which something is measured; the others are counted below them."""
+    from embassay.reports.tables import Cell, Table
     from embassay.run.outputs.markdown import escaped, table_lines
 
     parts = []
-    for content in map(table, exhibits):
-        parts += [f"### {escaped(content.title)}", table_lines(content), escaped(content.note)]
-    return "\n\n".join(filter(None, [*parts, summary(exhibits)])) + "\n"
+    for lines in exhibits:
+        rows = []
+        for line in lines:
+            if line["measured"]:
+                texts = (line["row"], line["column"], line["published"] or "–", line["measured"])
+                rows.append((*map(Cell, texts), Cell(line["standing"], remark=line["note"])))
+        title = f"{lines[0]['paper']}, {lines[0]['exhibit']}: {lines[0]['title']}"
+        parts += [f"### {escaped(title)}", table_lines(Table("", HEAD, tuple(rows)))]
+        reasons = [line["note"] for line in lines if not line["measured"]]
+        if reasons:
+            parts.append(escaped(f"{len(reasons)} of {len(lines)} not measured: {reasons[0]}."))
+    return "\n\n".join([*parts, summary(exhibits)]) + "\n"
