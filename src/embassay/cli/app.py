@@ -29,7 +29,7 @@ from embassay.cli.report import report
 from embassay.cli.reproduce import reproduce
 from embassay.cli.run import run
 from embassay.cli.train import train
-from embassay.core.errors import EmbassayError, EncoderError, SpecError, say
+from embassay.core.errors import EmbassayError, EncoderError, say
 from embassay.core.plugins import PluginWarning
 
 INTERRUPTED = 130
@@ -150,8 +150,6 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
     from embassay.cli import catalogue
 
     if cite:
-        if what not in (None, "diagnostics"):
-            raise SpecError("--cite is for diagnostics: embassay list diagnostics --cite")
         catalogue.cite()
     else:
         catalogue.show(what)

@@ -28,14 +28,13 @@ VARIABLES = ("EMBASSAY_CACHE", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICE
 
 def show() -> None:
     """Print versions, extras, plug-ins, models, cache, devices and environment."""
-    folders = (ENCODERS, RETRIEVERS, CORPORA, DIAGNOSTICS, BUILDERS)
-    others = [name for folder in folders for name in folder.other_names()]
+    kinds = (ENCODERS, RETRIEVERS, CORPORA, DIAGNOSTICS, BUILDERS)
     vectors = default_folder()
     sections = {
         "embassay": f"{__version__}, Python {platform.python_version()}",
         "machine": f"{platform.system()} {platform.machine()}, {counted(cores(), 'core')}",
         **_packages(),
-        "plug-ins": ", ".join(others),
+        "plug-ins": ", ".join(name for kind in kinds for name in kind.other_names()),
         "models": _models(),
         "cache": f"{vectors}: {written_bytes(size_of(vectors))}",
         "devices": ", ".join(devices_here()) if find_spec("torch") else "cpu (without torch no GPU is used)",
@@ -71,5 +70,4 @@ def _models() -> str:
         return ""
     from huggingface_hub import constants
 
-    folders = sorted(folder.name for folder in Path(constants.HF_HUB_CACHE).glob("models--*"))
-    return ", ".join(name.removeprefix("models--").replace("--", "/") for name in folders)
+    return ", ".join(sorted(folder.name for folder in Path(constants.HF_HUB_CACHE).glob("models--*")))
