@@ -112,7 +112,7 @@ def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, ca
     asked = ["build", "negated-antonyms", "--from", str(text), "-o"]
     assert exit_code_of([*asked, str(tmp_path / "set.jsonl")]) == 0
     review = tmp_path / "set-review.csv"
-    said = f"sheet for review: {review}, 1 to confirm with yes or no: strike, correct or add rows; pass it as --review"
+    said = f"sheet for review: {review}: strike, correct or add rows; pass it as --review"
     assert said in lines_of(capsys)
     review.write_text(review.read_text(encoding="utf-8-sig").rstrip() + "yes\n")
     assert exit_code_of([*asked, str(tmp_path / "more.jsonl"), "--review", str(review)]) == 0

@@ -37,12 +37,6 @@ def test_semantoneg_has_the_models_whose_accuracies_were_published():
     assert {m.called for m in top10} < set(published)
 
 
-def test_dimensions_are_those_of_the_table_that_is_reproduced():
-    (table,) = (each for each in papers_published("heros")["exhibits"] if each["exhibit"] == "table 3")
-    members = sets_module.sets()["heros"].members
-    assert table["rows"] == {member.called: [str(member.dim)] for member in members if member.dim}
-
-
 @pytest.mark.parametrize("name", sets_module.sets())
 def test_every_member_has_a_spec_that_parses_or_a_reason(name):
     members = sets_module.sets()[name].members

@@ -49,12 +49,3 @@ def test_an_encoder_is_trained_from_python(tmp_path):
         ea.train("paragraphs", text, tmp_path / "pv", dimension=4)
     with pytest.raises(InputError, match="unknown kind of training 'paragraph'; did you mean 'paragraphs'"):
         ea.train("paragraph", text, tmp_path / "pv")
-
-
-def test_too_little_memory_is_said(monkeypatch, tmp_path, capsys):
-    def train(*given, **more):
-        raise MemoryError
-
-    monkeypatch.setattr("embassay.training.train.train", train)
-    assert exit_code_of(["train", "words", "--text", str(tmp_path), "-o", str(tmp_path / "m")]) == 2
-    assert capsys.readouterr().err.startswith("embassay: not enough memory")

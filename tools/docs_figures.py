@@ -363,12 +363,12 @@ def reproduced_papers() -> str:
 
     models = os.environ.get("EMBASSAY_MODELS")
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(data(""), Path(models) if models else None, Path(folder))
+        bench = Bench(data(""), Path(models or folder), Path(folder))
         of_papers = {paper: published(paper)["exhibits"] for paper in get_args(Paper)}
         exhibits = [list(figures(paper, each, bench)) for paper, listed in of_papers.items() for each in listed]
     compared = [lines for lines in exhibits if any(line["standing"] != NOT_AVAILABLE for line in lines)]
     # The last line counts the figures of all exhibits.
-    return written(compared, "markdown").replace(summary(compared), summary(exhibits))
+    return written(compared).replace(summary(compared), summary(exhibits))
 
 
 # --- docs/findings.md ----------------------------------------------------------------------------------------

@@ -249,17 +249,6 @@ def test_a_step_is_compared_with_what_it_is_built_on(browser_window, tmp_path):
     context.close()
 
 
-def test_without_scripts_the_first_items_are_in_a_table(browser_window, page_file):
-    context = browser_window.new_context(java_script_enabled=False, offline=True)
-    page = context.new_page()
-    page.goto(page_file.as_uri())
-    page.locator("details.block > summary", has_text="Item by item").click()
-    table = page.locator(".examples .static table")
-    assert table.locator("tbody tr").count() == 5
-    assert "Input number 00" in table.inner_text()
-    context.close()
-
-
 def test_many_encoders_are_folded_and_shown_on_request(browser_window, tmp_path):
     encoders = [f"h{d}=hashing,dim={d}" for d in range(20, 50)]
     result = assay(encoders, ["opposites"], cache=None, limit=20, resamples=20)

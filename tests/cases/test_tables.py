@@ -181,7 +181,7 @@ PAIRS = {
         "line 2, field 'score'", {"s.csv": "sentence1,sentence2,score\nThe cat sat.,A cat sits.,90%\n"}, STS, code=2
     ),
     "pairs-duplicate-rows": Case(
-        "items 3, independent units 1, duplicate rows 2",
+        "items 3, units 1, duplicates 2",
         {"s.csv": "sentence1,sentence2,score\n" + "The cat sat.,A cat was sitting.,4.5\n" * 3},
         STS,
     ),

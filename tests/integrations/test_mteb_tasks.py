@@ -2,13 +2,14 @@
 
 import json
 import re
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import embassay as ea
-from embassay.cli.mteb import mteb_model, mteb_task
+import tiny_model
+from embassay.cli.mteb import mteb_task
 
 pytestmark = [
     pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed"),
@@ -35,12 +36,17 @@ def pairs(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def tiny_model(tmp_path_factory):
+def folder(tmp_path_factory):
     """The folder of a model of random weights."""
-    found = spec_from_file_location("tiny_model", Path(__file__).parents[1] / "tiny_model.py")
-    module = module_from_spec(found)
-    found.loader.exec_module(module)
-    return str(module.make(tmp_path_factory.mktemp("tiny")))
+    return str(tiny_model.make(tmp_path_factory.mktemp("tiny")))
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    """That model."""
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(folder, device="cpu")
 
 
 @pytest.fixture
@@ -74,36 +80,28 @@ def assert_equal(found, expected, within=1e-6):
     assert found == {name: pytest.approx(expected[name], abs=within) for name in found}
 
 
-def test_a_model_of_random_weights_has_the_same_scores_both_ways(pairs, tiny_model):
-    from sentence_transformers import SentenceTransformer
-
-    task = mteb_task(pairs, "minimal_pairs")
-    theirs = scores(SentenceTransformer(tiny_model, device="cpu"), task)
-    assert_equal(numbers(theirs), ours(tiny_model, pairs, "minimal_pairs"), 1e-6)
-    assert_equal(numbers(scores(mteb_model(tiny_model), task)), numbers(theirs), 1e-6)
-
-
 @pytest.mark.parametrize(
-    ("corpus", "diagnostic", "main"),
-    [("opposites", "negated_antonyms", "accuracy"), ("handbook", "retrieval", "Success@5")],
+    ("diagnostic", "corpus", "main"),
+    [
+        ("minimal_pairs", "", "contrast_synonym-negation_main"),
+        ("negated_antonyms", "opposites", "accuracy"),
+        ("retrieval", "handbook", "Success@5"),
+    ],
 )
-def test_other_diagnostics(corpus, diagnostic, main):
-    task = mteb_task(corpus, diagnostic)
+def test_a_model_has_the_same_scores_as_in_a_run(diagnostic, corpus, main, pairs, folder, model):
+    task = mteb_task(corpus or pairs, diagnostic)
     assert task.metadata.main_score == main
-    encoder = ea.encoder("random,dim=16")
-    assert_equal(numbers(scores(mteb_model(encoder), task)), ours("random,dim=16", corpus, diagnostic), 1e-9)
+    assert task.metadata.is_public is bool(corpus)
+    assert_equal(numbers(scores(model, task)), ours(folder, corpus or pairs, diagnostic))
 
 
-def test_data_and_model_are_known_by_their_fingerprints(pairs):
-    task, encoder = mteb_task(pairs, "minimal_pairs", name="my task"), ea.encoder("hashing")
+def test_data_are_known_by_their_fingerprint(pairs):
+    task = mteb_task(pairs, "minimal_pairs", name="my task")
     assert re.fullmatch(r"my_task\.[0-9a-f]{8}", task.metadata.name)
     assert task.metadata.dataset["revision"] == ea.load(pairs).fingerprint
-    meta = mteb_model(encoder).mteb_model_meta
-    assert (meta.name, meta.revision) == ("embassay/hashing", encoder.fingerprint)
 
 
-def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
-    model = mteb_model("random,dim=8")
+def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache, model):
     tasks = [mteb_task(pairs, "minimal_pairs", name="mine", seed=seed) for seed in (0, 1)]
     assert tasks[0].metadata.name != tasks[1].metadata.name
     for task in tasks:
@@ -116,15 +114,9 @@ def test_options_make_another_task():
     assert len(names) == 2
 
 
-def test_other_data_of_the_same_name_have_scores_of_their_own(pairs, cache):
-    model = mteb_model("random,dim=8")
+def test_other_data_of_the_same_name_have_scores_of_their_own(pairs, cache, model):
     before = scores(model, mteb_task(pairs, "minimal_pairs"), cache)
     path = Path(pairs)
     path.write_text(path.read_text(encoding="utf-8").replace("not rain", "never rain"), encoding="utf-8")
     task = mteb_task(pairs, "minimal_pairs")
     assert numbers(scores(model, task, cache)) == numbers(scores(model, task)) != numbers(before)
-
-
-def test_a_corpus_of_ones_own_is_not_public(pairs):
-    assert mteb_task(pairs, "minimal_pairs").metadata.is_public is False
-    assert mteb_task("opposites", "negated_antonyms").metadata.is_public is True

@@ -8,7 +8,7 @@ import pytest
 from embassay.core.layout import Column, EncoderTable, ExampleColumn, Examples, Layout
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import CorpusRecord, EncoderRecord, Example, Result, Row, Verdict
-from embassay.reports.examples import browser, shown_text
+from embassay.reports.examples import browser
 from embassay.reports.page import render
 from embassay.reports.tables import Scope
 
@@ -138,22 +138,6 @@ def test_another_licence_is_named_where_the_texts_are_shown(licence):
     assert "check it before you share this page. A run with --no-texts leaves them out." in note
     assert ("is not known" in note) == (licence in ("", "unknown"))
     assert made(result_of([replace(e, texts={}) for e in TWO], licence=licence)).licence == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain", "plain"),
-        ("two\nlines\tand\u00a0spaces ", "two lines and spaces"),
-        ("a\u202eb\u2066c\u2069", "a\\u202eb\\u2066c\\u2069"),
-        ("null\x00 bell\x07 escape\x1b[31m", "null\\x00 bell\\x07 escape\\x1b[31m"),
-        ("\u200fmark \ufeff \u200b", "\\u200fmark \\ufeff \\u200b"),
-        ("می\u200cخواهم", "می\u200cخواهم"),
-        ("half \ud800", "half \\ud800"),
-    ],
-)
-def test_control_characters_and_changes_of_direction_are_visible(text, shown):
-    assert shown_text(text) == shown
 
 
 def test_hostile_texts_close_no_element_and_start_none():

@@ -144,16 +144,3 @@ def run(tmp_path_factory):
     corpora = ["-c", "opposites", "-c", "paraphrases", "-c", "edits"]
     assert exit_code_of(["run", "-e", "bow", *corpora, "--limit", "40", "-o", str(folder)]) == 0
     return folder
-
-
-def test_the_command_writes_all_tables(run, capsys):
-    assert exit_code_of(["report", str(run), "--format", "latex"]) == 0
-    folder = run / "latex"
-    first = {path.name: path.read_bytes() for path in folder.iterdir()}
-    captured = capsys.readouterr()
-    assert captured.err == f"{len(first)} tables: {folder}\n"
-    assert captured.out == ""
-    for content in first.values():
-        check(content.decode())
-    assert exit_code_of(["report", str(run), "--format", "latex"]) == 0
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == first, "the same bytes again"

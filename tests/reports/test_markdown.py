@@ -1,7 +1,6 @@
 """The report as Markdown: any text is shown as it is, tables stay tables, and the file fits into a comment."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
@@ -100,20 +99,3 @@ def test_what_does_not_fit_is_counted(result):
     short = render(result, longest=len(whole) - 200)
     assert len(short) < len(whole) - 200
     assert re.search(r"Left out, because GitHub accepts at most [\d,]+ characters: \d parts?\.", short)
-
-
-def test_many_encoders_fit_into_a_comment(result):
-    row = result.rows[0]
-    rows = [replace(row, encoder=f"encoder {n}") for n in range(300)]
-    encoders = [replace(result.encoders[0], name=f"encoder {n}") for n in range(300)]
-    findings = [replace(result.statements[0], sentence="x " * 300, title=str(n)) for n in range(300)]
-    many = replace(
-        result,
-        verdicts=result.verdicts * 2,
-        rows=(*result.rows, *rows),
-        encoders=tuple(encoders),
-        findings=tuple(findings),
-    )
-    text = render(many)
-    assert len(text) <= LONGEST
-    assert "## Scorecard" in text and "## Findings" in text

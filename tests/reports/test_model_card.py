@@ -50,12 +50,6 @@ def test_the_hub_reads_the_figures_of_the_run(result):
     assert results[0].metric_type == "accuracy"
 
 
-def test_small_numbers_are_numbers(result):
-    rows = tuple(replace(row, value=1e-7, low=0.0, high=1e-5) if row.value is not None else row for row in result.rows)
-    card = hub.ModelCard(cards(replace(result, rows=rows), layouts(result))["bow"])
-    assert all(isinstance(r.metric_value, float) for r in card.data.eval_results)
-
-
 def test_built_in_corpora_are_left_out(result):
     corpora = tuple(replace(corpus, builtin=True) for corpus in result.corpora)
     assert cards(replace(result, corpora=corpora), layouts(result)) == {}

@@ -7,7 +7,6 @@ import altair
 import pytest
 
 import embassay as ea
-from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.result import Failure
 
 EVIL = "<script>alert(1)</script>\x1b\u202e"
@@ -73,18 +72,6 @@ def test_the_rank_is_that_of_the_verdict(result):
     # bm25 is shown to be better than both.
     ranks = {name: (row["rank_low"], row["rank_high"]) for name, row in by_name.items()}
     assert ranks == {"bow": (2, 3), "hashing": (2, 3)}
-
-
-def test_a_diagnostic_on_several_corpora_needs_the_corpus(result):
-    verdict = result.verdict("retrieval")
-    other = replace(verdict, key=replace(verdict.key, corpus="other"))
-    two = replace(result, verdicts=(*result.verdicts, other))
-    with pytest.raises(SpecError, match="name one: handbook, other"):
-        two.rank("retrieval")
-    with pytest.raises(UnknownNameError, match="corpus"):
-        two.rank("retrieval", "handbok")
-    with pytest.raises(UnknownNameError, match="diagnostic"):
-        result.plot("retreival")
 
 
 @pytest.mark.parametrize("diagnostic", ["retrieval", "negated_antonyms"])

@@ -159,11 +159,3 @@ def test_a_page_explains_the_terms_that_it_uses():
 )
 def test_control_characters_are_made_visible(text, written):
     assert readable(text) == written
-
-
-def test_a_label_cannot_turn_the_writing_of_the_page_around():
-    result = result_of()
-    encoders = (replace(result.encoders[0], spec="a\u202eexe\x1b[2J"), *result.encoders[1:])
-    page = render(replace(result, encoders=encoders), LAYOUTS)
-    assert "\u202e" not in page.split("<script")[0]
-    assert "a\\u202eexe\\x1b[2J" in page

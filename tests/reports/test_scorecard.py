@@ -98,13 +98,6 @@ def test_candidates_are_ordered_by_their_mean_rank_and_baselines_come_last():
     assert scorecard(result_of(better, verdicts=verdicts), {"d": layout()}).candidates[-1] == "third"
 
 
-def test_at_most_six_lines_and_the_others_are_counted():
-    rows = [row(f"e{n}", n / 100, None, None) for n in range(30)]
-    lines = lines_of(result_of(rows))
-    assert lines[-1] == "and 24 more"
-    assert [line.split()[0] for line in lines[-7:-1]] == ["e29", "e28", "e27", "e26", "e25", "e24"]
-
-
 def test_those_that_a_choice_depends_on_have_a_line():
     # Ten candidates with falling values: the first three may be the best, the ninth is the reference.
     names = [f"e{n}" for n in range(10)]
@@ -206,11 +199,6 @@ def test_findings_of_several_encoders_with_one_title_stand_together():
         "Title 1 (d on corpus_0). What was found of a, number 1, with a figure and its interval of 95%. "
         "The same is true of b (25.0%)."
     )
-
-
-def test_many_further_encoders_are_counted():
-    group = [finding(1, f"e{n}") for n in range(12)]
-    assert "The same is true of e1, e2, e3, e4 and 7 more." in group_statement(group)
 
 
 def test_control_characters_of_labels_are_made_visible():

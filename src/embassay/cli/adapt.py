@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from embassay.cli.parameters import FINE, Corpora, Flag, Flat, Out, Several
 from embassay.core.errors import say
@@ -52,19 +50,13 @@ def adapt(
     from embassay.run.progress import progress
     from embassay.training.adapt import Adaptation, AdaptRequest
 
-    request = AdaptRequest(
-        base,
-        corpus,
-        output_path(out),
-        options,
-        general=general,
-        overwrite=overwrite,
-        cache="default" if cache is None else output_path(cache),
-        quiet=quiet,
-    )
+    settings: dict[str, Any] = {"general": general, "overwrite": overwrite, "quiet": quiet}
+    if cache is not None:
+        settings["cache"] = output_path(cache)
     # The verdict is printed also with --quiet.
     if not quiet:
-        request = replace(request, say=say, training=progress)
+        settings |= {"say": say, "training": progress}
+    request = AdaptRequest(base, corpus, output_path(out), options, **settings)
     adaptation = Adaptation.prepare(request)
     if dry_run:
         for line in adaptation.summary():
@@ -74,17 +66,6 @@ def adapt(
     # The verdict goes to standard output, as the tables of a run; where things lie goes to standard error.
     for line in (*adapted.verdict, "", adapted.figures):
         print(line)  # noqa: T201
-    # Without texts no corpus of the held-out questions was written, and the command has the models only.
-    named = zip(general, adaptation.general, strict=False)
-    questions = [source for source, loaded in named if loaded.shape == "retrieval"]
-    parts = [f"-c {shlex.quote(source)}" for source in (*adapted.held_out, *questions)]
-    parts += [f"-e {shlex.quote(f'{label}={spec}')}" for label, spec in adapted.models.items()]
-    parts.append(f"-d retrieval,transforms=all,paper=true --seed {options.seed} --resamples {options.resamples} -o RUN")
-    request.say("the same models on the held-out questions, with transforms; add any other encoder with -e:")
-    # A part on each line, so that no line is wrapped and the whole can be copied.
-    for line in ("embassay run", *parts[:-1]):
-        request.say(f"  {line} \\")
-    request.say(f"  {parts[-1]}")
     request.say(f"report: {request.out / 'run' / 'report.html'}")
     request.say(f"verdict: {request.out / 'verdict.md'}")
     return FINE

@@ -7,11 +7,11 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TextIO
+from typing import Annotated, Any, TextIO
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
@@ -19,6 +19,7 @@ from embassay._version import __version__
 from embassay.cli.adapt import adapt
 from embassay.cli.bless import bless
 from embassay.cli.build import add_build_commands, build, rate
+from embassay.cli.cache import cache
 from embassay.cli.check import check
 from embassay.cli.compare import compare
 from embassay.cli.encode import encode
@@ -28,7 +29,7 @@ from embassay.cli.report import report
 from embassay.cli.reproduce import reproduce
 from embassay.cli.run import run
 from embassay.cli.train import train
-from embassay.core.errors import EmbassayError, EncoderError, SpecError, say
+from embassay.core.errors import EmbassayError, EncoderError, say
 from embassay.core.plugins import PluginWarning
 
 INTERRUPTED = 130
@@ -42,18 +43,22 @@ app = App(
     # Ctrl-C must reach exit_code_of, which tells the user what is kept.
     suppress_keyboard_interrupt=False,
 )
-app.command(run)
-app.command(compare)
-app.command(plan)
-app.command(train)
-app.command(adapt)
-app.command(build)
-app.command(rate)
-app.command(encode)
-app.command(check)
-app.command(bless)
-app.command(report)
-app.command(reproduce)
+for command in (
+    run,
+    compare,
+    plan,
+    train,
+    adapt,
+    build,
+    rate,
+    encode,
+    check,
+    bless,
+    report,
+    reproduce,
+    cache,
+):
+    app.command(command)
 
 
 @app.command
@@ -145,32 +150,9 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
     from embassay.cli import catalogue
 
     if cite:
-        if what not in (None, "diagnostics"):
-            raise SpecError("--cite is for diagnostics: embassay list diagnostics --cite")
         catalogue.cite()
     else:
         catalogue.show(what)
-    return FINE
-
-
-@app.command(name="cache")
-def cache_(
-    what: Literal["info", "clear"],
-    *,
-    cache: Path | None = None,
-) -> int:
-    """Show the vector cache, or empty it (without asking).
-
-    Parameters
-    ----------
-    what
-        info: show size, limit and encoders; clear: remove everything.
-    cache
-        Folder of the vector cache.
-    """
-    from embassay.cli import cache as cache_module
-
-    cache_module.carry_out(what, cache)
     return FINE
 
 
@@ -192,17 +174,12 @@ def main(arguments: list[str] | None = None) -> None:
     # A scheduler ends a job with this signal; without a handler worker processes and locks would not be cleaned up.
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    show_as_usual = warnings.showwarning
-    warnings.showwarning = partial(_show_warning, show_as_usual)
-    try:
-        with redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
-            code = exit_code_of(arguments)
-            # What an error leaves in the buffer.
-            with suppress(OSError):
-                sys.stdout.flush()
-    finally:
-        # A caller in Python may go on after SystemExit.
-        warnings.showwarning = show_as_usual
+    with warnings.catch_warnings(), redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
+        warnings.showwarning = partial(_show_warning, warnings.showwarning)
+        code = exit_code_of(arguments)
+        # What an error leaves in the buffer.
+        with suppress(OSError):
+            sys.stdout.flush()
     sys.exit(code)
 
 
@@ -218,16 +195,19 @@ class _Output:
 
     def write(self, text: str) -> int:
         """Write a text; return its length."""
-        self._attempt(self._stream.write, text)
+        with self._dropped():
+            self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
         """Write what is buffered."""
-        self._attempt(self._stream.flush)
+        with self._dropped():
+            self._stream.flush()
 
-    def _attempt(self, step: Callable[..., object], *arguments: str) -> None:
+    @contextmanager
+    def _dropped(self) -> Iterator[None]:
         try:
-            step(*arguments)
+            yield
         except OSError as error:
             # What is still buffered goes nowhere: the interpreter flushes at exit, and would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
@@ -253,13 +233,11 @@ def exit_code_of(arguments: list[str] | None) -> int:
     try:
         # cyclopts needs to know all commands before it reads the arguments.
         add_build_commands(arguments)
-        code: object = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        code: int | None = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         # Here, because a full disk is reported below.
         sys.stdout.flush()
-        if isinstance(code, int):
-            return code
         # --help and --version return no code.
-        return FINE
+        return code or FINE
     except CycloptsError as error:
         # Of a number out of its range only the limit, without the words of pydantic for programmers.
         problem = re.sub(r"(?s)\d+ validation error.*? Input should (.*?) \[type=.*", r"It must \1", str(error))
@@ -268,13 +246,10 @@ def exit_code_of(arguments: list[str] | None) -> int:
         command = " ".join(("embassay", *(error.command_chain or ())))
         say(f"embassay: {problem} (see '{command} --help')")
         return WRONG_INPUT
-    except EncoderError as error:
-        say(f"embassay: {error}")
-        return FAILED_IN_PART
     except EmbassayError as error:
-        # All other errors of the package are about the input.
         say(f"embassay: {error}")
-        return WRONG_INPUT
+        # All other errors of the package are about the input.
+        return FAILED_IN_PART if isinstance(error, EncoderError) else WRONG_INPUT
     except KeyboardInterrupt:
         say("interrupted; finished work is kept: repeat the command to continue")
         return INTERRUPTED

@@ -1,14 +1,14 @@
 """``embassay build`` and ``embassay rate``: test sets from a user's own texts, and what people find in them.
 
-The command of each kind of test set has the options of the builder's signature and the help of its docstring.
+The command of each kind of test set has the options of ``embassay.build``, and of its builder and reader, with the help
+of their docstrings.
 """
 
 from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, make_dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -30,27 +30,7 @@ AS_TEXT = {
     "filters": Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))],
 }
 """What the command line takes for options that builders take as objects: specs, and the file of a prompt."""
-OF_PROPOSALS = (
-    (
-        "encoder",
-        Annotated[str, Parameter(name=("-e", "--encoder"))],
-        "SPEC[,option=value…] of the encoder that proposes groups; -o is then the sheet (CSV): fill in yes or no, or "
-        "groups, and pass it as --from.",
-        "",
-    ),
-    ("threshold", float, "With -e: minimum cosine between any two sentences of a group.", 0.8),
-    (
-        "by_hand",
-        bool,
-        "Write all sentences on the sheet, to be grouped by hand; with -e, those without a group come last.",
-        False,
-    ),
-)
-"""(name, type, help, default) of the options of the sheet from which groups are built."""
-OF_GENERATORS = (
-    ("dry_run", bool, "Print the first request to the generator and the estimated cost, and stop.", False),
-)
-"""Those of the kinds for which a chat model may be asked."""
+OF_ALL = BuildOptions()
 
 build = App(
     name="build",
@@ -77,40 +57,27 @@ def add_build_commands(arguments: list[str]) -> None:
 def command_of(name: str) -> Callable[..., int]:
     """Return a function with the options of every kind and those of a builder, for cyclopts to read."""
     module = BUILDERS.module(name)
-    options = [*_options(getattr(module, "read", None)), *_options(module.build)]
+    parameters = dict(inspect.signature(_carry_out, eval_str=True).parameters)
+    del parameters["kind"], parameters["more"]
+    functions = [getattr(module, "read", None), module.build]
     if name == "groups":
-        options += OF_PROPOSALS
+        functions.insert(0, propose)
     elif "generator" in inspect.signature(module.build).parameters:
-        options += OF_GENERATORS
-    # An option that the reader and the builder both have is one option.
-    fields = {
-        option: (option, Annotated[kind, Parameter(help=text)], field(default=default))
-        for option, kind, text, default in options
-    }
-    options_type: Any = make_dataclass("KindOptions", fields.values(), bases=(BuildOptions,), frozen=True, kw_only=True)
-    options_type.__module__ = __name__  # cyclopts takes classes of the module "types" for single values.
-    defaults = options_type()
+        functions.insert(0, estimate)
+    for function in filter(None, functions):
+        # An option that several functions have is one option.
+        parameters |= _options(function)
 
-    # The annotations are set by hand: as strings, the type that was just made could not be found.
-    def command(*, source, out, options=defaults, overwrite=False):  # type: ignore[no-untyped-def]
-        given = {key: value for key, value in vars(options).items() if value != getattr(defaults, key)}
-        return _carry_out(name.replace("_", "-"), source_path(source), output_path(out), overwrite, given)
+    def command(**options: Any) -> int:
+        return _carry_out(name.replace("_", "-"), **options)
 
-    command.__annotations__ = {
-        "source": Annotated[Path, Parameter(name="--from", help="File or folder of sentences, pairs or documents.")],
-        "out": Annotated[Out, Parameter(help="File to write; its data card and sheets are written next to it.")],
-        "options": Annotated[options_type, Flat],
-        "overwrite": Annotated[Flag, Parameter(help="Replace existing files.")],
-        "return": int,
-    }
+    command.__signature__ = inspect.Signature([*parameters.values()])  # type: ignore[attr-defined]
     command.__doc__ = BUILDERS.describe(name)[0]
     return command
 
 
-def _options(function: Callable[..., Any] | None) -> Iterator[tuple[str, Any, str, Any]]:
-    """Yield (name, type, help, default) of the options that only a builder or its reader has."""
-    if function is None:
-        return
+def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the keyword parameters of a function with the help of its docstring, as cyclopts reads them."""
     from docstring_parser import parse
 
     from embassay.testsets.build import PARAMETERS_OF_ALL
@@ -119,26 +86,41 @@ def _options(function: Callable[..., Any] | None) -> Iterator[tuple[str, Any, st
     for documented in parse(function.__doc__ or "").params:
         text = " ".join((documented.description or "").replace("``", "").split())
         helps.update(dict.fromkeys(documented.arg_name.split(", "), text))
-    types = get_type_hints(function) | AS_TEXT
+    types = get_type_hints(function, include_extras=True) | AS_TEXT
+    options = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
-            kind = types.get(name, type(parameter.default))
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in (*PARAMETERS_OF_ALL, "overwrite"):
+            kind: Any = types.get(name, type(parameter.default))
+            annotation = Annotated[kind, Parameter(help=helps.get(name, ""), negative="")]
             # An object that there may be or not is here a text that may be empty.
             default = "" if parameter.default is None and kind is str else parameter.default
-            yield name, kind, helps.get(name, ""), default
+            options[name] = parameter.replace(annotation=annotation, default=default)
+    return options
 
 
-def _carry_out(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:
+def _carry_out(
+    kind: str,
+    *,
+    source: Annotated[Path, Parameter(name="--from", help="File or folder of sentences, pairs or documents.")],
+    out: Annotated[Out, Parameter(help="File to write; its data card and sheets are written next to it.")],
+    common: Annotated[BuildOptions, Flat] = OF_ALL,
+    overwrite: Annotated[Flag, Parameter(help="Replace existing files.")] = False,
+    **more: Any,
+) -> int:
     """Build a test set, propose groups for one, or print what a generator would be asked."""
-    if kind == "groups" and (source.is_dir() or options.keys() & {"encoder", "by_hand"}):
-        return _propose(source, out, overwrite, options)
+    source, out = source_path(source), output_path(out)
+    if kind == "groups" and (source.is_dir() or more.keys() & {"encoder", "by_hand"}):
+        return propose(source, out, column=common.column, overwrite=overwrite, **more)
+    options = {name: value for name, value in vars(common).items() if value not in (None, "")} | more
     if options.get("prompt"):
         from embassay.testsets.generator.base import read_prompt
 
         # The command takes a file, the builder its text.
         options["prompt"] = read_prompt(source_path(options["prompt"]))
     if options.pop("dry_run", False):
-        return _estimate(kind, source, out, options)
+        # An estimate writes no data card, which the licence is for.
+        options.pop("licence", None)
+        return estimate(kind, source, out, **options)
     from embassay.api import build as make
     from embassay.run.progress import progress
     from embassay.testsets.files import SetFiles
@@ -149,53 +131,76 @@ def _carry_out(kind: str, source: Path, out: Path, overwrite: bool, options: dic
     say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')} in {built.time_taken}")
     for reason, number in built.rejected.most_common(REASONS):
         say(f"left out: {number:,} × {reason}")
-    if (more := len(built.rejected) - REASONS) > 0:
-        say(f"{counted(more, 'more reason')} for leaving out rows: see the data card")
     places = SetFiles(out)
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():
         say(f"answers of the generator: {places.answers}")
     if places.review.exists():
-        undecided = f", {len(built.doubtful):,} to confirm with yes or no" if built.doubtful else ""
-        say(f"sheet for review: {places.review}{undecided}: strike, correct or add rows; pass it as --review")
+        say(f"sheet for review: {places.review}: strike, correct or add rows; pass it as --review")
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
-    corpus = str(out)
-    if not out.is_absolute() and not corpus.startswith((".", "~")):
-        corpus = f"./{corpus}"
-    say(f"assay it with: embassay run -c {shlex.quote(corpus)}")
+    say(f"assay it with: embassay run -c {shlex.quote(str(out) if out.is_absolute() else f'./{out}')}")
     return FINE
 
 
-def _propose(source: Path, out: Path, overwrite: bool, options: Mapping[str, Any]) -> int:
-    """Write the sheet of groups that people confirm, and say what they do with it."""
+def propose(
+    source: Path,
+    out: Path,
+    *,
+    encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
+    threshold: float = 0.8,
+    by_hand: bool = False,
+    column: str = "",
+    overwrite: bool = False,
+    **_: Any,
+) -> int:
+    """Write the sheet of groups that people confirm, and say what they do with it.
+
+    Parameters
+    ----------
+    encoder
+        SPEC[,option=value…] of the encoder that proposes groups; -o is then the sheet (CSV): fill in yes or no, or
+        groups, and pass it as --from.
+    threshold
+        With -e: minimum cosine between any two sentences of a group.
+    by_hand
+        Write all sentences on the sheet, to be grouped by hand; with -e, those without a group come last.
+    """
     from embassay.run.progress import progress
     from embassay.testsets.proposals import propose_groups
 
-    given = {name: options[name] for name in ("column", "threshold") if name in options}
-    encoder = options.get("encoder", "")
-    by_hand = not encoder or "by_hand" in options
+    by_hand = by_hand or not encoder
     with progress(f"encode {source}") as advance:
-        proposal = propose_groups(source, out, encoder, by_hand=by_hand, overwrite=overwrite, advance=advance, **given)
+        proposal = propose_groups(
+            source,
+            out,
+            encoder,
+            column=column,
+            threshold=threshold,
+            by_hand=by_hand,
+            overwrite=overwrite,
+            advance=advance,
+        )
     if encoder:
         groups = counted(proposal.groups, "group")
         say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
     for reason, number in proposal.rejected.most_common():
         say(f"left out: {number:,} × {reason}")
-    to_do = "write yes or no next to each sentence"
-    if by_hand:
-        to_do += " with a group, and a group next to others that belong to one"
-    say(f"sheet to confirm: {out}: {to_do}, then run")
+    say(f"sheet to confirm: {out}: write yes or no next to each sentence, or a group next to one without, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
     return FINE
 
 
-def _estimate(kind: str, source: Path, out: Path, options: dict[str, Any]) -> int:
-    """Print what a generator would be asked, and what it would cost; nothing is sent."""
-    from embassay.api import estimate
+def estimate(kind: str, source: Path, out: Path, *, generator: str = "", dry_run: bool = False, **options: Any) -> int:
+    """Print what a generator would be asked, and what it would cost; nothing is sent.
 
-    # An estimate writes no data card, which the licence is for. The generator is an argument of its own there.
-    options.pop("licence", None)
-    estimated = estimate(kind, source, options.pop("generator", ""), out, **options)
+    Parameters
+    ----------
+    dry_run
+        Print the first request to the generator and the estimated cost, and stop.
+    """
+    from embassay.api import estimate as estimate_cost
+
+    estimated = estimate_cost(kind, source, generator, out, **options)
     if not estimated.requests:
         say(f"{source}: contains nothing to ask about")
         return FINE
@@ -216,7 +221,7 @@ def rate(
 ) -> int:
     """Summarise filled rating sheets: ratings, agreement and errors; with -o, write the test set without errors.
 
-    Compositions get their ratings in it, from which the report draws how often each was given.
+    Compositions get their ratings in it, and the report says how often each was given.
 
     Parameters
     ----------

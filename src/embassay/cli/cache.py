@@ -4,58 +4,45 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
-from rich.console import Console
-
-from embassay.core.errors import InputError
-from embassay.core.formatting import DASH, written_bytes
-from embassay.core.store.files import VECTORS, clear, default_folder, exists, size_of
-from embassay.core.store.paths import output_path
-from embassay.reports.tables import Cell, Table
-from embassay.reports.terminal import print_line, print_table, stdout
-from embassay.run.cache.cache import Holding, VectorCache
-
-HEADINGS = ("encoder", "fingerprint", "dimension", "vectors", "size", "last used")
+from embassay.cli.parameters import FINE
 
 
-def carry_out(what: str, folder: Path | None) -> None:
-    """Carry out ``info`` or ``clear``.
+def cache(what: Literal["info", "clear"], *, cache: Path | None = None) -> int:
+    """Show the vector cache, or empty it (without asking).
 
-    Raises
-    ------
-    InputError
-        If the folder is a file.
+    Parameters
+    ----------
+    what
+        info: show size, limit and encoders; clear: remove everything.
+    cache
+        Folder of the vector cache.
     """
-    folder = default_folder() if folder is None else output_path(folder)
+    from embassay.core.errors import InputError
+    from embassay.core.formatting import written_bytes
+    from embassay.core.store.files import VECTORS, clear, default_folder, exists, size_of
+    from embassay.core.store.paths import output_path
+    from embassay.reports.terminal import print_line, stdout
+    from embassay.run.cache.cache import VectorCache
+
+    folder = default_folder() if cache is None else output_path(cache)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; the cache must be a folder: set one with --cache or EMBASSAY_CACHE")
     console = stdout()
     if what == "clear":
-        freed = clear(folder)
-        print_line(console, f"{folder}: {written_bytes(freed)} freed" if freed else f"{folder}: nothing to remove")
-    elif exists(folder):
-        _show(folder, console)
-    else:
+        print_line(console, f"{folder}: {written_bytes(clear(folder))} freed")
+        return FINE
+    if not exists(folder):
         # To open the cache would make one.
         print_line(console, f"{folder}: no cache there yet")
-
-
-def _show(folder: Path, console: Console) -> None:
-    """Print the size and limit of the cache, and its encoders, the most recently used one first."""
-    with VectorCache(folder) as cache:
-        holdings = cache.info()
-    print_line(console, f"folder   {folder}")
-    print_line(console, f"on disk  {written_bytes(size_of(folder / VECTORS))}")
-    print_line(console, f"limit    {written_bytes(cache.limit)}")
-    print_line(console, f"vectors  {sum(holding.vectors for holding in holdings):,}\n")
-    rows = [tuple(map(Cell, _row(holding))) for holding in holdings]
-    print_table(Table("", HEADINGS, tuple(rows)), console)
-
-
-def _row(holding: Holding) -> tuple[str, ...]:
-    """Return the line of an encoder; dashes for what is not known."""
-    used = DASH
-    if holding.used:
-        used = f"{datetime.fromtimestamp(holding.used).astimezone():%Y-%m-%d %H:%M}"
-    size = written_bytes(holding.bytes)
-    return holding.name or DASH, holding.fingerprint or DASH, str(holding.dim), f"{holding.vectors:,}", size, used
+        return FINE
+    with VectorCache(folder) as vectors:
+        holdings, limit = vectors.info(), vectors.limit
+    print_line(console, f"{folder}: {written_bytes(size_of(folder / VECTORS))} of at most {written_bytes(limit)}")
+    for holding in holdings:
+        size = written_bytes(holding.bytes)
+        used = f"{datetime.fromtimestamp(holding.used).astimezone():%Y-%m-%d %H:%M}" if holding.used else "unknown"
+        named = f"{holding.name or 'unknown'} ({holding.fingerprint})"
+        print_line(console, f"{named}: {holding.vectors:,} × {holding.dim:,}, {size}, last used {used}", indent=4)
+    return FINE

@@ -1,22 +1,23 @@
-"""``embassay list``: what is available, what is installed, and the command that installs the rest."""
+"""``embassay list``: what is available, what is installed, and the command that installs the rest.
+
+Comes in: the kind to list. Goes out: a line for each thing of the kind, or BibTeX entries.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import NamedTuple
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from embassay._version import YEAR, __version__
-from embassay.core.errors import PluginError, UnknownNameError, say
+from embassay.core.errors import PluginError, UnknownNameError
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
-from embassay.diagnostics.metrics.metric import OPTION, WITHIN_ENCODER, Metric, declared_metrics
+from embassay.diagnostics.metrics.metric import declared_metrics
 from embassay.reports.terminal import stdout
-from embassay.run.presets import Member, sets
+from embassay.run.presets import sets
 from embassay.run.profiles import PROFILES
 
 KINDS = {
@@ -27,9 +28,9 @@ KINDS = {
     "builders": BUILDERS,
     "formats": FORMATS,
 }
+OTHERS = ("sets", "profiles", "metrics")
 PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
-SETS, PROFILES_LISTED, METRICS = "sets", "profiles", "metrics"
 OURS = f"""@software{{embassay,
   author = {{{{The Embassay developers}}}},
   title = {{Embassay: an assay for sentence embeddings}},
@@ -38,8 +39,6 @@ OURS = f"""@software{{embassay,
   license = {{Apache-2.0}}
 }}"""
 """The BibTeX entry of this package."""
-SUBSETS_LISTED = 4
-"""Subsets of a metric that a list names."""
 
 
 def show(what: str | None) -> None:
@@ -52,17 +51,14 @@ def show(what: str | None) -> None:
     UnknownNameError
         If ``what`` is not a kind.
     """
-    titles = (*KINDS, SETS, PROFILES_LISTED, METRICS)
-    if what is not None and what not in titles:
-        raise UnknownNameError("kind of plug-in", what, titles)
+    kinds = (*KINDS, *OTHERS)
+    if what is not None and what not in kinds:
+        raise UnknownNameError("kind of plug-in", what, kinds)
     console = stdout()
-    for title in titles[:-1] if what is None else [what]:
-        console.print(Text(title, style="bold"))
-        if title == METRICS:
-            _print_metrics(console)
-            continue
+    for kind in kinds[:-1] if what is None else (what,):
+        console.print(Text(kind, style="bold"))
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-        for name, text in _lines(title, whole=title == what):
+        for name, text in _lines(kind, whole=kind == what):
             table.add_row(Text(name), Text(text))
         console.print(table)
 
@@ -73,31 +69,29 @@ def cite() -> None:
     A diagnostic of another package has one if its module defines ``CITATION``.
     """
     entries = [OURS]
-    for name in DIAGNOSTICS.names():
-        try:
-            entry = getattr(DIAGNOSTICS.module(name), "CITATION", "")
-        except PluginError as error:
-            # A broken plug-in of another package must not hide the references of the others.
-            say(str(error))
-            continue
-        if entry:
-            entries.append(f"% {name}\n{entry}")
+    for name, module in DIAGNOSTICS.working().items():
+        if hasattr(module, "CITATION"):
+            entries.append(f"% {name}\n{module.CITATION}")
     entries.append(files("embassay.core.data").joinpath("references.bib").read_text(encoding="utf-8"))
     sys.stdout.write("\n\n".join(entries))
 
 
-def _lines(title: str, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Yield a name and what is said of it, for each thing of a kind; with ``whole``, sets with their encoders."""
-    if title == SETS:
+def _lines(kind: str, *, whole: bool) -> Iterator[tuple[str, str]]:
+    """Yield a name and its description, for each thing of a kind; with ``whole``, sets with their encoders."""
+    if kind == "metrics":
+        yield from _metrics()
+    elif kind == "sets":
         for name, encoder_set in sets().items():
-            text = f"{encoder_set.title}: {len(encoder_set.members)} encoders"
-            yield f"@{name}", "\n".join([text, *(map(_member_line, encoder_set.members) if whole else ())])
-    elif title == PROFILES_LISTED:
+            lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
+            if whole:
+                lines += [f"{member.called}: {member.spec or member.note}" for member in encoder_set.members]
+            yield f"@{name}", "\n".join(lines)
+    elif kind == "profiles":
         for name, profile in PROFILES.items():
             others = "; and those of other packages" if profile.with_others else ""
             yield name, f"{profile.purpose}\n{'; '.join(profile.diagnostics)}{others}"
     else:
-        folder = KINDS[title]
+        folder = KINDS[kind]
         # Those that a search tool uses come first.
         for name in sorted(folder.names(), key=PAPERS_ONLY.__contains__):
             try:
@@ -117,81 +111,21 @@ def _described(folder: Folder, name: str) -> str:
     return text
 
 
-def _print_metrics(console: Console) -> None:
-    """Print what each diagnostic measures."""
+def _metrics() -> Iterator[tuple[str, str]]:
+    """Yield each declared metric with its diagnostic and its properties."""
     for name in DIAGNOSTICS.working():
-        metrics = listed_metrics(name)
-        if not metrics:
-            continue
-        table = Table(box=None, padding=(0, 2, 0, 2))
-        table.add_column("metric", no_wrap=True, overflow="fold")
-        for heading in ListedMetric._fields[1:]:
-            table.add_column(heading)
-        for metric in metrics:
-            table.add_row(*map(Text, metric))
-        console.print(Text(f"\n{name}"))
-        console.print(table)
-
-
-class ListedMetric(NamedTuple):
-    """A metric as lists show it: those that differ in their subset only are one line.
-
-    Attributes
-    ----------
-    key
-        Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
-    range, chance, margin
-        As texts; empty where there is none.
-    meaning
-        With the source, where that is not the paper of the diagnostic.
-    """
-
-    key: str
-    better: str
-    range: str
-    chance: str
-    margin: str
-    meaning: str
-
-
-def listed_metrics(diagnostic: str) -> list[ListedMetric]:
-    """Return what a diagnostic measures, in the order of its declarations."""
-    groups = dict[tuple[str, ...], list[Metric]]()
-    for metric in declared_metrics(diagnostic):
-        alike = (metric.name, metric.condition, metric.kind, metric.better, metric.meaning, str(metric.headline))
-        groups.setdefault(alike, []).append(metric)
-    return [_listed(metrics) for metrics in groups.values()]
-
-
-def _listed(metrics: list[Metric]) -> ListedMetric:
-    """Return the line of metrics that differ in their subset only."""
-    first = metrics[0]
-    subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
-    if len(metrics) > SUBSETS_LISTED:
-        subsets += f", {len(metrics) - SUBSETS_LISTED} more"
-    # ``Success@{k}`` is Success@k to a reader.
-    key = OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
-    if first.condition:
-        key += f"{{{first.condition}}}"
-    low, high = map(_number, first.range)
-    scale = "comparable within one encoder only" if first.compared == WITHIN_ENCODER else ""
-    return ListedMetric(
-        key,
-        first.better,
-        f"{low or '−∞'} to {high or '∞'}" if low or high else "",
-        "depends on the corpus" if callable(first.chance) else _number(first.chance),
-        _number(first.margin),
-        "; ".join(filter(None, (first.meaning, first.source, scale))),
-    )
-
-
-def _number(value: float | None) -> str:
-    """Return a number in at most three digits; empty for none."""
-    return "" if value is None else f"{value:.3g}".replace("-", "−")
-
-
-def _member_line(member: Member) -> str:
-    """Return the line of an encoder of a set: its name and spec, its size and a note."""
-    dimensions = f"{member.dim} dimensions" if member.dim else ""
-    details = "; ".join(detail for detail in (member.parameters, dimensions, member.group, member.note) if detail)
-    return f"{member.called}: {member.spec or 'no spec'}" + (f" ({details})" if details else "")
+        for metric in declared_metrics(name):
+            low, high = metric.range
+            properties = {
+                "meaning": metric.meaning,
+                "better": metric.better,
+                "low": low,
+                "high": high,
+                "chance": "depends on the corpus" if callable(metric.chance) else metric.chance,
+                "margin": metric.margin,
+                "source": metric.source,
+                "compared": "always" if metric.headline else metric.compared,
+            }
+            lines = [f"{label}: {value}" for label, value in properties.items() if value not in (None, "")]
+            condition = f"{{{metric.condition}}}" if metric.condition else ""
+            yield f"{metric.name}[{metric.subset}]{condition}", "\n".join([name, *lines])

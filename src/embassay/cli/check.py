@@ -55,9 +55,7 @@ def check(
     from embassay.comparison import gate, gate_files
     from embassay.run.config import CheckSettings, read
 
-    settings = CheckSettings()
-    if config is not None:
-        settings = read(config).check
+    settings = CheckSettings() if config is None else read(config).check
     # The command line overrides the config file.
     margins = {**settings.margins, **numbers("margin", margin)}
     floors = {**settings.floors, **numbers("floor", floor)}

@@ -42,11 +42,9 @@ def compare(
 
     mapping = {}
     for pair in map:
-        old, separator, new = pair.partition("=")
-        if not (old and separator and new):
-            raise SpecError(f"--map takes OLD=NEW, got {pair!r}")
-        if old in mapping:
-            raise SpecError(f"--map names {old!r} twice")
+        old, _, new = pair.partition("=")
+        if not (old and new) or old in mapping:
+            raise SpecError(f"--map takes OLD=NEW, each OLD once, got {pair!r}")
         mapping[old] = new
     path = None
     if out is not None:

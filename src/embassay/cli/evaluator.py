@@ -7,9 +7,6 @@ SentenceTransformerTrainer(model=model, evaluator=evaluator, …)
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from embassay.api import assay
@@ -36,7 +33,7 @@ Source = str | AnyCorpus
 
 
 def evaluator(
-    corpus: Source | tuple[Source, Source],
+    corpus: Source,
     diagnostic: str = "retrieval",
     metric: str = "",
     *,
@@ -54,14 +51,14 @@ def evaluator(
     Parameters
     ----------
     corpus
-        A source, or a corpus from :func:`embassay.load`. For ``shift``, a pair of them: ``(domain, general)``.
+        A source, or a corpus from :func:`embassay.load`.
     diagnostic
         The name of the diagnostic, with options.
     metric
         The figure that chooses the checkpoint: the part of its name after ``NAME_diagnostic_``. Default: the
         diagnostic's headline.
     name
-        The first part of the figures' names. Default: the corpus's label; for a pair, the label of the domain.
+        The first part of the figures' names. Default: the corpus's label.
     seed
         Seed for all random numbers.
 
@@ -70,101 +67,25 @@ def evaluator(
     InputError
         If corpus and diagnostic do not match, or if the figure does not exist or has no better direction.
     """
-    corpora, spec = loaded(corpus, diagnostic)
-    primary, better = primary_figure(corpora, spec, metric, seed)
-    if metric and better == "neither":
-        raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
-    made = _evaluator_class()(corpora, spec, seed, f"{name or corpora[0].name}_{spec.head}")
-    made.name = name or corpora[0].name
-    made.primary_metric = None if better == "neither" else f"{made.prefix}_{primary}"
-    made.greater_is_better = better != "lower"
-    return made
-
-
-def loaded(corpus: Source | tuple[Source, Source], diagnostic: str) -> tuple[list[AnyCorpus], Spec]:
-    """Load a corpus or a pair, and return it with the diagnostic, of which the labels of a pair become options.
-
-    Raises
-    ------
-    InputError
-        If the diagnostic needs a pair and there is none, or the other way round, or a corpus cannot be read.
-    """
-    sources = corpus if isinstance(corpus, tuple) else (corpus,)
-    spec = parse(diagnostic, "diagnostic")
-    if (spec.head == PAIRED) != (len(sources) == 2):
-        raise SpecError(
-            f"diagnostic {spec.head!r}: {PAIRED!r} needs a pair of corpora (domain, general), any other one corpus"
-        )
-    corpora = [source if isinstance(source, Corpus) else load_corpus(source) for source in sources]
-    if spec.head == PAIRED:
-        labels = {"domain": corpora[0].name, "general": corpora[1].name}
-        spec = replace(spec, options={**spec.options, **labels})
-    return corpora, spec
-
-
-def primary_figure(corpora: Sequence[AnyCorpus], diagnostic: Spec, metric: str, seed: int) -> tuple[str, Direction]:
-    """Return the name of the figure that decides, the headline by default, and its better direction.
-
-    Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such figure.
-    """
-    figures = figures_of(load_encoder(STAND_IN), corpora, diagnostic, seed)
-    if metric and metric not in figures:
-        raise UnknownNameError(f"metric of diagnostic {diagnostic.head!r}", metric, figures)
-    name = metric or next(iter(figures))
-    return name, declared(figures[name].key).better
-
-
-def figures_of(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: Spec, seed: int) -> dict[str, Row]:
-    """Return the rows of the diagnostic's first table by metric, subset and condition, the headline first.
-
-    Raises
-    ------
-    InputError
-        If corpora and diagnostic do not match, or there is no figure.
-    EncoderError
-        If the encoder fails.
-    """
-    settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES}
-    result = assay(encoder, corpora, baselines=False, examples=0, cache=None, **settings)
-    # One diagnostic was run, so there is one layout and one verdict.
-    (layout,) = layouts(result).values()
-    (verdict,) = result.verdicts
-    rows = []
-    for column in layout.headline.columns:
-        # If several rows have the same place in the table, the first one counts.
-        rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
-    if not rows:
-        raise SpecError(f"diagnostic {diagnostic.head!r} has no figures in its first table on this corpus")
-    headline = result.headline(verdict).get(encoder.name)
-    rows.sort(key=lambda row: row != headline)
-    return {row.key.slug(row.similarity_function).replace(" ", "_"): row for row in rows}
-
-
-@cache
-def _evaluator_class() -> type[Any]:
-    """Return the class of the evaluator; this imports sentence-transformers.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-    """
     try:
         from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
     except ImportError:
         raise MissingExtraError("an evaluator", "hf") from None
 
+    watched, spec, primary, better = prepared(corpus, diagnostic, metric, seed)
+    if metric and better == "neither":
+        raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
+    label = name or watched.name
+    prefix = f"{label}_{spec.head}"
+
     class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
         """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
 
-        def __init__(self, corpora: Sequence[AnyCorpus], diagnostic: Spec, seed: int, prefix: str):
+        def __init__(self) -> None:
             super().__init__()
-            self.corpora, self.diagnostic, self.seed, self.prefix = corpora, diagnostic, seed, prefix
+            self.name = label
+            self.primary_metric = None if better == "neither" else f"{prefix}_{primary}"
+            self.greater_is_better = better != "lower"
 
         def __call__(
             self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
@@ -173,15 +94,61 @@ def _evaluator_class() -> type[Any]:
             # Nothing of it is stored, so its version need not change with its weights.
             encoder = from_object(model, "model", version="in training")
             metrics = {}
-            for name, row in figures_of(encoder, self.corpora, self.diagnostic, self.seed).items():
+            for figure, row in figures_of(encoder, watched, spec, seed).items():
                 # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
-                metrics[f"{self.prefix}_{name}"] = math.nan if row.value is None else row.value
+                metrics[f"{prefix}_{figure}"] = math.nan if row.value is None else row.value
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
             return metrics
 
         @property
         def description(self) -> str:
             """The name in the trainer's own model card."""
-            return f"Embassay: {self.diagnostic.head}"
+            return f"Embassay: {spec.head}"
 
-    return DiagnosticEvaluator
+    return DiagnosticEvaluator()
+
+
+def prepared(corpus: Source, diagnostic: str, metric: str, seed: int) -> tuple[AnyCorpus, Spec, str, Direction]:
+    """Return the corpus, the diagnostic, and the name and the better direction of the figure that decides.
+
+    Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
+
+    Raises
+    ------
+    InputError
+        If the corpus cannot be read, the diagnostic compares two, or there is no such figure.
+    """
+    spec = parse(diagnostic, "diagnostic")
+    if spec.head == PAIRED:
+        raise SpecError(f"diagnostic {PAIRED!r} compares two corpora; it can be neither watched nor made a task")
+    watched = corpus if isinstance(corpus, Corpus) else load_corpus(corpus)
+    figures = figures_of(load_encoder(STAND_IN), watched, spec, seed)
+    if metric and metric not in figures:
+        raise UnknownNameError(f"metric of diagnostic {spec.head!r}", metric, figures)
+    name = metric or next(iter(figures))
+    return watched, spec, name, declared(figures[name].key).better
+
+
+def figures_of(encoder: Encoder, corpus: AnyCorpus, diagnostic: Spec, seed: int) -> dict[str, Row]:
+    """Return the rows of the diagnostic's first table by metric, subset and condition, the headline first.
+
+    Raises
+    ------
+    InputError
+        If corpus and diagnostic do not match, or there is no figure.
+    EncoderError
+        If the encoder fails.
+    """
+    settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES, "cache": None}
+    result = assay(encoder, [corpus], baselines=False, examples=0, **settings)
+    # One diagnostic was run, so there is one layout and one verdict.
+    (layout,) = layouts(result).values()
+    (verdict,) = result.verdicts
+    headline = result.headline(verdict).get(encoder.name)
+    rows = [headline] if headline else []
+    for column in layout.headline.columns:
+        # If several rows have the same place in the table, the first one counts.
+        rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
+    if not rows:
+        raise SpecError(f"diagnostic {diagnostic.head!r} has no figures in its first table on this corpus")
+    return {row.key.slug(row.similarity_function).replace(" ", "_"): row for row in rows}

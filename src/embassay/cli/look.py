@@ -1,20 +1,19 @@
-"""``embassay look`` and ``--dry-run``: how corpora are read, and what would be encoded."""
+"""``embassay look`` and ``--dry-run``: how corpora are read, and what would be encoded.
+
+Comes in: the request of a run. Goes out: lines in the terminal.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
-from embassay.core.errors import EncoderError, begun
-from embassay.core.formatting import counted, visible
+from embassay.core.errors import begun
+from embassay.core.formatting import counted
 from embassay.core.samples.base import Text
-from embassay.core.samples.choice import Choice
 from embassay.core.types import AnyCorpus, Encoder, cache_key
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors
-from embassay.reports.findings.advice import advice, effective_units, visible_differences
+from embassay.reports.findings.advice import advice, visible_differences
 from embassay.reports.terminal import print_line, stdout
 from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
@@ -25,11 +24,7 @@ from embassay.search.retrievers.base import Questions, Retriever
 SAMPLES = 3
 """Samples of each corpus that are printed."""
 NAME_WIDTH = 11
-"""Characters of the column with the names of a sample's texts, at least."""
-MOST_LABELS = 5
-"""Right documents that are named with the number of their questions, at most."""
-BEGINNING = 60
-"""Characters of a text that is longer than an encoder reads."""
+"""Characters of the column with the names of a sample's texts."""
 
 
 def show(request: RunRequest, *, default: bool = False) -> None:
@@ -37,88 +32,50 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 
     Without encoders in the request, show none or, with ``default``, those that a run would use.
     """
-    console = stdout()
-    if not request.encoders and not default:
-        for corpus in _corpora(request):
-            _show_corpus(corpus, console)
-        return
-    plan = prepare(request, will_score=False)
-    for corpus in plan.corpora:
-        _show_corpus(corpus, console)
-    for remark in plan.remarks:
-        print_line(console, remark, indent=2)
-    for entry in plan.entries:
+    entries: list[RunEncoder] = []
+    remarks: Sequence[str] = ()
+    if request.encoders or default:
+        plan = prepare(request, will_score=False)
+        corpora, remarks = plan.corpora, plan.remarks
         # Baselines, which set-ups may be built on, encode the same texts as the encoders.
-        if default or not entry.baseline:
-            for line in _show_encoder(entry, plan.corpora, request.cache_folder):
-                print_line(console, line, indent=4)
+        entries = [entry for entry in plan.entries if default or not entry.baseline]
+    elif request.corpora:
+        corpora = tuple(load_given_corpora(request.corpora, follow_links=request.follow_links))
+    else:
+        # A plan needs an encoder; "hashing" needs no weights.
+        corpora = prepare(RunRequest(["hashing"], baselines=False)).corpora
 
-
-def _corpora(request: RunRequest) -> tuple[AnyCorpus, ...]:
-    """Return the corpora of the request; the built-in ones if it has none."""
-    if request.corpora:
-        return tuple(load_given_corpora(request.corpora, follow_links=request.follow_links))
-    # A plan needs an encoder; "hashing" needs no weights.
-    return prepare(RunRequest(["hashing"], baselines=False)).corpora
-
-
-def _show_corpus(corpus: AnyCorpus, console: Console) -> None:
-    """Print how a corpus is read, its counts, notes and advice, and its first samples."""
-    for line in _corpus_lines(corpus):
-        print_line(console, line, indent=4)
-    for sample in corpus.samples[:SAMPLES]:
-        print_line(console, f"  sample {sample.id}:", indent=4)
-        fields = corpus.shown(sample.id)
-        width = max(NAME_WIDTH, *map(len, fields))
-        for name, text in fields.items():
-            print_line(console, f"    {name:<{width}} {begun(text)}", indent=width + 5)
-
-
-def _corpus_lines(corpus: AnyCorpus) -> list[str]:
-    """Return the lines about a corpus as a whole."""
-    audit = corpus.audit()
-    head = f"{corpus.key}: {corpus.shape}, read by the loader {corpus.loader}"
-    if corpus.version:
-        head += f", version {corpus.version}"
-    number = effective_units(corpus)
-    units = f"independent units {audit.units:,}"
-    # Where their sizes differ, or items are in several.
-    if number < audit.units / 2:
-        units += f" (effective number {number:.0f})"
-    items = f"  items {audit.items:,}, {units}, duplicate rows {audit.duplicates:,}"
-    texts = f"  texts {audit.texts:,}, distinct {audit.distinct:,}"
-    if audit.documents:
-        texts += f"; documents {audit.documents:,}, passages {audit.passages:,}"
-    words = {word for sample in corpus.samples if isinstance(sample, Choice) for word in sample.pair.split("–")}
-    if words:
-        texts += f"; replaced words {len(words):,}"
-    licence = f"  licence {corpus.licence}"
-    if corpus.source:
-        licence += f"; {corpus.source}"
-    lines = [head, items, texts, *_labels(corpus), licence, f"  fingerprint {corpus.fingerprint}"]
-    if corpus.filtered_with:
-        lines.append(f"  filtered with {', '.join(corpus.filtered_with)}")
-    remarks = (*corpus.notes, *advice(corpus), *visible_differences(corpus))
+    lines = [line for corpus in corpora for line in _corpus_lines(corpus)]
     lines += [f"  {remark}" for remark in remarks]
-    return lines
+    for entry in entries:
+        lines += _encoder_lines(entry, corpora, request.cache_folder)
+    console = stdout()
+    for line in lines:
+        print_line(console, line, indent=4)
 
 
-def _labels(corpus: AnyCorpus) -> list[str]:
-    """Return how many questions share each right document, those with most first; nothing where none share any."""
-    questions_of = Counter(name for sample in corpus.samples for name in set(getattr(sample, "right", ())))
-    shared = [f"{visible(name)} {count:,}" for name, count in questions_of.most_common(MOST_LABELS) if count > 1]
-    if not shared:
-        return []
-    more = sum(count > 1 for count in questions_of.values()) - len(shared)
-    if more:
-        shared.append(f"and {more:,} more")
-    return [f"  right documents {len(questions_of):,}; questions that share one: {', '.join(shared)}"]
+def _corpus_lines(corpus: AnyCorpus) -> Iterator[str]:
+    """Yield how a corpus is read, its counts, notes and advice, and its first samples."""
+    version = f", version {corpus.version}" if corpus.version else ""
+    yield f"{corpus.key}: {corpus.shape}, read by the loader {corpus.loader}{version}"
+    yield f"  {', '.join(f'{name} {number:,}' for name, number in vars(corpus.audit()).items())}"
+    yield "; ".join(filter(None, (f"  licence {corpus.licence}", corpus.source)))
+    yield f"  fingerprint {corpus.fingerprint}"
+    if corpus.filtered_with:
+        yield f"  filtered with {', '.join(corpus.filtered_with)}"
+    for remark in (*corpus.notes, *advice(corpus), *visible_differences(corpus)):
+        yield f"  {remark}"
+    for sample in corpus.samples[:SAMPLES]:
+        yield f"  sample {sample.id}:"
+        for name, text in corpus.shown(sample.id).items():
+            yield f"    {name:<{NAME_WIDTH}} {begun(text)}"
 
 
-def _show_encoder(entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: Path | None) -> Iterator[str]:
+def _encoder_lines(entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: Path | None) -> Iterator[str]:
     """Yield how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
     if entry.retriever:
-        yield f"{entry.label}: {'; '.join(_questions(entry.retriever, filter(entry.suits, corpora)))}"
+        questions = [Questions(corpus, corpus.samples) for corpus in corpora if entry.suits(corpus)]
+        yield f"{entry.label}: {'; '.join(_to_answer(entry.retriever, questions))}"
         return
     card, texts = entry.card, distinct_texts(corpora)
     count = f"{counted(len(texts), 'distinct text')} to encode"
@@ -137,19 +94,16 @@ def _show_encoder(entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: Path
         yield f"  {warning}"
 
 
-def _questions(retriever: Retriever, corpora: Iterable[AnyCorpus]) -> list[str]:
-    """Return how many questions a retriever would answer, and what that costs."""
-    asked = [Questions(corpus, corpus.samples) for corpus in corpora]
-    pairs = ""
+def _to_answer(retriever: Retriever, corpora: Sequence[Questions]) -> Iterator[str]:
+    """Yield how many questions a retriever would answer, and what that costs."""
+    answers = f"{counted(sum(len(questions.samples) for questions in corpora), 'question')} to answer"
     if retriever.continues:
         # A reranker reads each question with so many documents.
-        read = sum(len(one.samples) * min(retriever.depth, len(one.corpus.documents)) for one in asked)
-        pairs = f" ({read:,} pairs)"
-    number = sum(len(questions.samples) for questions in asked)
-    parts = [f"{counted(number, 'question')} to answer{pairs}, unless the run has the lists"]
+        pairs = [len(one.samples) * min(retriever.depth, len(one.corpus.documents)) for one in corpora]
+        answers += f" ({sum(pairs):,} pairs)"
+    yield f"{answers}, unless the run has the lists"
     if retriever.spending is not None:
-        parts += retriever.spending.outlook(sum(map(retriever.tokens, asked)))
-    return parts
+        yield from retriever.spending.outlook(sum(map(retriever.tokens, corpora)))
 
 
 def _not_cached(encoder: Encoder, texts: tuple[Text, ...], folder: Path | None) -> tuple[Text, ...] | None:
@@ -179,24 +133,16 @@ def _lengths(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:
     """
     is_remote, limit = encoder.card.remote, encoder.card.max_tokens
     count = encoder.estimate_tokens if is_remote else encoder.count_tokens
-    # (tokens, text) of each text
-    lengths: list[tuple[int, str]] = []
-    for role in dict.fromkeys(role for role, _ in texts):
-        texts_of_role = [text for other, text in texts if other == role]
-        try:
-            counts = count(texts_of_role, role)
-        except EncoderError as error:
-            # For example a tokenizer that cannot be loaded: the reason takes the place of the counts.
-            return [str(error)]
-        if counts is None:
+    tokens: list[int] = []
+    for role in sorted({role for role, _ in texts}):
+        tokens_of_role = count([text for other, text in texts if other == role], role)
+        if tokens_of_role is None:
             return []
-        lengths += zip(map(int, counts), texts_of_role, strict=True)
-    total = sum(tokens for tokens, _ in lengths)
-    truncated = [(tokens, text) for tokens, text in lengths if limit and tokens > limit]
-    longer = f"{counted(len(truncated), 'text')} longer than its limit of {limit} tokens"
+        tokens += map(int, tokens_of_role)
     if is_remote:
-        return encoder.outlook(total) + ([f"about {longer}"] if limit else [])
-    if truncated:
-        most, longest = max(truncated)
-        longer += f", the longest with {most:,}: {longest[:BEGINNING]!r}…"
-    return [f"{total:,} tokens", longer if limit else "no length limit"]
+        return encoder.outlook(sum(tokens))
+    truncated = "no length limit"
+    if limit:
+        longer = counted(sum(number > limit for number in tokens), "text")
+        truncated = f"{longer} longer than its limit of {limit} tokens"
+    return [f"{sum(tokens):,} tokens", truncated]

@@ -18,12 +18,11 @@ those the exhibit's:
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import correlation, mean
+from statistics import correlation
 from typing import Any
 
 from embassay.core.errors import InputError
@@ -43,10 +42,8 @@ MODEL = "model"
 Settings = Mapping[str, Any]
 Value = float | str | None
 """A measured value, in the unit of the paper; None if it is undefined."""
-Measured = tuple[Value, str]
-"""A value, and the signature of the row of a result that has it; empty for one that is computed otherwise."""
 Line = dict[str, str]
-"""A figure: paper, exhibit, title, row, column, published, measured, standing, note, signature."""
+"""A figure: paper, exhibit, title, row, column, published, measured, standing, note."""
 
 
 sha256 = cache(sha256_of)
@@ -59,18 +56,10 @@ class MissingError(InputError):
 
 @dataclass(frozen=True)
 class Bench:
-    """Data and weights on this machine, and the runs over them.
+    """Data and weights on this machine, and the folder of the scores, which a later call reads again."""
 
-    Attributes
-    ----------
-    data, models
-        The folders of the data and of the weights; None for none.
-    out
-        The folder of the scores, which a later call reads again.
-    """
-
-    data: Path | None
-    models: Path | None
+    data: Path
+    models: Path
     out: Path
 
     def corpus(self, name: str) -> str:
@@ -81,13 +70,13 @@ class Bench:
         MissingError
             If they are not in the folder, or are another version than the papers'.
         """
-        if name not in published("data"):
+        data = published("data").get(name)
+        if data is None:
             return name
-        data = published("data")[name]
-        path = (self.data or Path()) / data["path"]
-        if self.data is None or not all((path / file).exists() for file in data["files"]):
-            raise MissingError(f"{name} is not available (--data FOLDER with {data['path']}; {data['origin']})")
+        path = self.data / data["path"]
         for file, known in data["files"].items():
+            if not (path / file).exists():
+                raise MissingError(f"{name} is not available (--data FOLDER with {data['path']}; {data['origin']})")
             if known and not sha256(path / file).startswith(known):
                 raise MissingError(f"{name}: {path / file} is of another version: its SHA-256 is not {known}…")
         return str(data["spec"].format(path))
@@ -105,8 +94,8 @@ class Bench:
             return str(spec)
         if not name:
             raise MissingError("the weights cannot be had")
-        path = self.models / name if self.models else None
-        if path is None or not path.exists():
+        path = self.models / name
+        if not path.exists():
             model = find_offline(name, "", Runtime())
             if model is None:
                 raise MissingError(f"the weights are not available (--models FOLDER with {name})")
@@ -116,17 +105,13 @@ class Bench:
             raise MissingError(f"{path} does not hold the weights of {name}: their SHA-256 is not {known[:16]}…")
         return str(spec.format(path))
 
-    def run(self, cell: Settings, **encoders: str) -> Result:
-        """Return the result of the diagnostic of a cell on its data, for encoders given as specs by label."""
-        specs = tuple(f"{label}={spec}" for label, spec in encoders.items())
-        return result_of(specs, self.corpus(cell["data"]), cell["diagnostic"], self.out)
-
 
 @cache
-def result_of(specs: tuple[str, ...], corpus: str, diagnostic: str, out: Path) -> Result:
+def result_of(spec: str, corpus: str, diagnostic: str, out: Path) -> Result:
     """Return the result of a run, whose scores are kept in a folder of their own; several cells share it."""
-    request = RunRequest(specs, corpus, [diagnostic], baselines=False, quiet=True, examples=0, cache="default")
-    outcome = execute(prepare(request), RunFolder(out / content_hash([*specs, corpus, diagnostic])))
+    encoder = f"{MODEL}={spec}"
+    request = RunRequest(encoder, corpus, [diagnostic], baselines=False, quiet=True, examples=0, cache="default")
+    outcome = execute(prepare(request), RunFolder(out / content_hash([encoder, corpus, diagnostic])))
     outcome.check()
     return outcome.result
 
@@ -135,25 +120,23 @@ def cells(paper: str, exhibit: Settings) -> Iterator[Settings]:
     """Yield the cells of an exhibit, row by row."""
     settings = published(paper)["settings"]
     for row, texts in exhibit["rows"].items():
-        for place, (column, of_column) in enumerate(exhibit["columns"].items()):
-            # A row of a drawing has no texts; one that lacks a column has None there.
-            text = texts[place] if texts else ""
+        # A row of a drawing has no texts; one that lacks a column has None there.
+        printed = texts or [""] * len(exhibit["columns"])
+        for text, (column, of_column) in zip(printed, exhibit["columns"].items(), strict=True):
             if text is not None:
-                own = {"paper": paper, "row": row, "column": column, "published": text}
-                yield {**exhibit, **settings.get(row, {}), **of_column, **own}
+                place = {"paper": paper, "row": row, "column": column, "published": text}
+                yield {**exhibit, **settings.get(row, {}), **of_column, **place}
 
 
 def figures(paper: str, exhibit: Settings, bench: Bench) -> Iterator[Line]:
     """Yield the figures of an exhibit."""
     for cell in cells(paper, exhibit):
         try:
-            value, signature = MEASURES[cell.get("measure", "figure")](cell, bench)
+            measured, standing, note = compared(cell, MEASURES[cell.get("measure", "figure")](cell, bench))
         except MissingError as error:
-            measured, standing, note, signature = "", NOT_AVAILABLE, str(error), ""
-        else:
-            measured, standing, note = compared(cell, value)
+            measured, standing, note = "", NOT_AVAILABLE, str(error)
         of_paper = {name: cell[name] for name in ("paper", "exhibit", "title", "row", "column", "published")}
-        yield of_paper | {"measured": measured, "standing": standing, "note": note, "signature": signature}
+        yield of_paper | {"measured": measured, "standing": standing, "note": note}
 
 
 def compared(cell: Settings, value: Value) -> tuple[str, str, str]:
@@ -174,71 +157,42 @@ def compared(cell: Settings, value: Value) -> tuple[str, str, str]:
 # --- how a cell is measured -----------------------------------------------------------------------------------
 
 
-def figure(cell: Settings, bench: Bench) -> Measured:
+def figure(cell: Settings, bench: Bench) -> Value:
     """Return a figure of a run, or the number of dimensions of its encoder."""
-    result = bench.run(cell, model=bench.encoder(cell))
+    result = result_of(bench.encoder(cell), bench.corpus(cell["data"]), cell["diagnostic"], bench.out)
     if cell["metric"] == "dimensions":
-        return str(result.encoders[0].dim), ""
+        return str(result.encoders[0].dim)
     row = result.figure(cell["metric"].replace("{psi}", cell.get("psi", "")), cell.get("of", MODEL))
     value = getattr(row, cell.get("part", "value"))
-    return None if value is None else float(value * cell.get("factor", 1)), row.signature
+    return None if value is None else float(value * cell.get("factor", 1))
 
 
-def group_mean(cell: Settings, bench: Bench) -> Measured:
-    """Return the mean of a figure over the models of a group that are on this machine."""
-    values = []
-    for model in cell["models"]:
-        try:
-            value, _ = figure({**cell, "row": model}, bench)
-        except MissingError:
-            continue
-        if isinstance(value, float):
-            values.append(value)
-    return mean(values) if values else None, ""
-
-
-def pearson(cell: Settings, bench: Bench) -> Measured:
+def pearson(cell: Settings, bench: Bench) -> Value:
     """Return the correlation over models of two columns, by their places, that the table of a row prints."""
     (table,) = (each for each in published(cell["paper"])["exhibits"] if each["exhibit"] == cell["row"])
     rows = [[float(texts[place]) for place in cell["places"]] for texts in table["rows"].values()]
-    return correlation(*zip(*rows, strict=True)), ""
+    return correlation(*zip(*rows, strict=True))
 
 
-def entry(cell: Settings, bench: Bench) -> Measured:
+def entry(cell: Settings, bench: Bench) -> Value:
     """Return the printed answer to an input if an entry of the input has it as the right option."""
     entries = load_corpus(bench.corpus(cell["data"])).samples
     is_there = any((each.input, each.paraphrase) == (cell["row"], cell["published"]) for each in entries)
-    return cell["published"] if is_there else None, ""
+    return cell["published"] if is_there else None
 
 
-def count(cell: Settings, bench: Bench) -> Measured:
-    """Return a number of a corpus: of its audit, of groups of a size, of inputs with a word, or of adjectives."""
+def count(cell: Settings, bench: Bench) -> Value:
+    """Return a number of a corpus: of its audit, of inputs with a word, or of adjectives."""
     corpus = load_corpus(bench.corpus(cell["data"]))
     if "audit" in cell:
         number = getattr(corpus.audit(), cell["audit"])
-    elif "size" in cell:
-        number = list(Counter(sample.group for sample in corpus.samples).values()).count(cell["size"])
     elif "word" in cell:
         number = sum(cell["word"] in re.findall(r"\w+", sample.input.lower()) for sample in corpus.samples)
     else:
         number = len({word for sample in corpus.samples for word in sample.pair.split("–")})
-    return str(number), ""
+    return str(number)
 
 
-def agreement(cell: Settings, bench: Bench) -> Measured:
-    """Return the equal mistakes of two encoders, of those items that both get wrong."""
-    settings = published(cell["paper"])["settings"]
-    encoders = {row: bench.encoder({"row": row, **settings[row]}) for row in cell["rows"]}
-    (matrix,) = (each.data for each in bench.run(cell, **encoders).series if each.name == "agreement")
-    row, column = (matrix["names"].index(cell[place]) for place in ("row", "column"))
-    return f"{matrix['numerator'][row][column]}/{matrix['denominator'][row][column]}", ""
-
-
-def drawing(cell: Settings, bench: Bench) -> Measured:
-    """Say why there is nothing to measure."""
-    raise MissingError(cell["drawing"])
-
-
-MEASURES: Mapping[str, Callable[[Settings, Bench], Measured]] = {
-    measure.__name__: measure for measure in (figure, group_mean, pearson, entry, count, agreement, drawing)
+MEASURES: Mapping[str, Callable[[Settings, Bench], Value]] = {
+    measure.__name__: measure for measure in (figure, pearson, entry, count)
 }

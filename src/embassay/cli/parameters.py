@@ -25,14 +25,8 @@ Out = Annotated[Path, Parameter(name=("-o", "--out"))]
 
 def numbers(flag: str, values: list[str]) -> dict[str, float]:
     """Return the number of each METRIC=X; a name may hold = itself, so the last one counts."""
-    given = {}
-    for value in values:
-        name, _, number = value.rpartition("=")
-        message = f"--{flag} {value}: write METRIC=X with a number, such as Success@5=0.02"
-        if not name:
-            raise SpecError(message)
-        try:
-            given[name] = float(number)
-        except ValueError:
-            raise SpecError(message) from None
-    return given
+    pairs = [value.rpartition("=") for value in values]
+    try:
+        return {name: float(number) for name, _, number in pairs}
+    except ValueError:
+        raise SpecError(f"--{flag}: write METRIC=X with a number, such as Success@5=0.02") from None

@@ -9,28 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from cyclopts import Parameter
-from cyclopts.types import ResolvedExistingDirectory
+from cyclopts.types import ExistingDirectory
 
-from embassay.cli.parameters import FINE, Out
+from embassay.cli.parameters import FINE, Flag, Out
 from embassay.core.errors import say
 
 if TYPE_CHECKING:
     from embassay.cli.papers import Line
-    from embassay.reports.tables import Table
 
+HEAD = ("row", "column", "published", "here", "standing")
 Paper = Literal["composition", "localization", "heros", "retrieval", "semantoneg"]
-Form = Literal["markdown", "csv"]
 
 
 def reproduce(
     paper: Paper | None = None,
     /,
     *,
-    data: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_DATA")] = None,
-    models: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_MODELS")] = None,
+    data: Annotated[ExistingDirectory, Parameter(env_var="EMBASSAY_DATA")] = Path(),
+    models: Annotated[ExistingDirectory, Parameter(env_var="EMBASSAY_MODELS")] = Path(),
     out: Out = Path("embassay-reproduced"),
-    format_: Annotated[Form, Parameter(name="--format")] = "markdown",
-    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    list_: Annotated[Flag, Parameter(name="--list")] = False,
 ) -> int:
     """Print the tables and figures of the five papers, each figure beside one measured here.
 
@@ -42,13 +40,11 @@ def reproduce(
     paper
         All five by default.
     data
-        Folder with the data of the papers, as --list names them.
+        Folder with the data of the papers, as --list names them; the current folder by default.
     models
-        Folder with weights, each under the paper's name of its model.
+        Folder with weights, each under the paper's name of its model; the current folder by default.
     out
         Folder of the scores. Those that are in it are not computed again.
-    format_
-        How the tables are printed.
     list_
         Print what each table needs and how long it takes, and compute nothing.
     """
@@ -57,38 +53,22 @@ def reproduce(
     from embassay.diagnostics.published import published
     from embassay.reports.terminal import print_line, stdout
 
-    bench = Bench(data, models, output_path(out))
-    exhibits = []
+    bench = Bench(data.resolve(), models.resolve(), output_path(out))
+    measured = []
     for name in [paper] if paper else get_args(Paper):
         if list_:
             print_line(stdout(), f"{name}: {published(name)['title']}")
         for exhibit in published(name)["exhibits"]:
-            title = f"{exhibit['exhibit']}: {exhibit['title']}"
+            title = f"{name}, {exhibit['exhibit']}: {exhibit['title']}"
             if list_:
-                print_line(stdout(), f"{title}. {exhibit['needs']}", 2)
-            else:
-                say(f"{name}, {title}")
-                exhibits.append(list(figures(name, exhibit, bench)))
-    if exhibits:
+                print_line(stdout(), f"{title}. {exhibit['needs']}")
+                continue
+            say(title)
+            measured.append(list(figures(name, exhibit, bench)))
+    if measured:
         say(f"The scores are in {bench.out}.")
-        sys.stdout.write(written(exhibits, format_))
+        sys.stdout.write(written(measured))
     return FINE
-
-
-def table(lines: Sequence[Line]) -> Table:
-    """Return the figures of an exhibit of which something is measured as a table; the others are counted below it."""
-    from embassay.reports.tables import Cell, Table
-
-    rows, reasons = [], []
-    for line in lines:
-        if line["measured"]:
-            texts = (line["row"], line["column"], line["published"] or "–", line["measured"])
-            rows.append((*map(Cell, texts), Cell(line["standing"], remark=line["note"])))
-        else:
-            reasons.append(line["note"])
-    note = f"{len(reasons)} of {len(lines)} not measured: {reasons[0]}." if reasons else ""
-    title = f"{lines[0]['paper']}, {lines[0]['exhibit']}: {lines[0]['title']}"
-    return Table(title, ("row", "column", "published", "here", "standing"), tuple(rows), note)
 
 
 def summary(exhibits: Sequence[Sequence[Line]]) -> str:
@@ -97,15 +77,21 @@ def summary(exhibits: Sequence[Sequence[Line]]) -> str:
     return ", ".join(f"{counts[standing]} {standing}" for standing in ("reproduced", "differs", "not available")) + "."
 
 
-def written(exhibits: Sequence[Sequence[Line]], form: Form) -> str:
-    """Return exhibits as CSV or Markdown."""
-    if form == "csv":
-        from polars import DataFrame
-
-        return DataFrame([line for lines in exhibits for line in lines]).write_csv()
+def written(exhibits: Sequence[Sequence[Line]]) -> str:
+    """Return exhibits as Markdown: the figures of which something is measured; the others are counted below them."""
+    from embassay.reports.tables import Cell, Table
     from embassay.run.outputs.markdown import escaped, table_lines
 
     parts = []
-    for content in map(table, exhibits):
-        parts += [f"### {escaped(content.title)}", table_lines(content), escaped(content.note)]
-    return "\n\n".join(filter(None, [*parts, summary(exhibits)])) + "\n"
+    for lines in exhibits:
+        rows = []
+        for line in lines:
+            if line["measured"]:
+                texts = (line["row"], line["column"], line["published"] or "–", line["measured"])
+                rows.append((*map(Cell, texts), Cell(line["standing"], remark=line["note"])))
+        title = f"{lines[0]['paper']}, {lines[0]['exhibit']}: {lines[0]['title']}"
+        parts += [f"### {escaped(title)}", table_lines(Table("", HEAD, tuple(rows)))]
+        reasons = [line["note"] for line in lines if not line["measured"]]
+        if reasons:
+            parts.append(escaped(f"{len(reasons)} of {len(lines)} not measured: {reasons[0]}."))
+    return "\n\n".join([*parts, summary(exhibits)]) + "\n"

@@ -138,8 +138,6 @@ class GroupedBars:
     parts: tuple[tuple[str, str], ...]
     """(subset, what it is called), from top to bottom."""
     format: Format = "declared"
-    blocks: str = ""
-    """A series of kind ``table`` whose rows begin with a group and an encoder: there is a chart for each group."""
     note: str = ""
 
 
@@ -168,26 +166,6 @@ class Histograms:
 
     title: str
     series: str
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class CountBars:
-    """Bars of one column of a series of kind ``table``: how often each value of another column occurs.
-
-    Attributes
-    ----------
-    x, y
-        The columns of the values, in their order, and of the bars' lengths.
-    by
-        The column that groups of bars side by side are told apart by, if any.
-    """
-
-    title: str
-    series: str
-    x: str
-    y: str
-    by: str = ""
     note: str = ""
 
 
@@ -258,7 +236,6 @@ Part = (
     | GroupedBars
     | Curves
     | Histograms
-    | CountBars
     | Matrix
     | Examples
 )

@@ -332,9 +332,7 @@ DRAWINGS = Drawings(
             "Normalised similarity of each edit to its original",
             "similarity",
             _EDITS,
-            blocks="published",
-            note="The paper's figures 1 and 2, with its blocks by training data. Which edits should be near depends on "
-            "the task.",
+            note="The paper's figures 1 and 2. Which edits should be near depends on the task.",
         ),
         Curves("How near edits are, and random pairs", "density", split=True),
     ),

@@ -12,7 +12,6 @@ from typing import Any
 
 from embassay.core.layout import (
     Column,
-    CountBars,
     Curves,
     Format,
     GroupedBars,
@@ -104,35 +103,13 @@ def _baseline(scope: Scope, values: Sequence[Point]) -> Iterator[Spec]:
             yield {"data": {"values": [{"value": point["value"]}]}, **line}
 
 
-def grouped_bars(scope: Scope, part: GroupedBars) -> Iterator[tuple[str, Spec]]:
-    """Draw, for each subset, one bar with its interval for each encoder: in one chart for each group of encoders.
-
-    Yields
-    ------
-    The group of the chart, or an empty text, and the chart.
-    """
-    values = []
+def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
+    """Draw, for each subset, one bar with its interval for each encoder."""
+    values: list[Point] = []
     for subset, label in part.parts:
-        column = Column("", part.metric, subset)
-        values += [{**value, "subset": label} for value in estimates(scope, column)]
-    for group, encoders in blocks_of(scope, part.blocks).items():
-        of_group = [value for value in values if value["encoder"] in encoders]
-        if of_group:
-            yield group, _bars(scope, part, of_group)
-
-
-def blocks_of(scope: Scope, series: str) -> dict[str, list[str]]:
-    """Return the encoders of each group that a table names; those of no group last, under an empty name."""
-    data = scope.series(series, "table")
-    group_of = {row[1]: row[0] for row in data["rows"]} if data else {}
-    blocks: dict[str, list[str]] = {group: [] for group in (*group_of.values(), "")}
-    for encoder in scope.encoders:
-        blocks[group_of.get(encoder, "")].append(encoder)
-    return blocks
-
-
-def _bars(scope: Scope, part: GroupedBars, values: list[Point]) -> Spec:
-    """Draw the bars of some encoders."""
+        values += [{**value, "subset": label} for value in estimates(scope, Column("", part.metric, subset))]
+    if not values:
+        return None
     labels, encoders = _distinct(values, "subset"), _distinct(values, "encoder")
     axis_format, fine_format = _formats(part.format)
     shared = {
@@ -141,29 +118,11 @@ def _bars(scope: Scope, part: GroupedBars, values: list[Point]) -> Spec:
         "tooltip": _tooltip(encoder="", subset="", **dict.fromkeys(RANGE, fine_format)),
     }
     x = _field("value:Q", title=part.metric, axis={"format": axis_format})
-    bars = _layer("bar", {**shared, "x": x, "color": _by_encoder(scope)})
+    colours = _colours("encoder:N", list(scope.encoders), LINES, ENCODER_LEGEND)
+    bars = _layer("bar", {**shared, "x": x, "color": colours})
     rules = _layer("rule", {**shared, "x": _field("low:Q"), "x2": HIGH}, color="#222")
     height = len(labels) * (14 * len(encoders) + 12)
     return _finished({"layer": [bars, rules]}, values, part.title, height)
-
-
-def count_bars(scope: Scope, part: CountBars) -> Spec | None:
-    """Draw a column of a table as bars; if another column names groups, their bars are side by side."""
-    data = scope.series(part.series, "table")
-    if not data or not data["rows"]:
-        return None
-    values = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
-    style = ".0%" if data["formats"][data["columns"].index(part.y)] == "percent" else ",.0f"
-    encoding = {
-        "x": _field(f"{part.x}:O", sort=sorted({value[part.x] for value in values}), axis={"labelAngle": 0}),
-        "y": _field(f"{part.y}:Q", axis={"format": style}),
-        "tooltip": [_field(f"{part.x}:O"), *_tooltip(**{part.y: style})],
-    }
-    if part.by:
-        names = _distinct(values, part.by)
-        encoding["xOffset"] = _field(f"{part.by}:N", sort=names)
-        encoding["color"] = _colours(f"{part.by}:N", names, LINES, {"orient": "bottom", "labelLimit": 250})
-    return _finished(_layer("bar", encoding, color=BLUE), values, part.title, 180)
 
 
 def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
@@ -183,18 +142,13 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
         {"encoder": line["encoder"], "line": line["line"], "x": line.get("at", data["at"]), "y": line["y"]}
         for line in data["lines"]
     ]
-    if part.split:
-        yield from _lines_by_encoder(scope, part.title, lines, x, y)
-    else:
+    if not part.split:
         yield "", _lines(part.title, lines, x, y, list(scope.encoders))
-
-
-def _lines_by_encoder(scope: Scope, title: str, lines: list[Point], x: Spec, y: Spec) -> Iterator[tuple[str, Spec]]:
-    """Yield a chart of the lines of each candidate."""
+        return
     for encoder in _encoders_with_chart(scope):
-        own_lines = [line for line in lines if line["encoder"] == encoder]
-        if own_lines:
-            yield encoder, _lines(f"{title}, {encoder}", own_lines, x, y, [])
+        lines_of_encoder = [line for line in lines if line["encoder"] == encoder]
+        if lines_of_encoder:
+            yield encoder, _lines(f"{part.title}, {encoder}", lines_of_encoder, x, y, [])
 
 
 def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]) -> Spec:
@@ -212,7 +166,8 @@ def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]
     dash_legend = None
     if len(names) > 1:
         dash_legend = {"orient": "bottom", "title": None, "symbolStrokeColor": "#222"}
-    dashes = _field("line:N", sort=names, scale=_dashes(names), legend=dash_legend)
+    patterns = [DASHES[place % len(DASHES)] for place in range(len(names))]
+    dashes = _field("line:N", sort=names, scale={"domain": names, "range": patterns}, legend=dash_legend)
     if not encoders:
         coloured_field = "line"
         # Long names stand below each other.
@@ -223,11 +178,6 @@ def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]
         # An encoder has its colour in every chart, but is named in those only in which it has a line.
         legend = {**ENCODER_LEGEND, "values": _distinct(lines, "encoder")}
         colours = _colours("encoder:N", encoders, LINES, legend)
-        if len(names) == 1:
-            # Each round of colours has a pattern of its own.
-            rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(encoders))]
-            round_scale = {"domain": encoders, "range": rounds}
-            dashes = _field("encoder:N", title=None, sort=encoders, scale=round_scale, legend=legend)
     # A click on the legend shows one of many lines alone.
     selection = {"name": "highlighted", "select": {"type": "point", "fields": [coloured_field]}, "bind": "legend"}
     encoding = {
@@ -368,20 +318,10 @@ def distinct_colours(colours: Sequence[str], count: int) -> list[str]:
     return [*colours, *more][:count]
 
 
-def _by_encoder(scope: Scope) -> Spec:
-    """Return the channel that gives each encoder its own colour."""
-    return _colours("encoder:N", list(scope.encoders), LINES, ENCODER_LEGEND)
-
-
 def _colours(field: str, names: list[str], colours: Sequence[str], legend: Spec | None) -> Spec:
     """Return the channel that gives each name in a field its own colour."""
     scale = {"domain": names, "range": distinct_colours(colours, len(names))}
     return _field(field, title=None, sort=names, scale=scale, legend=legend)
-
-
-def _dashes(names: list[str]) -> Spec:
-    """Return the scale that gives each name its own pattern of dashes."""
-    return {"domain": names, "range": [DASHES[place % len(DASHES)] for place in range(len(names))]}
 
 
 def _encoder_axis(scope: Scope) -> Spec:

@@ -79,22 +79,19 @@ def default_layout(name: str, result: Result) -> Layout:
     note = " ".join([*notes, drawings.note]).strip()
     # A table or a chart without rows is left out.
     headline = EncoderTable("What it measures", tuple(shown) or (Column("value", "value"),), note)
+    # Chance is drawn where it is the same on all corpora.
+    chances = {verdict.chance for verdict in result.verdicts if verdict.diagnostic == name}
+    chance = chances.pop() if len(chances) == 1 else None
+    charts = [IntervalChart(column.heading, column, chance) for column in first[:1]]
     compared = [ComparisonTable(f"Which differences are shown: {column.heading}", column) for column in columns]
     return Layout(
         name.replace("_", " ").capitalize(),
         DIAGNOSTICS.describe(name)[0],
         headline,
-        (*_intervals(name, result, first), *compared, *drawings.parts, *tables, *_examples(name, result)),
+        (*charts, *compared, *drawings.parts, *tables, *_examples(name, result)),
         drawings.source,
         drawings.paper,
     )
-
-
-def _intervals(name: str, result: Result, columns: list[Column]) -> Iterator[IntervalChart]:
-    """Yield the chart of the first metric, with chance where it is the same on all corpora."""
-    chances = {verdict.chance for verdict in result.verdicts if verdict.diagnostic == name}
-    for column in columns[:1]:
-        yield IntervalChart(column.heading, column, chances.pop() if len(chances) == 1 else None)
 
 
 def _examples(name: str, result: Result) -> Iterator[Examples]:

@@ -1,4 +1,4 @@
-"""The browser of items: its data as JSON, what is said about the sample, and a short table for pages without scripts.
+"""The browser of items: its data as JSON, and what is said about the sample.
 
 ``examples.js`` draws it. Texts come from data and may hold anything: they are made visible here, and are nothing but
 text there.
@@ -11,17 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from embassay.core.formatting import DASH, counted, readable, rounded_down
+from embassay.core.formatting import counted, readable, rounded_down
 from embassay.core.layout import ExampleColumn, Examples
 from embassay.core.result import CorpusRecord, Example, record_of
-from embassay.reports.tables import Cell, Scope, Table
+from embassay.reports.tables import Scope
 
-STATIC = 5
-"""Items of the table that is shown where scripts are off."""
 DIGITS = 5
 """Decimals of the numbers in the data, as many as are shown at most."""
 SPACES = re.compile(r"[ \t\r\n\u00a0\u2009\u202f\u3000]+")
-WORDS = {True: "right", False: "wrong", None: "undecided"}
 FREE = re.compile(r"(cc0|cc[- ]by(?![- a-z0-9.]*(nc|nd))|mit\b|apache|bsd|odc|odbl|pddl|public domain)", re.IGNORECASE)
 """How the names of licences begin under which texts may be passed on."""
 
@@ -40,15 +37,12 @@ class Browser:
         What is to be said about passing the texts on; empty where there is nothing to say.
     data
         What ``examples.js`` draws.
-    table
-        The first items, for pages without scripts.
     """
 
     note: str
     statement: str
     licence: str
     data: Mapping[str, object]
-    table: Table
 
 
 @dataclass(frozen=True)
@@ -58,16 +52,6 @@ class ShownItem:
     record: Example
     outcomes: Mapping[str, Example]
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether some encoder is right or wrong about the item."""
-        return any(outcome.correct is not None for outcome in self.outcomes.values())
-
-    @property
-    def has_margin(self) -> bool:
-        """Whether the margin of some encoder is known."""
-        return any(outcome.margin is not None for outcome in self.outcomes.values())
-
 
 def browser(scope: Scope, part: Examples) -> Browser | None:
     """Return the browser of the items of a diagnostic on a corpus; None if there are none."""
@@ -75,23 +59,19 @@ def browser(scope: Scope, part: Examples) -> Browser | None:
     if not items:
         return None
     corpus = record_of(scope.result.corpora, scope.corpus)
+    note = part.note
+    outcomes = [outcome for item in items for outcome in item.outcomes.values()]
+    if part.margin and any(outcome.margin is not None for outcome in outcomes):
+        note = f"{note} Margin: {part.margin}."
     licence = ""
     if any(item.record.texts for item in items):
         licence = _licence(corpus)
     return Browser(
-        note=_note(part, items),
+        note=note,
         statement=_statement(scope, items, corpus),
         licence=licence,
         data=_data(scope, part, items, single=corpus.passages == corpus.documents),
-        table=_static(scope, part, items),
     )
-
-
-def _note(part: Examples, items: Sequence[ShownItem]) -> str:
-    """Return the note of the part, with what the margin is where some item has one."""
-    if part.margin and any(item.has_margin for item in items):
-        return f"{part.note} Margin: {part.margin}."
-    return part.note
 
 
 def _items(scope: Scope) -> list[ShownItem]:
@@ -110,7 +90,7 @@ def _items(scope: Scope) -> list[ShownItem]:
 
 def _statement(scope: Scope, items: Sequence[ShownItem], corpus: CorpusRecord) -> str:
     """Say how many items are shown, how they were drawn, and who counts as "all"."""
-    decided = any(item.is_decided for item in items)
+    decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
     sentences = [f"All {counted(len(items), 'item')}."]
     if len(items) < corpus.items:
         strata = []
@@ -298,21 +278,3 @@ def _rounded(value: float | None) -> float | None:
     if value is None:
         return None
     return round(value, DIGITS)
-
-
-def _static(scope: Scope, part: Examples, items: Sequence[ShownItem]) -> Table:
-    """Return the first items with who is right."""
-    decided = any(item.is_decided for item in items)
-    rows = []
-    for item in items[:STATIC]:
-        heading = item.record.texts.get(part.heading) or item.record.item
-        cells = [Cell(shown_text(heading))]
-        for name in scope.encoders:
-            outcome = item.outcomes.get(name)
-            word = DASH
-            # Some diagnostics call no item right or wrong: there "undecided" would say nothing.
-            if outcome is not None and decided:
-                word = WORDS[outcome.correct]
-            cells.append(Cell(word))
-        rows.append(tuple(cells))
-    return Table(part.title, ("item", *map(shown_text, scope.encoders)), tuple(rows))

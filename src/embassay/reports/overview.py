@@ -48,26 +48,6 @@ def place_of(finding: Finding, layouts: Mapping[str, Layout]) -> str:
     return f"{title} on {finding.corpus}"
 
 
-def axes(
-    result: Result, milliseconds: Milliseconds, corpus: str
-) -> Iterator[tuple[str, charts.Spec, dict[str, float]]]:
-    """Yield the costs on a corpus that a chart can show, each with the name of its axis and how it is written."""
-    is_search = bool(record_of(result.corpora, corpus).documents)
-    costs: dict[str, tuple[charts.Spec, dict[str, float | None]]] = {
-        "milliseconds of a question" if is_search else "milliseconds of a text": (
-            charts.PLAIN,
-            {record.name: milliseconds_of(record, corpus, milliseconds) for record in result.encoders},
-        ),
-        "size of the index" if is_search else "size of a vector": (
-            charts.BYTES,
-            {record.name: record.index_bytes(corpus) for record in result.encoders},
-        ),
-        "price per million tokens": (charts.PLAIN, {record.name: record.price for record in result.encoders}),
-    }
-    for axis, (written, by_encoder) in costs.items():
-        yield axis, written, {name: cost for name, cost in by_encoder.items() if cost}
-
-
 def cost_charts(
     result: Result, layouts: Mapping[str, Layout], milliseconds: Milliseconds
 ) -> Iterator[tuple[str, charts.Spec]]:
@@ -80,16 +60,24 @@ def cost_charts(
     for verdict in result.verdicts:
         if not verdict.metric:
             continue
-        for axis, written, by_encoder in axes(result, milliseconds, verdict.corpus):
+        corpus = verdict.corpus
+        is_search = bool(record_of(result.corpora, corpus).documents)
+        times = {record.name: milliseconds_of(record, corpus, milliseconds) for record in result.encoders}
+        sizes = {record.name: record.index_bytes(corpus) for record in result.encoders}
+        prices = {record.name: record.price for record in result.encoders}
+        costs: tuple[tuple[str, charts.Spec, Mapping[str, float | None]], ...] = (
+            ("milliseconds of a question" if is_search else "milliseconds of a text", charts.PLAIN, times),
+            ("size of the index" if is_search else "size of a vector", charts.BYTES, sizes),
+            ("price per million tokens", charts.PLAIN, prices),
+        )
+        title, scope = layouts[verdict.diagnostic].title, scope_of(result, verdict, layouts)
+        estimates = charts.estimates(scope, scope.headline)
+        for axis, written, by_encoder in costs:
+            known = {name: cost for name, cost in by_encoder.items() if cost}
+            points = [{**point, "cost": known[point["encoder"]]} for point in estimates if point["encoder"] in known]
             # Without the best the chart would recommend another.
-            is_whole = by_encoder.keys() >= set(verdict.best_set or verdict.candidates)
-            if len(set(by_encoder.values())) < 2 or not is_whole:
-                continue
-            scope = scope_of(result, verdict, layouts)
-            points = [one for one in charts.estimates(scope, scope.headline) if one["encoder"] in by_encoder]
-            if len(points) > 1:
-                title = layouts[verdict.diagnostic].title
-                values = [{**point, "cost": by_encoder[point["encoder"]]} for point in points]
+            is_whole = known.keys() >= set(verdict.best_set or verdict.candidates)
+            if len(set(known.values())) > 1 and is_whole and len(points) > 1:
                 heading = f"{title}: {scope.headline.heading}"
-                chart = charts.cost_chart(heading, axis, written, values, scope.headline.format)
-                yield f"{title} on {verdict.corpus}, over {axis}", chart
+                chart = charts.cost_chart(heading, axis, written, points, scope.headline.format)
+                yield f"{title} on {corpus}, over {axis}", chart

@@ -17,7 +17,6 @@ from embassay.core.formatting import counted, readable
 from embassay.core.layout import (
     ComparisonTable,
     CorpusTable,
-    CountBars,
     Curves,
     EncoderTable,
     Examples,
@@ -51,12 +50,11 @@ TABLES: dict[type, Callable[..., Table | None]] = {
 }
 CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
     IntervalChart: charts.interval_chart,
-    CountBars: charts.count_bars,
+    GroupedBars: charts.grouped_bars,
 }
 SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Curves: charts.curves,
     Histograms: charts.histograms,
-    GroupedBars: charts.grouped_bars,
 }
 """Parts that may be several pictures, each with a caption."""
 DIGITS = 4

@@ -292,17 +292,13 @@ def scorecard(result: Result, layouts: Mapping[str, Layout], milliseconds: Milli
     verdicts = [verdict for verdict in result.verdicts if verdict.metric]
     questions = [question_of(result, verdict, layouts[verdict.diagnostic]) for verdict in verdicts]
     candidates = [encoder.name for encoder in result.encoders if not encoder.baseline]
-    added = [encoder for encoder in result.encoders if encoder.baseline]
-    baselines = [encoder.name for encoder in added if not encoder.is_chance]
-    models = {encoder.name for encoder in result.encoders if encoder.parameters}
+    baselines = [encoder.name for encoder in result.encoders if encoder.baseline and not encoder.is_chance]
     ordered = _by_mean_rank(candidates, questions)
-    # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
-    by_importance = [verdict.best for verdict in verdicts]
-    for verdict in verdicts:
-        by_importance += (verdict.reference, verdict.baseline)
+    # Where not all have a line: the best, what they are compared with, who else may be the best, word counts.
     may_be_best = {name for verdict in verdicts for name in verdict.best_set}
+    by_importance = [verdict.best for verdict in verdicts]
+    by_importance += [name for verdict in verdicts for name in (verdict.reference, verdict.baseline)]
     by_importance += [name for name in ordered if name in may_be_best]
-    by_importance += [name for name in ordered if name in models]
     by_importance += (*ordered, *baselines)
     encoders = {*ordered, *baselines}
     distinct = dict.fromkeys(name for name in by_importance if name in encoders)

@@ -152,11 +152,7 @@ class Scope:
 
     def is_baseline(self, encoder: str) -> bool:
         """Return whether an encoder was added as a baseline."""
-        return encoder in self._baselines
-
-    @cached_property
-    def _baselines(self) -> frozenset[str]:
-        return frozenset(encoder.name for encoder in self.result.encoders if encoder.baseline)
+        return any(record.name == encoder and record.baseline for record in self.result.encoders)
 
     @cached_property
     def _index(self) -> dict[tuple[str, MetricKey], Row]:
@@ -317,13 +313,8 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
     data = scope.series(part.series, "table")
     if not data or not data["rows"]:
         return None
-    rows = []
-    for values in data["rows"]:
-        cells = map(_formatted, values, data["formats"])
-        rows.append(tuple(cells))
-    source = ""
-    if "source" in data:
-        source = f"Source: {data['source']}."
+    rows = [tuple(map(_formatted, values, data["formats"])) for values in data["rows"]]
+    source = f"Source: {data['source']}." if "source" in data else ""
     signatures = tuple(data.get("signatures") or ())
     if not signatures:
         # A table without signatures has those of the headline.
@@ -360,25 +351,19 @@ def matrix_table(scope: Scope, part: Matrix) -> Table | None:
             denominator = denominators[index[b]]
             if a == b:
                 cells.append(Cell(f"{denominator:,}", remark=data["diagonal"]))
+            elif denominator:
+                # A larger share has a darker background.
+                cells.append(Cell(f"{numerator:,}/{denominator:,}", shade=numerator / denominator))
             else:
-                cells.append(_fraction(numerator, denominator))
+                cells.append(Cell(DASH))
         rows.append(tuple(cells))
     note = _joined(part.note, data["note"])
     return Table(part.title, ("encoder", *names), tuple(rows), note, tuple(data["signatures"]))
 
 
-def _fraction(numerator: int, denominator: int) -> Cell:
-    """Write a share as a fraction, with a darker background for a larger share; a dash if the denominator is 0."""
-    if not denominator:
-        return Cell(DASH)
-    return Cell(f"{numerator:,}/{denominator:,}", shade=numerator / denominator)
-
-
 def _name_cell(scope: Scope, encoder: str) -> Cell:
     """Return the cell with the name of an encoder."""
-    if scope.is_baseline(encoder):
-        return Cell(encoder, remark=BASELINE)
-    return Cell(encoder)
+    return Cell(encoder, remark=BASELINE if scope.is_baseline(encoder) else "")
 
 
 def number_cell(row: Row | None, column: Column) -> Cell:

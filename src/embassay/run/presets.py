@@ -24,23 +24,17 @@ class Member:
         Its name in the paper's tables, which becomes its label.
     spec
         Its spec for ``-e``; empty where it cannot be loaded.
-    parameters
-        Its number of parameters according to the paper or the model card: ``110M``; empty where that is not known.
     note
         What it needs, or why there is no spec.
     group
         The class of models to which the paper assigns it, or what it was trained on, where the published figures do not
         say that.
-    dim
-        The number of dimensions of its vectors according to the paper; None where it does not say that.
     """
 
     called: str
     spec: str = ""
-    parameters: str = ""
     note: str = ""
     group: str = ""
-    dim: int | None = None
 
     def to_spec(self) -> Spec:
         """Return its spec, with its name in the paper as the label.

@@ -29,7 +29,6 @@ from embassay.core.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
-    CountBars,
     Curves,
     EncoderTable,
     ExampleColumn,
@@ -753,14 +752,10 @@ LAYOUT = Layout(
             for operator in OPERATORS
         ),
         Histograms("Norm of A over norm of B", "norm_ratio", "The paper's figure 10."),
-        CountBars(
-            "How often each rating was given",
+        SeriesTable(
+            "Ratings given",
             "ratings",
-            "rating",
-            "share of ratings",
-            "operator",
-            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
+            "The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
         ),
-        SeriesTable("Ratings given", "ratings"),
     ),
 )

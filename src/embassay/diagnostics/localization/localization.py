@@ -23,7 +23,7 @@ from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.cores import cores
 from embassay.core.errors import InputError
 from embassay.core.formatting import counted
-from embassay.core.layout import CountBars, Drawings, Matrix, SeriesTable
+from embassay.core.layout import Drawings, Matrix, SeriesTable
 from embassay.core.result import Estimate, Finding, Series
 from embassay.core.samples.groups import Grouped
 from embassay.core.types import Corpus
@@ -266,14 +266,7 @@ DRAWINGS = Drawings(
             "published",
             note="A model of the same kind that is trained on other text is another model.",
         ),
-        CountBars(
-            "How large the groups are",
-            "group_sizes",
-            "sentences in a group",
-            "groups",
-            note="The paper's figures 2 and 3.",
-        ),
-        SeriesTable("Groups by size", "group_sizes"),
+        SeriesTable("Groups by size", "group_sizes", "The paper's figures 2 and 3."),
     ),
     "The accuracy's intervals and differences are conditional on the trained classifiers.",
 )
