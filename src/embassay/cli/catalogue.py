@@ -16,7 +16,6 @@ from embassay.core.errors import PluginError, UnknownNameError, say
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
 from embassay.diagnostics.metrics.metric import OPTION, WITHIN_ENCODER, Metric, declared_metrics
 from embassay.reports.terminal import stdout
-from embassay.run.presets import Member, sets
 from embassay.run.profiles import PROFILES
 
 KINDS = {
@@ -29,7 +28,7 @@ KINDS = {
 }
 PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
-SETS, PROFILES_LISTED, METRICS = "sets", "profiles", "metrics"
+PROFILES_LISTED, METRICS = "profiles", "metrics"
 OURS = f"""@software{{embassay,
   author = {{{{The Embassay developers}}}},
   title = {{Embassay: an assay for sentence embeddings}},
@@ -45,14 +44,14 @@ SUBSETS_LISTED = 4
 def show(what: str | None) -> None:
     """Print the plug-ins of one kind or of all kinds.
 
-    Sets are listed with their encoders only for ``sets``, metrics only for ``metrics``.
+    Metrics are listed only for ``metrics``.
 
     Raises
     ------
     UnknownNameError
         If ``what`` is not a kind.
     """
-    titles = (*KINDS, SETS, PROFILES_LISTED, METRICS)
+    titles = (*KINDS, PROFILES_LISTED, METRICS)
     if what is not None and what not in titles:
         raise UnknownNameError("kind of plug-in", what, titles)
     console = stdout()
@@ -62,7 +61,7 @@ def show(what: str | None) -> None:
             _print_metrics(console)
             continue
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-        for name, text in _lines(title, whole=title == what):
+        for name, text in _lines(title):
             table.add_row(Text(name), Text(text))
         console.print(table)
 
@@ -86,13 +85,9 @@ def cite() -> None:
     sys.stdout.write("\n\n".join(entries))
 
 
-def _lines(title: str, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Yield a name and what is said of it, for each thing of a kind; with ``whole``, sets with their encoders."""
-    if title == SETS:
-        for name, encoder_set in sets().items():
-            text = f"{encoder_set.title}: {len(encoder_set.members)} encoders"
-            yield f"@{name}", "\n".join([text, *(map(_member_line, encoder_set.members) if whole else ())])
-    elif title == PROFILES_LISTED:
+def _lines(title: str) -> Iterator[tuple[str, str]]:
+    """Yield a name and what is said of it, for each thing of a kind."""
+    if title == PROFILES_LISTED:
         for name, profile in PROFILES.items():
             others = "; and those of other packages" if profile.with_others else ""
             yield name, f"{profile.purpose}\n{'; '.join(profile.diagnostics)}{others}"
@@ -188,10 +183,3 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
 def _number(value: float | None) -> str:
     """Return a number in at most three digits; empty for none."""
     return "" if value is None else f"{value:.3g}".replace("-", "−")
-
-
-def _member_line(member: Member) -> str:
-    """Return the line of an encoder of a set: its name and spec, its size and a note."""
-    dimensions = f"{member.dim} dimensions" if member.dim else ""
-    details = "; ".join(detail for detail in (member.parameters, dimensions, member.group, member.note) if detail)
-    return f"{member.called}: {member.spec or 'no spec'}" + (f" ({details})" if details else "")

@@ -178,7 +178,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     were_chosen = bool(request.diagnostics)
     diagnostics = load_diagnostics(request.diagnostics, request.profile)
     corpora = load_corpora(request, diagnostics)
-    tasks, side_notes = make_tasks(diagnostics, corpora, were_chosen)
+    tasks = make_tasks(diagnostics, corpora, were_chosen)
     if will_score:
         tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
 
@@ -210,7 +210,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         entries=tuple(entries),
         tasks=tuple(tasks),
         # The cuts of a corpus have most notes in common.
-        notes=(*notes, *side_notes, *dict.fromkeys(about_corpora), *about_encoders, *about_both),
+        notes=(*notes, *dict.fromkeys(about_corpora), *about_encoders, *about_both),
         # embassay look prints the notes of corpora and encoders beside each of them.
         remarks=(*notes, *about_both),
     )
@@ -346,10 +346,8 @@ def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> Non
         seen.add(label)
 
 
-def make_tasks(
-    diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool
-) -> tuple[list[Task], list[str]]:
-    """Pair diagnostics with the corpora that they read, those for any shape last; notes on those of two corpora.
+def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool) -> list[Task]:
+    """Pair diagnostics with the corpora that they read.
 
     Parameters
     ----------
@@ -362,26 +360,16 @@ def make_tasks(
         If a chosen diagnostic has no corpus, or nothing reads a corpus.
     """
     tasks: list[Task] = []
-    for diagnostic in sorted(diagnostics, key=lambda one: one.method.shape == ANY):
-        readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
-        tasks += [Task(diagnostic.name, diagnostic.method, corpus, diagnostic.options) for corpus in readable]
-    notes: list[str] = []
-    for diagnostic in diagnostics:
-        sides = getattr(DIAGNOSTICS.module(diagnostic.name), "SIDES", None)
+    # Those of two corpora come after all others.
+    for diagnostic in sorted(diagnostics, key=lambda one: (one.method.pair is not None, one.method.shape == ANY)):
         if chosen and diagnostic.method.pair:
-            tasks.append(joined_task(diagnostic, corpora))
-        elif sides and not chosen:
-            try:
-                task, taken = side_by_side(diagnostic.name, sides, corpora)
-                tasks.append(task)
-                notes.append(f"{diagnostic.name} takes {taken}, in the order of -c")
-            except SpecError as error:
-                notes.append(f"{diagnostic.name} is left out: {error}")
-    names = {task.name for task in tasks}
-    for diagnostic in diagnostics:
-        if chosen and diagnostic.name not in names:
+            readable = [joined_corpus(diagnostic, corpora)]
+        else:
+            readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
+        if chosen and not readable:
             shape = diagnostic.method.shape
             raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
+        tasks += [Task(diagnostic.name, diagnostic.method, corpus, diagnostic.options) for corpus in readable]
     read = {task.corpus.name for task in tasks}.union(*(task.diagnostic.pair or () for task in tasks))
     for corpus in corpora:
         if corpus.name not in read:
@@ -389,11 +377,11 @@ def make_tasks(
                 f"corpus {corpus.name!r} has the shape {corpus.shape}, which no diagnostic of this run reads: "
                 f"{needed_shapes(diagnostics)}; choose one with -d, or all with --profile research"
             )
-    return tasks, notes
+    return tasks
 
 
-def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> Task:
-    """Return the task of a diagnostic on the two corpora that it compares, which it joins into one.
+def joined_corpus(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> AnyCorpus:
+    """Return the two corpora that a diagnostic compares, joined into one by it.
 
     Raises
     ------
@@ -406,31 +394,7 @@ def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> Ta
         if name not in corpus_of:
             raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, corpus_of)
     with DIAGNOSTICS.guarded(diagnostic.name):
-        joined = diagnostic.method.join(*(corpus_of[name] for name in pair))
-    return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
-
-
-def side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyCorpus]) -> tuple[Task, str]:
-    """Return the task of a diagnostic that compares two corpora, in a profile, on those of the run, and what is what.
-
-    Parameters
-    ----------
-    sides
-        By option what the first and the second corpus of the run are taken as.
-
-    Raises
-    ------
-    SpecError
-        If the run does not have exactly two, or they cannot be compared.
-    """
-    if len(corpora) != 2 or any(corpus.cut for corpus in corpora):
-        raise SpecError(
-            f"it compares two corpora, {' and '.join(sides.values())}; this run does not have exactly two. "
-            f"To name them: -d {name},{','.join(f'{option}=LABEL' for option in sides)}"
-        )
-    options = {option: corpus.name for option, corpus in zip(sides, corpora, strict=True)}
-    taken = " and ".join(f"{label} as {sides[option]}" for option, label in options.items())
-    return joined_task(load_diagnostic(Spec(name, options=options)), corpora), taken
+        return diagnostic.method.join(*(corpus_of[name] for name in pair))
 
 
 def takes_its_corpus(task: Task, chosen: bool) -> bool:

@@ -157,8 +157,6 @@ def _create(spec: Spec, runtime: Runtime) -> FullEncoder | Retriever:
             raise
         # The user has not written the scheme.
         raise MissingExtraError(f"encoder {target!r}", "light") from None
-    if target.startswith("@"):
-        raise SpecError(f"encoder {target!r}: a set contains several encoders; name one of them")
     # What a target is, for messages ("FILE"); empty if the scheme takes none.
     target_name = getattr(module, "TARGET", "")
     if bool(target) != bool(target_name):
