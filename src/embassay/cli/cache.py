@@ -42,8 +42,8 @@ def carry_out(what: str, folder: Path | None) -> None:
 
 def _show(folder: Path, console: Console) -> None:
     """Print the size and limit of the cache, and its encoders, the most recently used one first."""
-    with VectorCache(folder) as cache:
-        holdings = cache.info()
+    cache = VectorCache(folder)
+    holdings = cache.info()
     print_line(console, f"folder   {folder}")
     print_line(console, f"on disk  {written_bytes(size_of(folder / VECTORS))}")
     print_line(console, f"limit    {written_bytes(cache.limit)}")
