@@ -129,24 +129,6 @@ def test_two_options_and_two_encoders_vary_at_once(docs):
     }
 
 
-def test_each_text_is_encoded_once(docs, monkeypatch):
-    from embassay.models.lexical.hashing import HashingEncoder
-
-    encoded = []
-    real = HashingEncoder.encode
-
-    def encode(self, texts, role="text"):
-        encoded.extend((role, text) for text in texts)
-        return real(self, texts, role)
-
-    monkeypatch.setattr(HashingEncoder, "encode", encode)
-    outcome = execute(prepare(request(docs, baselines=False)))
-    outcome.check()
-    texts = {text for corpus in load_cuts(f"{docs},passages=[{','.join(CUTS)}]") for text in corpus.texts()}
-    assert len(encoded) == len(set(encoded))
-    assert set(encoded) == texts
-
-
 def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
     variants = load_cuts(f"{docs},passages=[document,3]")
     smaller = limited(variants, 7, seed=1)
