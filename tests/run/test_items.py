@@ -87,7 +87,7 @@ def test_a_corpus_that_has_changed_or_gone_is_named(tmp_path):
     assert exit_code_of(["run", "-e", "bow", "-c", spec, "--resamples", "50", "--no-cache", "-o", str(folder)]) == 0
     assert len(ea.read(folder).scores("localization").filter(encoder="bow")) == 60
     source.write_text("".join(lines[:30]))
-    with pytest.raises(SourceError, match="'mine' is not the corpus of this run, or has changed since"):
+    with pytest.raises(SourceError, match="'mine' has changed since this run, or is missing"):
         ea.read(folder).scores("localization")
     source.unlink()
     with pytest.raises(SourceError, match="cannot be read again; give them as corpora="):

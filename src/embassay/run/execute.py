@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.core.types import AnyCorpus, Card
-from embassay.diagnostics.metrics.metric import known_metric, with_options
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
 from embassay.run.cuts import by_name, joined_setting
-from embassay.run.item_tests import changed_by_steps, headline_of, misses, screenings_of
+from embassay.run.item_tests import misses, screenings_of
 from embassay.run.items import ScoredTask, examples_of, scored_tasks
 from embassay.run.plan import Plan
 from embassay.run.progress import counting
@@ -105,20 +103,24 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
     """
     request, finished = plan.request, [run for run in runs if run.failure is None]
     failures = [Failure(run.entry.label, "", "", one_line(run.failure)) for run in runs if run.failure is not None]
-    for planned, run in product(plan.tasks, finished):
-        if planned.key in run.failed_tasks:
-            reason = one_line(run.failed_tasks[planned.key])
-            failures.append(Failure(run.entry.label, planned.name, planned.corpus.name, reason))
+    for run in finished:
+        failures += run.failed_tasks
     parts: list[Result] = []
-    summarised = []
+    summarised: list[ScoredTask] = []
+    headlines: dict[str, Column] = {}
     for task in tasks_with_scores(plan, finished):
         try:
             with counting(f"statistics of {task.name} on {task.corpus.name}", quiet=request.quiet):
-                parts.append(summarise_task(task, request))
-            summarised.append(task)
+                part = summarise_task(task, request)
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))
+        else:
+            parts.append(part)
+            summarised.append(task)
+            for verdict in part.verdicts:
+                if verdict.metric:
+                    headlines[task.name] = headline_column(task, verdict)
     encoders = []
     for run in finished:
         scored = {key for _, key in run.scores}
@@ -128,34 +130,24 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
                 encoders.append(encoder_record(run, label, cuts, plan))
     # A corpus that is cut in several ways has one record, that of its first cut.
     corpora = [corpus_record(cuts[0]) for cuts in by_name(plan.corpora).values()]
-    records: dict[str, Any] = {"encoders": tuple(encoders), "corpora": tuple(corpora), "failed": tuple(failures)}
+    records = Result(
+        request.seed, request.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failed=tuple(failures)
+    )
     # The parts are rounded already.
     of_parts: dict[str, Any] = {
         name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in OF_PARTS
     }
-    of_parts["findings"] = tuple(chain.from_iterable(part.statements for part in parts))
-    result = replace(rounded(Result(request.seed, request.resamples, **records)), **of_parts)
-    findings = findings_of(result, headline_columns(result), request.accept)
-    return replace(result, **answers_and_findings(findings)), summarised
+    result = replace(rounded(records), findings=tuple(chain(*(part.statements for part in parts))), **of_parts)
+    return replace(result, **answers_and_findings(findings_of(result, headlines, request.accept))), summarised
 
 
-def headline_columns(result: Result) -> dict[str, Column]:
-    """Return the heading and format of the headline of each diagnostic that ranks encoders, as it declares them."""
-    return {verdict.diagnostic: _headline_column(verdict) for verdict in result.verdicts if verdict.metric}
-
-
-def _headline_column(verdict: Verdict) -> Column:
-    """Return the column of the metric that a verdict ranks by; a plain one where it is not declared here."""
-    metric = known_metric(verdict.key)
-    if metric is None:
-        key = verdict.key
-        return Column(key.metric, key.metric, key.subset, key.condition, key.similarity_function)
-    # The options that the run was made with stand in the name of its metric: "Success@{k}", "Success@5" -> k = 5.
-    pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(metric.name))
-    found = re.fullmatch(pattern, verdict.metric)
-    options = found.groupdict() if found else {}
-    (metric,) = with_options([metric], **options)
-    return metric.column
+def headline_column(task: ScoredTask, verdict: Verdict) -> Column:
+    """Return the column of the metric that a verdict ranks by; a plain one where the diagnostic declares none."""
+    figures, key = task.diagnostic.figures(task.scores), verdict.key
+    for metric in figures.metrics if figures else ():
+        if metric.headline:
+            return metric.column
+    return Column(key.metric, key.metric, key.subset, key.condition, key.similarity_function)
 
 
 def tasks_with_scores(plan: Plan, finished: Sequence[CandidateRun]) -> list[ScoredTask]:
@@ -173,22 +165,16 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     verdicts = []
     findings = list(part.statements)
     for verdict in part.verdicts:
-        headline = headline_of(task, verdict)
-        if headline is not None:
-            findings += misses(task, verdict, headline)
+        findings += misses(task, verdict)
         if task.corpus.builtin:
             # Nobody should choose an encoder by a built-in corpus. A diagnostic that ranks none needs no reason.
             reason = "a built-in corpus is for trying things out" if verdict.key.metric else verdict.reason
             verdict = replace(verdict, best_set=(), reason=reason)
-        elif headline is not None:
-            findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
+    examples = examples_of(task, None if request.examples == "all" else request.examples, draws.seed)
     part = replace(
         part,
-        examples=(
-            *part.examples,
-            *examples_of(task, None if request.examples == "all" else request.examples, draws.seed),
-        ),
+        examples=(*part.examples, *examples),
         verdicts=tuple(verdicts),
         screenings=tuple(screenings_of(task, draws)),
         **answers_and_findings(findings),

@@ -309,15 +309,16 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     loaded = limited(loaded, sources["limit"], settings["seed"])
     corpus_of = {corpus.key: corpus for corpus in loaded}
     diagnostics = {}
-    for key, name in [(key, name) for key, names in settings["diagnostics"].items() for name in names]:
-        method = load_diagnostic(Spec(name, options=settings["diagnostics"][key][name])).method
-        if not method.shows_items:
-            continue
-        if key not in corpus_of:
-            raise SourceError(f"give the corpora that were made in Python as corpora=: {key}", folder.path)
-        if corpus_of[key].fingerprint != settings["corpora"][key]:
-            raise SourceError(f"the corpus {key!r} is not the corpus of this run, or has changed since", folder.path)
-        diagnostics[name, corpus_of[key].name] = method
+    for key, options_of in settings["diagnostics"].items():
+        for name, options in options_of.items():
+            method = load_diagnostic(Spec(name, options=options)).method
+            if not method.shows_items:
+                continue
+            corpus = corpus_of.get(key)
+            if corpus is None or corpus.fingerprint != settings["corpora"][key]:
+                reason = f"the corpus {key!r} has changed since this run, or is missing; give it as corpora="
+                raise SourceError(reason, folder.path)
+            diagnostics[name, corpus.name] = method
     # The folder may also hold scores of encoders that are no longer in the run.
     candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
     stored = [scores for scores in folder.stored() if scores.origin.encoder in candidates]

@@ -105,11 +105,13 @@ class RetrieverRun(CandidateRun):
                         self.need(task.corpus)
                         self.keep(task, partial(self.score, task))
             except EncoderError as error:
-                self.failed_tasks |= {task.key: str(error) for task in tasks if task.key not in self.scores}
+                for task in tasks:
+                    if task.key not in self.scores:
+                        self.fail(task, str(error))
                 # What is built on it must not ask again.
                 self.fingerprints.pop(key, None)
         if not self.scores:
-            raise EncoderError(next(iter(self.failed_tasks.values())))
+            raise EncoderError(self.failed_tasks[0].reason)
 
     def score(self, task: Task) -> ItemScores:
         """Return the scores of one task, with what the retriever has found out and chosen."""

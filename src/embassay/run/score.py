@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 
 from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.core.grouping import grouped
+from embassay.core.result import Failure
 from embassay.core.samples.base import Text
 from embassay.core.store.files import TIMES
 from embassay.core.store.hashes import Remembered
@@ -46,7 +47,7 @@ class CandidateRun(ABC):
     failure
         Why it failed; None if it did not.
     failed_tasks
-        By task, why a diagnostic failed.
+        Where only a diagnostic, or the candidate on one corpus, failed.
     fingerprints
         By corpus, the fingerprint of the encoder after it has learnt from it, of a retriever with its parts.
     nearest, vectors
@@ -67,7 +68,7 @@ class CandidateRun(ABC):
     cache: VectorCache | None
     folder: RunFolder | None
     scores: dict[Key, ItemScores] = field(default_factory=dict)
-    failed_tasks: dict[Key, str] = field(default_factory=dict)
+    failed_tasks: list[Failure] = field(default_factory=list)
     failure: str | None = None
     fingerprints: dict[str, str] = field(default_factory=dict)
     nearest: dict[str, Neighbours] = field(default_factory=dict)
@@ -108,6 +109,10 @@ class CandidateRun(ABC):
             if scores is not None:
                 self.scores[task.key] = scores
 
+    def fail(self, task: Task, reason: str) -> None:
+        """Remember why a task has no scores."""
+        self.failed_tasks.append(Failure(self.entry.label, task.name, task.corpus.name, one_line(reason)))
+
     def keep(self, task: Task, score: Callable[[], ItemScores]) -> None:
         """Score a task, and keep the scores, also in the run's folder; a failing diagnostic lets the others continue.
 
@@ -129,7 +134,7 @@ class CandidateRun(ABC):
             raise
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
-            self.failed_tasks[task.key] = reason_of(error)
+            self.fail(task, reason_of(error))
 
 
 @dataclass
