@@ -1,7 +1,6 @@
 """One retriever on all its tasks: hand it what it is built on, check and keep its lists, score the diagnostics.
 
-Lists are kept in the folder of the run, so that it is continued where it stopped; those of a retriever that answers the
-same in every run are kept in the cache, too.
+Lists are kept in the folder of the run, so that it is continued where it stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
 from embassay.core.store.arrays import read_arrays, write_arrays
-from embassay.core.store.files import FROM_CACHE, LISTS
 from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
 from embassay.core.vectors import Vectors
 from embassay.run.cache.cache import VectorCache
@@ -38,6 +36,8 @@ from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
 from embassay.stats.ranking import RightPlaces
 
+LISTS = "lists"
+"""The folder of the lists, in that of the run."""
 SAVED_AFTER = 30.0
 """Seconds after which finished lists are written while a retriever still answers."""
 NAMED = 3
@@ -172,28 +172,23 @@ class RetrieverRun(CandidateRun):
 
         What it has given is stored, even if it fails later.
         """
-        cache = self.plan.request.cache_folder if retriever.keeps_answers else None
-        places = [place for place in (self.folder.path if self.folder else None, cache) if place]
-        kept = [stored_lists(place, key) for place in places]
-        stored = max(kept, key=lambda lists: len(lists.rows), default=NONE)
-        if cache and stored is kept[-1] and len(stored.rows):
-            # A check of this run against the one that asked would compare answers with themselves.
-            self.route |= {"answers": FROM_CACHE}
-        missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
-        parts = [stored]
+        folder = self.folder.path if self.folder else None
+        lists = stored_lists(folder, key) if folder else NONE
+        missing = np.setdiff1d(np.arange(len(questions.samples)), lists.rows)
+        if not len(missing):
+            return lists
+        parts = [lists]
         saved = time.perf_counter()
         try:
-            for given in self.answers(retriever, of_rows(questions, missing)) if len(missing) else ():
+            for given in self.answers(retriever, of_rows(questions, missing)):
                 parts.append(replace(given, rows=missing[given.rows]))
                 if time.perf_counter() - saved > SAVED_AFTER:
-                    parts = [_save(parts, places, key)]
+                    parts = [_save(parts, folder, key)]
                     saved = time.perf_counter()
         finally:
-            # The folder of the run has what the cache had.
-            lists = _save(parts, places, key)
-        if len(missing):
-            self.texts += len(questions.samples)
-            self.encoded += len(missing)
+            lists = _save(parts, folder, key)
+        self.texts += len(questions.samples)
+        self.encoded += len(missing)
         return lists
 
     def answers(self, retriever: Retriever, questions: Questions) -> Iterator[Lists]:
@@ -308,10 +303,9 @@ def stored_lists(folder: Path, key: str) -> Lists:
     return Lists(**{**arrays, "unknown": tuple(arrays["unknown"].tolist()), "facts": tuple(arrays["facts"].tolist())})
 
 
-def _save(parts: Sequence[Lists], folders: Sequence[Path], key: str) -> Lists:
-    """Store lists, and return them as one record."""
+def _save(parts: Sequence[Lists], folder: Path | None, key: str) -> Lists:
+    """Return lists as one record, and store them if there is a folder."""
     lists = joined(parts)
-    arrays = {name: np.asarray(value) for name, value in vars(lists).items()}
-    for folder in folders:
-        write_arrays(folder / LISTS / f"{key}.npz", arrays)
+    if folder:
+        write_arrays(folder / LISTS / f"{key}.npz", {name: np.asarray(value) for name, value in vars(lists).items()})
     return lists

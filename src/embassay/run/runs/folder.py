@@ -28,7 +28,6 @@ from embassay.core.samples.base import Sample
 from embassay.core.samples.groups import Grouped
 from embassay.core.store.arrays import read_arrays, write_arrays
 from embassay.core.store.canonical import canonical, plain, write
-from embassay.core.store.files import LISTS
 from embassay.core.store.partial_files import names_in
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin, content_hash
 from embassay.run.runs import results
@@ -136,7 +135,7 @@ class RunFolder:
         """
         formats = (name.replace("_", "-") for name in FORMATS.names())
         paths = [self.path / name for name in FILES]
-        for folder in ("scores", LISTS, *formats):
+        for folder in ("scores", "lists", *formats):
             paths += [path for path in (self.path / folder).glob("*.*") if not path.is_dir()]
         # Without the record, the folder is not known as that of a run: it is the last.
         for path in (*paths, self.path / RECORD):

@@ -110,7 +110,6 @@ def create(
         step="reranker",
         depth=depth or DEPTH,
         continues=over,
-        keeps_answers=scorer.cached,
         warnings=() if scorer.cached else (f"its scores {FOR_THIS_RUN}",),
         spending=scorer.spending,
         scorer=scorer,
