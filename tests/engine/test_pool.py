@@ -51,13 +51,6 @@ def test_blocks_make_no_difference(monkeypatch):
     assert np.array_equal(whole.matrix, blocks.matrix)
 
 
-def test_the_same_text_in_two_roles_is_two_texts():
-    texts = (("query", "tea"), ("document", "tea"))
-    vectors, _ = encode(Counting(), texts, None, ignore)
-    assert vectors.take(["tea"], "query")[0, 1] == len("query")
-    assert vectors.take(["tea"], "document")[0, 1] == len("document")
-
-
 def test_what_is_cached_is_not_encoded_again(tmp_path):
     cache = VectorCache(tmp_path)
     first, _ = encode(Counting(), TEXTS[:3], cache, ignore)
@@ -91,12 +84,6 @@ def test_finished_chunks_are_kept_when_it_breaks(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         encode(Counting(wrong=fail_later), TEXTS, cache, ignore)
     assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS) - 1
-
-
-def test_progress_adds_up_to_the_texts():
-    done = []
-    encode(Counting(), TEXTS, None, done.append)
-    assert sum(done) == len(TEXTS)
 
 
 def test_sparse_stays_sparse_and_in_order(monkeypatch):

@@ -127,19 +127,6 @@ def test_given_vectors_have_the_results_of_the_encoder_that_made_them(result):
     assert mine["encoder"] == "mine"
 
 
-@pytest.mark.parametrize(
-    ("matrix", "says"),
-    [
-        (np.zeros((3, 4)), r"must have the shape \(\d+, d\), .* it has \(3, 4\)"),
-        (np.zeros(5), r"it has \(5,\)"),
-        ([["a"]], "is not an array of numbers"),
-    ],
-)
-def test_a_matrix_that_does_not_fit_is_refused(matrix, says):
-    with pytest.raises(SpecError, match=says):
-        ea.assay_vectors("opposites", {"mine": matrix})
-
-
 def test_numbers_that_are_not_finite_are_refused():
     corpus = ea.load("opposites")
     matrix = np.ones((len(corpus.texts()), 3))

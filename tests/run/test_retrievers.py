@@ -11,7 +11,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError, SourceError, SpecError
+from embassay.core.errors import EncoderError, SpecError
 from embassay.core.samples.retrieval import Document
 from embassay.core.types import Card
 from embassay.models.base import BaseEncoder
@@ -393,22 +393,3 @@ def test_retrievers_of_langchain_and_llama_index(corpus):
     by_order = figures(result, "ByText", OF_RANKS)
     for key, (value, _, _) in figures(expected, "noted", OF_RANKS).items():
         assert by_order[key][0] == pytest.approx(value, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("q1 Q0 a 1 0.5\n", ", line 1: must be question, Q0, document, rank, score and name; it has 5 columns"),
-        ("question,document\n", ", line 1: must be question, Q0, document, rank, score and name; it has 1 column"),
-        ("\nq1 Q0 a 1 high me\n", ", line 2, field 'score': 'high' is no finite number"),
-        ("q1 Q0 a 1 inf me\n", ", line 1, field 'score': 'inf' is no finite number"),
-        ("q1 Q0 a 1 2 me\nq1 Q0 a 2 1 me\n", ", line 2, field 'document': 'a' is listed twice for 'q1'"),
-        ("\n", ": it has no line of question, Q0, document, rank, score and name"),
-    ],
-)
-def test_a_run_file_of_another_form_is_refused_with_its_line(content, message, tmp_path):
-    path = tmp_path / "system.run"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(SourceError) as error:
-        ea.encoder(f"run:{path}")
-    assert str(error.value) == f"{path}{message}"

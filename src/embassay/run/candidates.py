@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
@@ -138,7 +138,12 @@ def load_candidates(
     entries, notes = ([], []) if given else default_candidate(runtime)
     for one in given:
         if isinstance(one, (str, Spec)):
-            entries += load_alternatives(one, runtime, trusted)
+            spec = as_spec(one, "encoder")
+            label = spec.label or default_label(spec)
+            for alternative in alternatives(spec, label):
+                entry = load_spec(alternative, runtime, trusted)
+                # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
+                entries.append(replace(entry, setting=entry.label.removeprefix(label).removeprefix(",")))
         else:
             label, thing = one if isinstance(one, tuple) else ("", one)
             model = load_candidate(thing)
@@ -148,19 +153,6 @@ def load_candidates(
         if label not in labels:
             raise UnknownNameError("label after --trust-remote-code", label, labels)
     return entries, notes
-
-
-def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[RunEncoder]:
-    """Yield the encoder of a spec, or one encoder for each combination of the values of options that are lists.
-
-    ``m=e5,dim=[64,128]`` gives two encoders with the labels ``m,dim=64`` and ``m,dim=128``.
-    """
-    spec = as_spec(spec, "encoder")
-    label = spec.label or default_label(spec)
-    for alternative in alternatives(spec, label):
-        entry = load_spec(alternative, runtime, trusted)
-        # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
-        yield replace(entry, setting=entry.label.removeprefix(label).removeprefix(","))
 
 
 def default_candidate(runtime: Runtime) -> tuple[list[RunEncoder], list[str]]:
@@ -175,19 +167,14 @@ def default_candidate(runtime: Runtime) -> tuple[list[RunEncoder], list[str]]:
 
 
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
-    """Load the encoder of a spec, with the label of the spec or else the name of its target.
+    """Load the encoder of a spec with a label.
 
     Its options ``group``, ``published`` and ``original`` are the run's, not the encoder's.
-
-    Parameters
-    ----------
-    trusted
-        The labels of the encoders that may bring and run their own code.
     """
-    label = spec.label or default_label(spec)
-    runtime = replace(runtime, trust_remote_code=label in trusted)
+    label = spec.label or ""
     options = dict(spec.options)
     group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
+    runtime = replace(runtime, trust_remote_code=label in trusted)
     model = load_candidate(replace(spec, options=options), runtime)
     return RunEncoder(label, model, group=group, published=published, original=original, given=spec.options)
 

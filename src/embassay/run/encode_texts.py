@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def encode_texts(
     tell(f"{counted(rows, 'text')} in {counted(len(parts), 'part')}; still to be made: {len(to_make):,}")
     with counting(_label(encoder), sum(task.part.rows for task in to_make), quiet=quiet) as advance:
         if options.executor == "ray" and to_make:
-            for made in in_ray(make_part, to_make, options.workers, use_gpu=options.device != "cpu"):
+            for made in in_ray(to_make, options.workers, use_gpu=options.device != "cpu"):
                 advance(made.rows)
         else:
             for task in to_make:
@@ -291,18 +291,14 @@ def _loaded(spec: str, device: str, trusted: bool) -> Encoder:
     return load_encoder(spec, Runtime(device=device, trust_remote_code=trusted))
 
 
-Task = TypeVar("Task")
-Answer = TypeVar("Answer")
 OBJECT_STORE = 100 * 2**20
 """Bytes of the shared memory of a cluster that is started here; only tasks and their answers pass through it."""
 ADDRESS = "RAY_ADDRESS"
 """The variable by which Ray itself finds a running cluster."""
 
 
-def in_ray(
-    function: Callable[[Task], Answer], tasks: Sequence[Task], workers: int, *, use_gpu: bool
-) -> Iterator[Answer]:
-    """Yield the answers of all tasks as they are finished.
+def in_ray(tasks: Sequence[PartTask], workers: int, *, use_gpu: bool) -> Iterator[Part]:
+    """Make parts by tasks of Ray, and yield each when it is finished.
 
     Parameters
     ----------
@@ -324,7 +320,7 @@ def in_ray(
         threads = max(int(resources.get("CPU", 1)) // workers, 1)
         # A worker finds the modules that this process finds, such as that of a "python:" encoder.
         paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)  # noqa: PTH100
-        remote = ray.remote(function).options(
+        remote = ray.remote(make_part).options(
             num_cpus=threads,
             num_gpus=min(resources.get("GPU", 0) / workers, 1) if use_gpu else 0,
             runtime_env={"env_vars": {"OMP_NUM_THREADS": str(threads), "PYTHONPATH": paths}},

@@ -180,13 +180,24 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     corpora = load_corpora(request, diagnostics)
     tasks = make_tasks(diagnostics, corpora, were_chosen)
     if will_score:
-        tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
+        usable = []
+        for task in tasks:
+            # A diagnostic of another package whose check fails is left out, unless it was chosen by name.
+            with left_out(asked=were_chosen), DIAGNOSTICS.guarded(task.name):
+                task.diagnostic.check(task.corpus)
+                usable.append(task)
+        tasks = usable
 
     entries, notes = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
     check_labels("encoders", "-e", [(entry.label, entry.card.spec) for entry in entries])
     for entry in entries:
         if not suitable_tasks(entry, tasks):
-            raise SpecError(why_unsuited(entry, corpora))
+            shapes = ", ".join(entry.card.shapes)
+            needed = f"of shape {shapes}" if shapes else "that has the texts of its documents"
+            raise SpecError(
+                f"encoder {entry.label!r} needs a corpus and a diagnostic {needed}: leave it out, or add them with -c "
+                "and -d (see 'embassay list diagnostics')"
+            )
     if request.baselines:
         entries += [entry for entry in load_baselines(entries, runtime) if suitable_tasks(entry, tasks)]
     if not entries:
@@ -395,38 +406,6 @@ def joined_corpus(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> 
             raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, corpus_of)
     with DIAGNOSTICS.guarded(diagnostic.name):
         return diagnostic.method.join(*(corpus_of[name] for name in pair))
-
-
-def takes_its_corpus(task: Task, chosen: bool) -> bool:
-    """Let a diagnostic check its corpus before any work, and return whether the task can run.
-
-    A diagnostic of another package whose check fails is left out, unless it was chosen by name.
-
-    Raises
-    ------
-    InputError
-        If the diagnostic cannot use the corpus.
-    """
-    with left_out(asked=chosen), DIAGNOSTICS.guarded(task.name):
-        task.diagnostic.check(task.corpus)
-        return True
-    # Reached if the check failed: left_out turns the error into a warning.
-    return False
-
-
-def why_unsuited(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> str:
-    """Return why an encoder suits no task, and what to do."""
-    stored = next((corpus for corpus in corpora if corpus.stored_documents), None)
-    if stored and stored.stored_documents:
-        return (
-            f"encoder {entry.label!r} cannot encode the documents of corpus {stored.name!r}, whose texts are not "
-            f"available; use -e vectors:{stored.stored_documents.vectors.folder}, or encode them with this encoder "
-            "into another folder (embassay encode)"
-        )
-    return (
-        f"encoder {entry.label!r} needs a corpus and a diagnostic of shape {', '.join(entry.card.shapes)}: leave it "
-        "out, or add them with -c and -d (see 'embassay list diagnostics')"
-    )
 
 
 def favoured_encoders(entries: Sequence[RunEncoder], corpora: Iterable[AnyCorpus]) -> Iterator[str]:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias, cast
 
 from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, listed, nearest
@@ -311,7 +310,12 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
         if loader := _choose("recognises_folder", path, options):
             return loader
         raise SourceError(FOLDERS, path)
-    head = _head(path)
+    if is_parquet(path):
+        # A line of its columns.
+        head = "\t".join(read_table(path).names)
+    else:
+        with decoded(path, errors="replace") as file:
+            head = file.readline(LONGEST_LINE) + file.read(PEEK)
     if loader := _choose("recognises", head, options):
         return loader
     content = head.lstrip(BLANK)
@@ -356,24 +360,11 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
                     return name
                 by_content = name
                 break
-    fitting = [name for _, name, module in loaders if _options_fit(module, options)]
+    fitting = []
+    for _, name, module in loaders:
+        known = known_options(module.load)
+        # A loader that shares options with another one lists those of its own in ``TOLD_BY``.
+        telling = getattr(module, "TOLD_BY", known)
+        if options.keys() <= known and not telling.isdisjoint(options):
+            fitting.append(name)
     return fitting[0] if len(fitting) == 1 else by_content
-
-
-def _options_fit(module: ModuleType, options: Mapping[str, object]) -> bool:
-    """Return whether a loader knows all options, and at least one of them tells that it is meant.
-
-    A loader that shares options with another one lists those of its own in ``TOLD_BY``. Without the list, each of its
-    options tells that it is meant.
-    """
-    known = known_options(module.load)
-    telling = getattr(module, "TOLD_BY", known)
-    return options.keys() <= known and not telling.isdisjoint(options)
-
-
-def _head(path: Path) -> str:
-    """Return the first line of a file, however long, and what follows it; of a Parquet file a line of its columns."""
-    if is_parquet(path):
-        return "\t".join(read_table(path).names)
-    with decoded(path, errors="replace") as file:
-        return file.readline(LONGEST_LINE) + file.read(PEEK)

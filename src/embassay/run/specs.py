@@ -138,7 +138,14 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
     for name, value in options.items():
         if name not in names:
             raise UnknownNameError(f"option of {what}:", name, names, hint)
-        bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
+        hint = hints[name]
+        if get_origin(hint) is Literal or isinstance(value, Path):
+            value = str(value)
+        # Spaces may be meant in a text, such as a prompt.
+        if isinstance(value, str) and str not in (hint, *get_args(hint)):
+            value = value.strip()
+        # A config file has numbers and truth values; on the command line everything is a text.
+        bound[name] = fitting(value, hint, f"{what}, option {name!r}", strict=not isinstance(value, str))
     return bound
 
 
@@ -146,17 +153,6 @@ def known_options(function: Callable[..., object]) -> frozenset[str]:
     """Return the names of a function's options: its keyword-only parameters."""
     parameters = inspect.signature(function).parameters.values()
     return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
-
-
-def _convert(value: object, hint: Any, place: str) -> object:
-    """Return an option's value, a text of the command line or what a config file has, as its annotation says."""
-    if get_origin(hint) is Literal or isinstance(value, Path):
-        value = str(value)
-    # Spaces may be meant in a text, such as a prompt.
-    if isinstance(value, str) and str not in (hint, *get_args(hint)):
-        value = value.strip()
-    # A config file has numbers and truth values; on the command line everything is a text.
-    return fitting(value, hint, place, strict=not isinstance(value, str))
 
 
 def fitting(value: object, kind: Any, place: str, *, strict: bool = True) -> object:

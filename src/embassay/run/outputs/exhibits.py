@@ -17,7 +17,7 @@ from embassay.core.result import Result, record_of
 from embassay.reports.charts import Spec
 from embassay.reports.layouts import layouts
 from embassay.reports.page import TABLES, pictures_of
-from embassay.reports.tables import BASELINE, Cell, Scope, Table, scope_of
+from embassay.reports.tables import BASELINE, Cell, Table, scope_of
 
 LONGEST_NAME = 120
 """Characters of a file name without its suffix, at most; file systems take 143 or more bytes."""
@@ -55,7 +55,14 @@ def exhibits(result: Result) -> Iterator[Exhibit]:
         described = ", ".join(filter(None, (corpus.name, corpus.source)))
         source = f"Corpus: {described}. Method: {layout.source}. {made_by(result)}"
         for part in (layout.headline, *layout.parts, *layout.paper):
-            for encoder, content in contents_of(scope, part):
+            # An empty text stands for all encoders.
+            contents: list[tuple[str, Table | Spec]] = []
+            if type(part) in TABLES:
+                table = TABLES[type(part)](scope, part)
+                contents += [("", table)] if table else []
+            elif not isinstance(part, Examples):
+                contents += pictures_of(scope, part)
+            for encoder, content in contents:
                 name = file_name(f"{verdict.diagnostic} {verdict.corpus} {part_name(part)} {encoder}", taken)
                 title = f"{layout.title} on {verdict.corpus}: {part.title} {encoder}".strip()
                 note = content.note if isinstance(content, Table) else getattr(part, "note", "")
@@ -66,16 +73,6 @@ def exhibits(result: Result) -> Iterator[Exhibit]:
 def made_by(result: Result) -> str:
     """Say what a result was made with."""
     return f"Embassay {__version__}, seed {result.seed}, {result.resamples:,} resamples."
-
-
-def contents_of(scope: Scope, part: Part) -> Iterator[tuple[str, Table | Spec]]:
-    """Yield the table or the charts of a part, each with its encoder; an empty text for all encoders."""
-    if type(part) in TABLES:
-        table = TABLES[type(part)](scope, part)
-        if table is not None:
-            yield "", table
-    elif not isinstance(part, Examples):
-        yield from pictures_of(scope, part)
 
 
 def part_name(part: Part) -> str:

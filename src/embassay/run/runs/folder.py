@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -128,18 +129,16 @@ class RunFolder:
         return self.path / "scores" / f"{'.'.join(parts)}.{content_hash(names)[:8]}.npz"
 
     def _clear(self) -> None:
-        """Remove the files of a run, and those with a suffix in its folders, whoever made them; other files stay.
+        """Remove the files and folders of a run, the folders of ``embassay report`` too; other files stay.
 
-        Tables and figures of the run before would pass for those of the next. The folder that ``embassay report
-        --format`` writes by default has the name of the format.
+        Tables and figures of the run before would pass for those of the next.
         """
         formats = (name.replace("_", "-") for name in FORMATS.names())
-        paths = [self.path / name for name in FILES]
         for folder in ("scores", "lists", *formats):
-            paths += [path for path in (self.path / folder).glob("*.*") if not path.is_dir()]
+            shutil.rmtree(self.path / folder, ignore_errors=True)
         # Without the record, the folder is not known as that of a run: it is the last.
-        for path in (*paths, self.path / RECORD):
-            path.unlink(missing_ok=True)
+        for name in (*FILES, RECORD):
+            (self.path / name).unlink(missing_ok=True)
 
 
 def _identity(origin: Origin) -> Origin:
