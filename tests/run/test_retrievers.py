@@ -232,8 +232,8 @@ def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
         ),
         (["one", "two"], [1.0, np.nan], "the list of question '{question}': a score is no finite number"),
         (["one", "two"], [1.0], "question '{question}': 2 documents were listed with 1 score"),
-        (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; ids of some are such as 'one'"),
-        ([], None, "it has no list for any question of some, whose ids are such as '{question}'"),
+        (["x", "y"], None, "no list of a question of some has one of its documents; listed: x and y; ids"),
+        ([], None, "no list of a question of some has one of its documents; listed: none; ids"),
     ],
 )
 def test_wrong_lists_are_refused_and_the_others_finish(ids, scores, message, corpus):

@@ -107,8 +107,7 @@ def test_headers_parameters_and_keys_are_sent_and_written_nowhere(server, corpus
     _, headers, asked = server.seen[0]
     assert (headers["authorization"], headers["x-key"], headers["x-tenant"]) == (f"Bearer {KEY}", KEY, "one")
     assert asked["index"] == "docs"
-    times = json.loads((out / "run.json").read_text())["encoders"]["ours"]["route"]["answer_milliseconds"]
-    assert 0 < times["p50"] <= times["p95"] <= times["p99"]
+    assert json.loads((out / "run.json").read_text())["encoders"]["ours"]["milliseconds"][""] > 0
     assert not [path for path in out.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 

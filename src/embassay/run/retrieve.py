@@ -65,13 +65,10 @@ class RetrieverRun(CandidateRun):
         The runs of all entries, by label; those that it is built on are scored before it.
     facts
         By corpus, the numbers that it has found out; see ``Lists.facts`` and :func:`choose`.
-    seconds
-        Of each question of all corpora.
     """
 
     others: Mapping[str, CandidateRun] = field(default_factory=dict)
     facts: dict[str, dict[str, float]] = field(default_factory=dict)
-    seconds: list[float] = field(default_factory=list)
 
     @property
     def retriever(self) -> Retriever:
@@ -210,30 +207,28 @@ class RetrieverRun(CandidateRun):
             If no list has a document of the corpus.
         """
         corpus, notes = questions.corpus, self.route.setdefault("notes", [])
-        ids = list(dict.fromkeys(lists.unknown))[:NAMED]
-        unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.key}: {names(ids)}"
+        ids = names(list(dict.fromkeys(lists.unknown))[:NAMED])
         listed = lists.rows[(lists.documents >= 0).any(axis=1)]
-        if not len(listed) and lists.unknown:
-            raise EncoderError(f"{unknown}; ids of {corpus.key} are such as {corpus.documents[0].id!r}")
         if not len(listed):
-            first = corpus.samples[0].id
-            raise EncoderError(f"it has no list for any question of {corpus.key}, whose ids are such as {first!r}")
+            raise EncoderError(
+                f"no list of a question of {corpus.key} has one of its documents; listed: {ids or 'none'}; ids of "
+                f"documents are such as {corpus.documents[0].id!r}, of questions such as {corpus.samples[0].id!r}"
+            )
         if lists.unknown:
-            notes.append(f"{unknown}; they were left out")
+            unknown = counted(len(lists.unknown), "id")
+            notes.append(f"{unknown} in its lists are no documents of {corpus.key}: {ids}; they were left out")
         without = np.setdiff1d(np.arange(len(questions.samples)), listed)
         # What continues a part leaves the others their ranks, and that says which have none.
         if len(without) and not self.retriever.continues:
-            ids = [questions.samples[row].id for row in without[:NAMED].tolist()]
-            missed = f"{counted(len(without), 'question')} of {corpus.key} without a list count as missed"
-            notes.append(f"{missed}: {names(ids)}")
+            ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
+            missed = counted(len(without), "question")
+            notes.append(f"{missed} of {corpus.key} without a list count as missed: {ids}")
         if lists.seconds is not None and not np.isnan(lists.seconds).any():
-            self.seconds += lists.seconds.tolist()
-            p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()
-            self.route["answer_milliseconds"] = {"p50": p50, "p95": p95, "p99": p99}
+            milliseconds = 1000 * float(np.median(lists.seconds))
             # An index takes the place of the exact search.
             of_parts = "" if self.retriever.needs_vectors else corpus.key
             parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
-            self.milliseconds |= {"": p50, corpus.key: 1000 * float(np.median(lists.seconds)) + sum(parts)}
+            self.milliseconds |= {"": milliseconds, corpus.key: milliseconds + sum(parts)}
 
 
 def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dict[str, float]:

@@ -198,7 +198,7 @@ class EncoderRun(CandidateRun):
         if not request.robustness or not encoded or not card.cached or card.remote:
             return
         try:
-            self.robustness = check_robustness(encoder, vectors, list(vectors.row), request.seed, encoded)
+            self.robustness = check_robustness(encoder, vectors, request.seed, encoded)
         except Exception as error:
             # The vectors have been computed: the run does not depend on this check.
             self.robustness = Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
