@@ -185,17 +185,37 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
 def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
     """Return the record of a candidate on the corpora that are cut in its way."""
     entry, card = run.entry, run.entry.card
-    keys = {corpus.key: corpus.name for corpus in corpora}
-    scalars = {key: scores.scalars for (_, key), scores in run.scores.items() if key in keys}
-    origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), None)
-    dims = {keys[key]: int(one["dim"]) for key, one in scalars.items() if "dim" in one}
+    limit = card.max_tokens or 0
+    # By corpus.
+    counts: dict[str, dict[str, int]] = {name: {} for name in ("truncated", "texts", "vectors", "dim")}
+    unread: dict[str, float] = {}
+    prices: dict[str, float] = {}
+    words = []
+    for corpus in corpora:
+        name = corpus.name
+        scalars = [scores.scalars for (_, key), scores in run.scores.items() if key == corpus.key]
+        for one in scalars:
+            if "dim" in one:
+                counts["dim"][name] = int(one["dim"])
+        # Only encoders of words count them. Diagnostics on the same corpus count the same words.
+        words += [one for one in scalars if "tokens" in one]
+        if corpus.documents:
+            counts["vectors"][name] = corpus.audit().passages
+            if price := plan.price_of_questions(entry, corpus):
+                prices[name] = price
+        tokens_of = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
+        tokens = list(tokens_of.values())
+        # Questions are short and many, so they count only where no document is truncated.
+        of_documents = [tokens for (role, _), tokens in tokens_of.items() if role == "document"]
+        if max(of_documents, default=0) > limit:
+            tokens = of_documents
+            unread[name] = sum(max(one - limit, 0) for one in tokens) / sum(tokens)
+        if too_long := sum(one > limit for one in tokens):
+            counts["truncated"][name], counts["texts"][name] = too_long, len(tokens)
+    all_tokens = sum(one["tokens"] for one in words)
     # An encoder that learns from each corpus may have another number of dimensions on each.
-    dim = None if card.fitted else next(iter(dims.values()), None)
-    # Only encoders of words count them. Diagnostics on the same corpus count the same words.
-    words = [counts for counts in scalars.values() if "tokens" in counts]
-    tokens = sum(counts["tokens"] for counts in words)
-    truncation = truncation_by_corpus(run, corpora)
-    prices = {one.name: plan.price_of_questions(entry, one) for one in corpora if one.documents}
+    dim = None if card.fitted else next(iter(counts["dim"].values()), None)
+    origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), entry)
     return EncoderRecord(
         name=label,
         spec=card.spec,
@@ -207,46 +227,23 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
         baseline=entry.baseline,
         is_chance=card.is_chance,
         max_tokens=card.max_tokens,
-        truncated_in={name: truncated for name, (truncated, _, _) in truncation.items()},
-        texts_in={name: texts for name, (_, texts, _) in truncation.items()},
-        unread_in={name: unread for name, (_, _, unread) in truncation.items() if unread is not None},
+        truncated_in=counts["truncated"],
+        texts_in=counts["texts"],
+        unread_in=unread,
         similarity=card.similarity,
         price=card.price,
-        unknown_words=sum(counts["unknown_tokens"] for counts in words) / tokens if tokens else None,
-        without_words=int(sum(counts["without_words"] for counts in words)) if tokens else None,
+        unknown_words=sum(one["unall_tokens"] for one in words) / all_tokens if all_tokens else None,
+        without_words=int(sum(one["without_words"] for one in words)) if all_tokens else None,
         setting=joined_setting(entry.setting, "" if entry.is_same_on_all_cuts else corpora[0].cut),
-        vectors={
-            one.name: len(one.documents) if one.stored_documents else sum(len(each.passages) for each in one.documents)
-            for one in corpora
-            if one.documents
-        },
+        vectors=counts["vectors"],
         vector_bytes=vector_bytes(card, dim),
         # The lists of a retriever have no dimensions.
-        dim_in=dims if card.fitted else {},
+        dim_in=counts["dim"] if card.fitted else {},
         missing_prompts=card.missing_prompts,
-        parts=origin.parts if origin else entry.parts,
-        step=origin.step if origin else entry.step,
-        question_price={name: price for name, price in prices.items() if price},
+        parts=origin.parts,
+        step=origin.step,
+        question_price=prices,
     )
-
-
-def truncation_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dict[str, tuple[int, int, float | None]]:
-    """Return by label what an encoder truncates of some corpora: how many of how many texts, where it truncates one.
-
-    Questions are short and many, so they count only where no document is truncated. Of documents it has also the share
-    of their tokens that is not read.
-    """
-    limit = run.entry.card.max_tokens or 0
-    truncation = {}
-    for corpus in corpora:
-        tokens_of = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
-        tokens, unread = list(tokens_of.values()), None
-        of_documents = [tokens for (role, _), tokens in tokens_of.items() if role == "document"]
-        if max(of_documents, default=0) > limit:
-            tokens, unread = of_documents, sum(max(one - limit, 0) for one in of_documents) / sum(of_documents)
-        if truncated := sum(one > limit for one in tokens):
-            truncation[corpus.name] = truncated, len(tokens), unread
-    return truncation
 
 
 def vector_bytes(card: Card, dim: int | None) -> int | None:

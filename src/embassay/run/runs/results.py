@@ -49,7 +49,9 @@ del _FORM["failed"], _FORM["items"]
 @cache
 def _adapter() -> TypeAdapter[dict[str, Any]]:
     """Return what checks and reads a result; it is made when the first one is read, which takes a moment."""
-    form = TypedDict("ResultFile", _FORM)  # type: ignore[misc]
+    # Type checkers read only literal fields.
+    typed_dict: Any = TypedDict
+    form = typed_dict("ResultFile", _FORM)
     return TypeAdapter(with_config(ConfigDict(extra="forbid", allow_inf_nan=False))(form))
 
 
