@@ -18,16 +18,17 @@ from embassay.core.types import AnyCorpus, Card
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
+from embassay.run.candidates import in_scoring_order
 from embassay.run.cuts import by_name, joined_setting
 from embassay.run.item_tests import misses, screenings_of
 from embassay.run.items import ScoredTask, examples_of, scored_tasks
 from embassay.run.plan import Plan
 from embassay.run.progress import counting
 from embassay.run.request import RunRequest
-from embassay.run.retrieve import runs_of
+from embassay.run.retrieve import RetrieverRun
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
-from embassay.run.score import CandidateRun
+from embassay.run.score import CandidateRun, EncoderRun
 from embassay.stats.labels import Labels
 
 LOG = logging.getLogger(__name__)
@@ -75,7 +76,10 @@ def execute(plan: Plan, folder: RunFolder | None = None) -> Outcome:
     """
     request = plan.request
     cache = VectorCache(request.cache_folder) if request.cache_folder else None
-    run_of = runs_of(plan, cache, folder)
+    run_of: dict[str, CandidateRun] = {}
+    for entry in in_scoring_order(plan.entries):
+        kind = RetrieverRun if entry.retriever else EncoderRun
+        run_of[entry.label] = kind(entry, plan, cache, folder, run_of)
     for run in run_of.values():
         try:
             run.score_tasks()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,13 +24,10 @@ from embassay.core.samples.retrieval import right_pairs
 from embassay.core.store.arrays import read_arrays, write_arrays
 from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
 from embassay.core.vectors import Vectors
-from embassay.run.cache.cache import VectorCache
-from embassay.run.candidates import in_scoring_order
 from embassay.run.engine.encode import as_encoder_error, encode
-from embassay.run.plan import Plan, Task
+from embassay.run.plan import Task
 from embassay.run.progress import counting
-from embassay.run.runs.folder import RunFolder
-from embassay.run.score import CandidateRun, EncoderRun
+from embassay.run.score import CandidateRun
 from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
@@ -44,30 +41,16 @@ NAMED = 3
 """Ids that a note names, at most."""
 
 
-def runs_of(plan: Plan, cache: VectorCache | None, folder: RunFolder | None) -> dict[str, CandidateRun]:
-    """Return by label the run of each entry, after those that it is built on."""
-    run_of: dict[str, CandidateRun] = {}
-    for entry in in_scoring_order(plan.entries):
-        if entry.retriever:
-            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, others=run_of)
-        else:
-            run_of[entry.label] = EncoderRun(entry, plan, cache, folder)
-    return run_of
-
-
 @dataclass
 class RetrieverRun(CandidateRun):
     """One retriever in a run.
 
     Attributes
     ----------
-    others
-        The runs of all entries, by label; those that it is built on are scored before it.
     facts
         By corpus, the numbers that it has found out; see ``Lists.facts`` and :func:`choose`.
     """
 
-    others: Mapping[str, CandidateRun] = field(default_factory=dict)
     facts: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
@@ -94,8 +77,8 @@ class RetrieverRun(CandidateRun):
         """
         for key, tasks in grouped(self.plan.tasks_of(self.entry), lambda task: task.corpus.key).items():
             try:
-                parts = [self.part(label, key).fingerprints[key] for label in self.retriever.parts]
-                self.fingerprints[key] = self._with_parts(parts)
+                of_parts = [run.fingerprints[key] for run in self.parts(key).values()]
+                self.fingerprints[key] = self._with_parts(of_parts)
                 self.load_stored(tasks)
                 for task in tasks:
                     if task.key not in self.scores:
@@ -116,20 +99,21 @@ class RetrieverRun(CandidateRun):
         scores = task.diagnostic.score_rankings(task.corpus, self.nearest[key], self.origin(task))
         return replace(scores, scalars={**scores.scalars, **self.facts[key]})
 
-    def part(self, label: str, key: str) -> CandidateRun:
-        """Return the run of a part.
+    def parts(self, key: str) -> dict[str, CandidateRun]:
+        """Return by label the runs of what it is built on.
 
         Raises
         ------
         EncoderError
-            If it failed, or is not scored on the corpus with this key.
+            If one failed, or is not scored on the corpus with this key.
         """
-        run = self.others[label]
-        if run.failure is not None:
-            raise EncoderError(f"it is built on {label!r}, which failed: {run.failure}")
-        if key not in run.fingerprints:
-            raise EncoderError(f"it is built on {label!r}, which is not scored on {key}")
-        return run
+        runs = {label: self.others[label] for label in self.retriever.parts}
+        for label, run in runs.items():
+            if run.failure is not None:
+                raise EncoderError(f"it is built on {label!r}, which failed: {run.failure}")
+            if key not in run.fingerprints:
+                raise EncoderError(f"it is built on {label!r}, which is not scored on {key}")
+        return runs
 
     def need(self, corpus: AnyCorpus) -> None:
         """Have the retriever answer the questions of a corpus, unless it has.
@@ -142,26 +126,26 @@ class RetrieverRun(CandidateRun):
         key, retriever = corpus.key, self.retriever
         if key in self.nearest:
             return
-        parts = {label: self.part(label, key) for label in retriever.parts}
+        parts = self.parts(key)
         for part in parts.values():
             part.need(corpus)
-        lists_of_parts = {label: lists_of(part.nearest[key], retriever.depth) for label, part in parts.items()}
-        vectors = {label: part.vectors[key] for label, part in parts.items() if retriever.needs_vectors}
 
         def encode_for(encoder: Encoder, texts: Sequence[Text]) -> Vectors:
             return encode(encoder, texts, self.cache)[0]
 
+        lists_of_parts = {label: lists_of(part.nearest[key], retriever.depth) for label, part in parts.items()}
+        vectors = {label: part.vectors[key] for label, part in parts.items() if retriever.needs_vectors}
         questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encode_for)
         choice: dict[str, float] = {}
         if retriever.choices:
             k = self.plan.tasks_of(self.entry)[0].diagnostic.k
             choice = choose(retriever, questions, k, self.plan.request.seed)
-        chosen = retriever.choices[choice["setting"]] if choice else retriever
-        lists = self.ask(chosen, questions, lists_key(self.fingerprints[key], corpus, choice.get("setting")))
+            retriever = retriever.choices[choice["setting"]]
+        lists = self.ask(retriever, questions, lists_key(self.fingerprints[key], corpus, choice.get("setting")))
         self.note(questions, lists)
         facts = (fact.partition("=") for fact in lists.facts)
         self.facts[key] = {**choice, **{name: float(number) for name, _, number in facts}}
-        continued = parts.get(retriever.continues)
+        continued = parts.get(self.retriever.continues)
         self.nearest[key] = ranked(corpus, lists, continued.nearest[key] if continued else None)
 
     def ask(self, retriever: Retriever, questions: Questions, key: str) -> Lists:
@@ -255,19 +239,19 @@ def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dic
             f"{retriever.card.spec} is chosen on {MIN_UNITS} units of answered questions or more; {corpus.key} has "
             f"{units}: give it a fixed value"
         )
-    settings, places_at = list(retriever.choices), []
+    settings, ranks, successes = list(retriever.choices), [], []
     for choice in retriever.choices.values():
         with as_encoder_error():
             lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
         nearest = ranked(corpus, lists, pairs=pairs)
         # The gain of a right document does not matter here.
-        gains = np.ones_like(nearest.tied)
-        places_at.append(RightPlaces(len(answered), question, nearest.greater, nearest.tied, gains))
+        places = RightPlaces(len(answered), question, nearest.greater, nearest.tied, np.ones_like(nearest.tied))
+        ranks.append(places.reciprocal_rank())
+        successes.append(places.success(k))
     # (m, settings), of the m answered questions.
-    reciprocal_rank = np.stack([places.reciprocal_rank() for places in places_at], axis=1)
-    success = np.stack([places.success(k) for places in places_at], axis=1)
+    reciprocal_rank = np.stack(ranks, axis=1)
     means = reciprocal_rank.mean(axis=0)
-    expected, columns = cross_fit(reciprocal_rank, success, unit, seed)
+    expected, columns = cross_fit(reciprocal_rank, np.stack(successes, axis=1), unit, seed)
     return {
         "setting": settings[best_column(means)],
         "setting/expected": expected,

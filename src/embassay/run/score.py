@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -44,6 +44,8 @@ class CandidateRun(ABC):
 
     Attributes
     ----------
+    others
+        The runs of all entries, by label; those that it is built on are scored before it.
     failure
         Why it failed; None if it did not.
     failed_tasks
@@ -67,6 +69,7 @@ class CandidateRun(ABC):
     plan: Plan
     cache: VectorCache | None
     folder: RunFolder | None
+    others: Mapping[str, CandidateRun]
     scores: dict[Key, ItemScores] = field(default_factory=dict)
     failed_tasks: list[Failure] = field(default_factory=list)
     failure: str | None = None
