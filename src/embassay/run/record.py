@@ -98,25 +98,26 @@ def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus],
     if run.texts == 0 and before:
         # All its scores were stored, so nothing was measured.
         return before
-    keys = {"": "", **{corpus.name: corpus.key for corpus in corpora}}
-    # NaN where a part was not timed.
-    measured = {name: run.milliseconds[key] for name, key in keys.items() if run.milliseconds.get(key, 0) > 0}
     # What was not measured now stays as an earlier start has measured it.
-    use: EncoderUse = {
-        "badges": None,
-        **before,
+    milliseconds = dict(before.get("milliseconds", {}))
+    for name, key in (("", ""), *((corpus.name, corpus.key) for corpus in corpora)):
+        # NaN where a part was not timed.
+        if run.milliseconds.get(key, 0) > 0:
+            milliseconds[name] = run.milliseconds[key]
+    badges = before.get("badges")
+    if run.robustness:
+        # The reason of an error may quote a text.
+        is_shown = texts or not run.robustness.reason
+        badges = asdict(run.robustness) if is_shown else {"sampled": 0, "reason": NO_TEXTS}
+    return {
+        "badges": badges,
         "encoder": run.entry.label,
         "texts": run.texts,
         "encoded": run.encoded,
         "cached": run.texts - run.encoded,
-        "milliseconds": {**before.get("milliseconds", {}), **measured},
+        "milliseconds": milliseconds,
         "route": run.route,
     }
-    if run.robustness:
-        # The reason of an error may quote a text.
-        is_shown = texts or not run.robustness.reason
-        use["badges"] = asdict(run.robustness) if is_shown else {"sampled": 0, "reason": NO_TEXTS}
-    return use
 
 
 def sources_of(plan: Plan) -> Sources:

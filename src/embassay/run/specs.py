@@ -86,8 +86,8 @@ def list_options(spec: Spec) -> dict[str, list[object]]:
     return lists
 
 
-def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
-    """Return one spec for each combination of the values of options that are lists, one with the label if none are.
+def alternatives(spec: Spec, label: str) -> list[Spec]:
+    """Return one spec of an encoder for each combination of the values of options that are lists.
 
     ``st:m,dim=[64,128]`` with the label ``m`` gives ``st:m,dim=64`` and ``st:m,dim=128`` with the labels ``m,dim=64``
     and ``m,dim=128``.
@@ -96,12 +96,11 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
     ----------
     label
         The label of the spec, to which the options and their values are added.
-    what
-        What it is a spec of, for messages.
     """
     lists = list_options(spec)
-    if empty := [name for name, values in lists.items() if not values]:
-        raise SpecError(f"{what} {spec.head!r}: the list of option {empty[0]!r} is empty")
+    for name, listed in lists.items():
+        if not listed:
+            raise SpecError(f"encoder {spec.head!r}: the list of option {name!r} is empty")
     specs = []
     # Without lists there is one combination, of no values.
     for values in itertools.product(*lists.values()):

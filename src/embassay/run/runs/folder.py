@@ -276,13 +276,16 @@ def changes(record: RunRecord, settings: RunSettings) -> list[str]:
     before: Any = plain(record["settings"])
     now: Any = plain(settings)
     # A failure without a diagnostic is that of the encoder itself.
-    for failure in record.get("failures", ()):
-        if not failure.get("diagnostic") and {failure["encoder"]} <= before["encoders"].keys() & now["encoders"].keys():
-            before["encoders"][failure["encoder"]][2] = now["encoders"][failure["encoder"]][2]
+    failed = {one["encoder"] for one in record.get("failures", ()) if not one.get("diagnostic")}
     changed = []
     for group, of_one in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostics on")):
         new = now.pop(group)
-        changed += [f"{of_one} {name}" for name, fact in before.pop(group).items() if new.get(name) != fact]
+        for name, fact in before.pop(group).items():
+            if group == "encoders" and name in failed and name in new:
+                # Its spec and its route, without the fingerprint.
+                fact, new[name] = fact[:2], new[name][:2]
+            if new.get(name) != fact:
+                changed.append(f"{of_one} {name}")
     changed = [name for name, value in before.items() if now.get(name) != value] + changed
     return changed if record.get("embassay") == __version__ else [*changed, "version of embassay"]
 
