@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -189,7 +190,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         tasks = usable
 
     entries, notes = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
-    check_labels("encoders", "-e", [(entry.label, entry.card.spec) for entry in entries])
+    check_labels("encoders", "-e", (entry.label for entry in entries))
     for entry in entries:
         if not suitable_tasks(entry, tasks):
             shapes = ", ".join(entry.card.shapes)
@@ -270,8 +271,8 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
     if not corpora:
         raise SpecError(f"no built-in corpus has the required shape ({needed_shapes(diagnostics)}); add one with -c")
     # "docs" stands once for all its cuts, beside "docs,passages=100".
-    labels = [*dict.fromkeys(corpus.name for corpus in corpora if corpus.cut), *(corpus.key for corpus in corpora)]
-    check_labels("corpora", "-c", zip(labels, labels, strict=True))
+    names_of_cuts = dict.fromkeys(corpus.name for corpus in corpora if corpus.cut)
+    check_labels("corpora", "-c", [*names_of_cuts, *(corpus.key for corpus in corpora)])
     for cuts in by_name(corpora).values():
         check_cuts(cuts)
     return limited(corpora, request.limit, request.seed)
@@ -339,22 +340,17 @@ def distinct_texts(corpora: Iterable[AnyCorpus]) -> tuple[Text, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(corpus.texts() for corpus in corpora)))
 
 
-def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> None:
+def check_labels(kind: str, flag: str, labels: Iterable[str]) -> None:
     """Raise SpecError if a label occurs twice.
 
     Parameters
     ----------
     kind, flag
         What the labels belong to, and its flag, for the message.
-    labels
-        Each label with the spec that it belongs to.
     """
-    seen: set[str] = set()
-    for label, spec in labels:
-        if label in seen:
-            remedy = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
-            raise SpecError(f"two {kind} have the label {label!r}; rename one: {remedy}")
-        seen.add(label)
+    for label, number in Counter(labels).items():
+        if number > 1:
+            raise SpecError(f"two {kind} have the label {label!r}; give one another: {flag} LABEL=…")
 
 
 def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool) -> list[Task]:

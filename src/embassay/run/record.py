@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import resource
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -170,13 +171,8 @@ def environment() -> RunRecord:
     }
 
 
-def peak_memory() -> int | None:
-    """Return the peak memory of this process in MiB; None if the system does not report it."""
-    try:
-        import resource
-    except ImportError:
-        # Windows does not have the module.
-        return None
+def peak_memory() -> int:
+    """Return the peak memory of this process in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # macOS counts bytes, Linux KiB.
     units_per_mib = 1024 * 1024 if sys.platform == "darwin" else 1024

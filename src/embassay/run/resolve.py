@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -224,7 +224,7 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
 def encoder_list(encoders: EncoderInputs) -> Sequence[EncoderInput | tuple[str, EncoderInput]]:
     """Return encoders as a list, objects with a label of the user as pairs.
 
-    A spec stands alone, and so does an object, even one that can be iterated.
+    A spec stands alone, and so does an object.
     """
     if isinstance(encoders, Mapping):
         return [
@@ -233,13 +233,6 @@ def encoder_list(encoders: EncoderInputs) -> Sequence[EncoderInput | tuple[str, 
         ]
     if isinstance(encoders, (list, tuple)):
         return encoders
-    if isinstance(encoders, Iterable) and not isinstance(encoders, (str, Spec)):
-        from embassay.models.objects.foreign import is_encoder
-        from embassay.search.retrievers.objects import is_retriever
-
-        # A SentenceTransformer is a sequence of its layers.
-        if not is_encoder(encoders) and not is_retriever(encoders):
-            return list(encoders)
     return [cast("EncoderInput", encoders)]
 
 
