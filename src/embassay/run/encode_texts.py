@@ -29,7 +29,6 @@ from embassay.core.errors import (
     SourceError,
     SpecError,
     first_line_of,
-    listed,
     quoted,
     reason_of,
 )
@@ -211,19 +210,13 @@ def read_rows(path: Path, options: EncodeOptions, first: int, count: int) -> Dat
     import polars
 
     check_readable(path)
+    columns = {"id": polars.col(options.id).cast(polars.String), "text": polars.col(options.text)}
     try:
-        table = polars.scan_parquet(path, glob=False)
-        schema = table.collect_schema()
-        for name in (options.id, options.text):
-            if name not in schema:
-                raise SourceError(f"missing column; found {listed(schema.names())}", path, field=name)
-            if schema[name] != polars.String and not (name == options.id and schema[name].is_integer()):
-                raise SourceError(f"must hold texts, holds {schema[name]}", path, field=name)
-        columns = {"id": polars.col(options.id).cast(polars.String), "text": polars.col(options.text)}
-        rows = table.slice(first, count).select(**columns).collect()
+        rows = polars.scan_parquet(path, glob=False).slice(first, count).select(**columns).collect()
         is_blank = rows.select(polars.any_horizontal(polars.all().fill_null("").str.strip_chars() == "")).to_series()
     except (OSError, polars.exceptions.PolarsError) as error:
-        raise SourceError(f"not a Parquet file of ids and texts: {first_line_of(error)}", path) from None
+        wanted = f"ids in {options.id!r} and texts in {options.text!r}"
+        raise SourceError(f"not a Parquet file of {wanted}: {first_line_of(error)}", path) from None
     if is_blank.any():
         raise SourceError(f"row {first + int(is_blank.arg_max() or 0) + 1:,} has no id or no text", path)
     return rows

@@ -32,8 +32,6 @@ PARTS_HINT = (
     "-e stemmed=bm25,stemmer=english."
 )
 """For messages about what a retriever is built on."""
-FOR_THIS_RUN = "are kept for this run only; with version= other runs use them, too"
-"""For the warning of a retriever whose answers, or scores, are not in the cache."""
 
 
 @dataclass(frozen=True)
