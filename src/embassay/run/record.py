@@ -16,7 +16,7 @@ from embassay.core.errors import EncoderError, one_line
 from embassay.core.types import AnyCorpus, Corpus, JsonObject
 from embassay.reports.costs import Milliseconds
 from embassay.run.candidates import RunEncoder
-from embassay.run.execute import NO_TEXTS, Outcome
+from embassay.run.execute import Outcome
 from embassay.run.options import RECORD, options_in
 from embassay.run.plan import Plan, corpus_list
 from embassay.run.resolve import builtin_names
@@ -68,7 +68,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     encoders = dict(before.get("encoders", {}))
     for run in outcome.encoders:
         for label, corpora in plan.candidates_of(run.entry).items():
-            encoders[label] = _use_of(run, encoders.get(label, {}), corpora, texts=plan.request.texts)
+            encoders[label] = _use_of(run, encoders.get(label, {}), corpora)
     return {
         **before,
         "state": "failed in part" if outcome.result.failed else "finished",
@@ -82,7 +82,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     }
 
 
-def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus], *, texts: bool) -> EncoderUse:
+def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus]) -> EncoderUse:
     """Return the work of one candidate, for ``run.json``; the cuts of a corpus share the work of their encoder.
 
     Counts and times are those of the last start that scored something; they are not added up.
@@ -91,8 +91,6 @@ def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus],
     ----------
     before
         Its work in earlier starts of the run; empty if there is none.
-    texts
-        Whether texts may be stored.
     """
     if run.failure is not None:
         return {**before, "route": run.route}
@@ -105,13 +103,8 @@ def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus],
         # NaN where a part was not timed.
         if run.milliseconds.get(key, 0) > 0:
             milliseconds[name] = run.milliseconds[key]
-    badges = before.get("badges")
-    if run.robustness:
-        # The reason of an error may quote a text.
-        is_shown = texts or not run.robustness.reason
-        badges = asdict(run.robustness) if is_shown else {"sampled": 0, "reason": NO_TEXTS}
     return {
-        "badges": badges,
+        "badges": asdict(run.robustness) if run.robustness else before.get("badges"),
         "encoder": run.entry.label,
         "texts": run.texts,
         "encoded": run.encoded,

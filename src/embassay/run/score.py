@@ -204,7 +204,7 @@ class EncoderRun(CandidateRun):
             self.robustness = check_robustness(encoder, vectors, request.seed, encoded)
         except Exception as error:
             # The vectors have been computed: the run does not depend on this check.
-            self.robustness = Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
+            request.warn(f"{self.entry.label}: its vectors were not checked: {reason_of(error)}")
         if self.robustness and self.robustness.query_milliseconds:
             self.milliseconds[""] = self.robustness.query_milliseconds
 

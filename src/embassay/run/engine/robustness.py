@@ -40,8 +40,6 @@ class Robustness:
         The number of texts that were encoded again.
     drift
         The largest distance 1 − cosine between the vectors of a text encoded alone and encoded with others; 0 is best.
-    reason
-        Why there are no values, if a check failed.
     notes
         Warnings about the values.
     query_milliseconds
@@ -50,7 +48,6 @@ class Robustness:
 
     sampled: int
     drift: float | None = None
-    reason: str | None = None
     notes: tuple[str, ...] = ()
     query_milliseconds: float | None = field(default=None, compare=False)
 

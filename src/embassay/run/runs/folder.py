@@ -70,7 +70,10 @@ class RunFolder:
 
     def record(self) -> RunRecord:
         """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
-        return read_record(self.path / RECORD)
+        try:
+            return TypeAdapter(RunRecord).validate_json((self.path / RECORD).read_bytes(), strict=True)
+        except (OSError, ValidationError):
+            return {}
 
     def write_record(self, record: RunRecord) -> None:
         """Write ``run.json``."""
@@ -256,14 +259,6 @@ class RunRecord(TypedDict, total=False):
     packages: dict[str, str]
     time: str
     gate: GateRecord
-
-
-def read_record(path: Path) -> RunRecord:
-    """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
-    try:
-        return TypeAdapter(RunRecord).validate_json(path.read_bytes(), strict=True)
-    except (OSError, ValidationError):
-        return {}
 
 
 def changes(record: RunRecord, settings: RunSettings) -> list[str]:
