@@ -126,8 +126,16 @@ def sources_of(plan: Plan) -> Sources:
         "corpora": [{"head": spec.head, "label": spec.label, "options": dict(spec.options)} for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
-        "encoders": {one.label: _without_secrets(one.given) for one in plan.entries if one.given is not None},
+        "encoders": {entry.label: _source_of(entry) for entry in plan.entries},
     }
+
+
+def _source_of(entry: RunEncoder) -> JsonObject:
+    """Return the spec of an encoder as a config file has it, with its options as they were given."""
+    if entry.given is None:
+        return {"spec": entry.card.spec}
+    # Canonical specs leave out what changes no figure, such as the address of a service.
+    return {"spec": entry.card.spec.split(",")[0], **_without_secrets(entry.given)}
 
 
 def _without_secrets(given: Mapping[str, object]) -> JsonObject:

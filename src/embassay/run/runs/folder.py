@@ -215,10 +215,7 @@ class EncoderUse(TypedDict, total=False):
 
 
 class Sources(TypedDict):
-    """How the corpora are read again (head, label and options of a spec), and by label the options of encoders.
-
-    The options are as they were given, without secrets.
-    """
+    """How the corpora are read again (head, label and options of a spec), and the encoders by label, no secrets."""
 
     corpora: list[dict[str, Any]]
     limit: int | None
