@@ -337,12 +337,10 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
     options
         The options that the user gave for the corpus.
     """
-    own_priority = "FOLDER_PRIORITY" if function == "recognises_folder" else "PRIORITY"
     loaders = []
     for name, module in CORPORA.working().items():
         if hasattr(module, function):
-            priority = getattr(module, own_priority, getattr(module, "PRIORITY", USUAL_PRIORITY))
-            loaders.append((priority, name, module))
+            loaders.append((getattr(module, "PRIORITY", USUAL_PRIORITY), name, module))
     loaders.sort(key=lambda loader: loader[:2])
     by_content = None
     for priority, name, module in loaders:
