@@ -182,8 +182,11 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
-    missing = [(label, spec, whole) for label, spec, whole in BASELINES if label not in labels]
-    return [RunEncoder(label, load_candidate(spec, runtime), True, whole) for label, spec, whole in missing]
+    baselines = []
+    for label, spec, whole in BASELINES:
+        if label not in labels:
+            baselines.append(RunEncoder(label, load_candidate(spec, runtime), baseline=True, whole=whole))
+    return baselines
 
 
 def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:

@@ -112,7 +112,10 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
     parts: list[Result] = []
     summarised: list[ScoredTask] = []
     headlines: dict[str, Column] = {}
-    for task in tasks_with_scores(plan, finished):
+    scored_by = [(run, task) for run in finished for task in plan.tasks_of(run.entry)]
+    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
+    scores = [run.scores[task.key] for run, task in scored_by if task.key in run.scores]
+    for task in scored_tasks(diagnostics, (task.corpus for _, task in scored_by), scores):
         try:
             with counting(f"statistics of {task.name} on {task.corpus.name}", quiet=request.quiet):
                 part = summarise_task(task, request)
@@ -152,14 +155,6 @@ def headline_column(task: ScoredTask, verdict: Verdict) -> Column:
         if metric.headline:
             return metric.column
     return Column(key.metric, key.metric, key.subset, key.condition, key.similarity_function)
-
-
-def tasks_with_scores(plan: Plan, finished: Sequence[CandidateRun]) -> list[ScoredTask]:
-    """Return the tasks of a plan with the scores of all that finished."""
-    tasks = [(run, task) for run in finished for task in plan.tasks_of(run.entry)]
-    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
-    scores = (run.scores[task.key] for run, task in tasks if task.key in run.scores)
-    return scored_tasks(diagnostics, (task.corpus for _, task in tasks), scores)
 
 
 def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
