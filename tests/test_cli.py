@@ -98,11 +98,11 @@ def filled(tmp_path, monkeypatch):
     from embassay.run.cache.cache import VectorCache
 
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
-    with VectorCache(tmp_path / "cache") as cache:
-        cache.note("0123456789abcdef", "")
-        cache.put("0123456789abcdef", [("text", "a")], np.ones((1, 8), dtype=np.float32))
-        cache.note("fedcba9876543210", "org/model,max_length=8")
-        cache.put("fedcba9876543210", [("text", "a"), ("text", "b")], np.ones((2, 384), dtype=np.float32))
+    cache = VectorCache(tmp_path / "cache")
+    cache.note("0123456789abcdef", "")
+    cache.put("0123456789abcdef", [("text", "a")], np.ones((1, 8), dtype=np.float32))
+    cache.note("fedcba9876543210", "org/model,max_length=8")
+    cache.put("fedcba9876543210", [("text", "a"), ("text", "b")], np.ones((2, 384), dtype=np.float32))
     return tmp_path / "cache"
 
 

@@ -46,14 +46,6 @@ def assay(encoders, corpus, **options):
 # --- ea.load ---------------------------------------------------------------------------------------------
 
 
-def test_options_are_keywords(source, corpus):
-    folder, questions = source
-    assert corpus.fingerprint == ea.load(f"{folder},questions={questions}").fingerprint
-    assert corpus.fingerprint == ea.load(folder, questions=questions).fingerprint
-    assert corpus.fingerprint == ea.load(f"{folder},questions=nix", questions=questions).fingerprint
-    assert ea.load(folder, questions=questions, passages="sentence").settings["passages"] == "sentence"
-
-
 # --- functions as encoders -------------------------------------------------------------------------------
 
 

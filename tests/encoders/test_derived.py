@@ -44,39 +44,39 @@ def vectors_of(spec, cache):
 
 
 def test_derived_vectors_are_computed_from_cached_ones(model, tmp_path):
-    with VectorCache(tmp_path) as cache:
-        full, encoded = vectors_of(model, cache)
-        assert encoded == len(TEXTS)
-        cut, encoded = vectors_of(f"{model},dim=16", cache)
-        assert encoded == 0
-        np.testing.assert_array_equal(cut, full[:, :16])
-        signs, encoded = vectors_of(f"{model},vectors=binary,dim=16", cache)
-        assert encoded == 0
-        np.testing.assert_array_equal(signs, np.where(full[:, :16] > 0, 1, -1))
-        scaled, encoded = vectors_of(f"{model},dim=16,normalize=true", cache)
-        assert encoded == 0
-        np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), 1, rtol=1e-6)
-        # Only the full vectors are kept, and under their own key.
-        (holding,) = cache.info()
-        assert holding.vectors == len(TEXTS)
-        assert all(row is not None for row in cache.get(key_in_cache(load_encoder(model)), TEXTS))
-        assert holding.dim == 32
+    cache = VectorCache(tmp_path)
+    full, encoded = vectors_of(model, cache)
+    assert encoded == len(TEXTS)
+    cut, encoded = vectors_of(f"{model},dim=16", cache)
+    assert encoded == 0
+    np.testing.assert_array_equal(cut, full[:, :16])
+    signs, encoded = vectors_of(f"{model},vectors=binary,dim=16", cache)
+    assert encoded == 0
+    np.testing.assert_array_equal(signs, np.where(full[:, :16] > 0, 1, -1))
+    scaled, encoded = vectors_of(f"{model},dim=16,normalize=true", cache)
+    assert encoded == 0
+    np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), 1, rtol=1e-6)
+    # Only the full vectors are kept, and under their own key.
+    (holding,) = cache.info()
+    assert holding.vectors == len(TEXTS)
+    assert all(row is not None for row in cache.get(key_in_cache(load_encoder(model)), TEXTS))
+    assert holding.dim == 32
 
 
 @pytest.mark.parametrize("options", ["dim=16", "dim=16,normalize=true", "vectors=int8", "dim=8,vectors=binary"])
 def test_a_derived_encoder_encodes_alone_what_it_derives(model, options, tmp_path):
     encoder = load_encoder(f"{model},{options}")
     alone = encoder.encode([text for _, text in TEXTS])
-    with VectorCache(tmp_path) as cache:
-        vectors_of(model, cache)
-        np.testing.assert_allclose(vectors_of(f"{model},{options}", cache)[0], alone, atol=1e-7)
+    cache = VectorCache(tmp_path)
+    vectors_of(model, cache)
+    np.testing.assert_allclose(vectors_of(f"{model},{options}", cache)[0], alone, atol=1e-7)
 
 
 def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path):
-    with VectorCache(tmp_path) as cache:
-        vectors_of(model, cache)
-        with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=500 is too large"):
-            vectors_of(f"{model},dim=500", cache)
+    cache = VectorCache(tmp_path)
+    vectors_of(model, cache)
+    with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=500 is too large"):
+        vectors_of(f"{model},dim=500", cache)
 
 
 def test_a_list_of_dimensions_encodes_each_text_once(model, tmp_path, encoded):

@@ -134,8 +134,8 @@ def test_an_object_without_a_version_works_and_nothing_of_it_is_kept(tmp_path):
         after = assayed(model, tmp_path)
     assert [row.value for row in after.rows] != [row.value for row in before.rows]
     assert after.encoders[0].fingerprint != before.encoders[0].fingerprint
-    with VectorCache(tmp_path) as cache:
-        assert cache.info() == []
+    cache = VectorCache(tmp_path)
+    assert cache.info() == []
 
 
 def test_an_object_with_a_version_is_encoded_once(tmp_path):

@@ -51,19 +51,12 @@ def test_blocks_make_no_difference(monkeypatch):
     assert np.array_equal(whole.matrix, blocks.matrix)
 
 
-def test_the_same_text_in_two_roles_is_two_texts():
-    texts = (("query", "tea"), ("document", "tea"))
-    vectors, _ = encode(Counting(), texts, None, ignore)
-    assert vectors.take(["tea"], "query")[0, 1] == len("query")
-    assert vectors.take(["tea"], "document")[0, 1] == len("document")
-
-
 def test_what_is_cached_is_not_encoded_again(tmp_path):
-    with VectorCache(tmp_path) as cache:
-        first, _ = encode(Counting(), TEXTS[:3], cache, ignore)
-        encoder = Counting()
-        second, encoded = encode(encoder, TEXTS, cache, ignore)
-        again, nothing = encode(Counting(wrong=lambda rows: None), TEXTS, cache, ignore)
+    cache = VectorCache(tmp_path)
+    first, _ = encode(Counting(), TEXTS[:3], cache, ignore)
+    encoder = Counting()
+    second, encoded = encode(encoder, TEXTS, cache, ignore)
+    again, nothing = encode(Counting(wrong=lambda rows: None), TEXTS, cache, ignore)
     assert {t for _, t in encoder.seen} == {t for _, t in TEXTS[3:]}
     assert encoded == 2
     assert np.array_equal(second.matrix[:3], first.matrix)
@@ -72,9 +65,9 @@ def test_what_is_cached_is_not_encoded_again(tmp_path):
 
 
 def test_encoders_that_need_no_cache_leave_none(tmp_path):
-    with VectorCache(tmp_path) as cache:
-        encode(Counting(cached=False), TEXTS, cache, ignore)
-        assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS)
+    cache = VectorCache(tmp_path)
+    encode(Counting(cached=False), TEXTS, cache, ignore)
+    assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS)
 
 
 def test_finished_chunks_are_kept_when_it_breaks(tmp_path, monkeypatch):
@@ -87,16 +80,10 @@ def test_finished_chunks_are_kept_when_it_breaks(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return rows
 
-    with VectorCache(tmp_path) as cache:
-        with pytest.raises(KeyboardInterrupt):
-            encode(Counting(wrong=fail_later), TEXTS, cache, ignore)
-        assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS) - 1
-
-
-def test_progress_adds_up_to_the_texts():
-    done = []
-    encode(Counting(), TEXTS, None, done.append)
-    assert sum(done) == len(TEXTS)
+    cache = VectorCache(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        encode(Counting(wrong=fail_later), TEXTS, cache, ignore)
+    assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS) - 1
 
 
 def test_sparse_stays_sparse_and_in_order(monkeypatch):
@@ -137,7 +124,7 @@ def test_an_exception_inside_names_the_encoder():
 
 
 def test_sparse_vectors_are_not_kept(tmp_path):
-    with VectorCache(tmp_path) as cache:
-        vectors, _ = encode(Counting(wrong=csr_array), TEXTS, cache, ignore)
-        assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS)
+    cache = VectorCache(tmp_path)
+    vectors, _ = encode(Counting(wrong=csr_array), TEXTS, cache, ignore)
+    assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS)
     assert vectors.take([t for _, t in TEXTS]).toarray()[:, 0].tolist() == [5, 1, 9, 3, 7]

@@ -40,11 +40,11 @@ def small(monkeypatch):
 
 def start(folder, encoder, texts=TEXTS):
     """Begin, or go on with, a run in a folder; return the matrix, None if it was interrupted."""
-    with VectorCache(folder / "cache") as cache:
-        try:
-            found, _ = encode(encoder, texts, cache, lambda done: None)
-        except KeyboardInterrupt:
-            return None
+    cache = VectorCache(folder / "cache")
+    try:
+        found, _ = encode(encoder, texts, cache, lambda done: None)
+    except KeyboardInterrupt:
+        return None
     return found.matrix
 
 

@@ -93,7 +93,6 @@ cache clear --cache cache
 reproduce --list
 list profiles
 list metrics
-list sets
 doctor
 demo
 --version

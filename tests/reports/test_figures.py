@@ -1,16 +1,15 @@
-"""Charts as files: one Vega-Lite specification each, with any label as text."""
+"""The charts of a page: valid Vega-Lite specifications, with any label as text."""
 
-import json
-import re
 import xml.etree.ElementTree as ElementTree
 
 import jsonschema
 import pytest
 
 from embassay.api import assay
-from embassay.cli.app import exit_code_of
-from embassay.reports.tables import Table
-from embassay.run.outputs.exhibits import exhibits
+from embassay.core.layout import Examples
+from embassay.reports.layouts import layouts
+from embassay.reports.page import TABLES, pictures_of
+from embassay.reports.tables import scope_of
 from tables import Labelled, hostile
 
 pytestmark = pytest.mark.slow
@@ -18,14 +17,17 @@ pytestmark = pytest.mark.slow
 EVIL = "<script>alert(1)</script>&\"'</text>\n%{x}\\input{y}"
 
 
-def written(folder, *run):
-    """Return the specifications of a run's charts by the names of their files."""
-    out = str(folder / "r")
-    assert exit_code_of(["run", *run, "-o", out, "--no-cache", "--resamples", "50", "--quiet"]) == 0
-    assert exit_code_of(["report", out, "--format", "vega"]) == 0
-    return {
-        path.name.removesuffix(".vl.json"): json.loads(path.read_text()) for path in (folder / "r" / "vega").iterdir()
-    }
+def charts_of(result):
+    """Return the specifications of a result's charts."""
+    pages = layouts(result)
+    charts = []
+    for verdict in result.verdicts:
+        layout = pages[verdict.diagnostic]
+        scope = scope_of(result, verdict, pages)
+        for part in (layout.headline, *layout.parts, *layout.paper):
+            if type(part) not in TABLES and not isinstance(part, Examples):
+                charts += [{**spec, "width": 330, "background": "white"} for _, spec in pictures_of(scope, part)]
+    return charts
 
 
 def drawn(spec):
@@ -35,32 +37,26 @@ def drawn(spec):
     return ElementTree.fromstring(svg)  # noqa: S314 - made here
 
 
-@pytest.fixture(scope="module")
-def every_figure(tmp_path_factory):
-    """The charts of a run on all built-in shapes that have some."""
-    corpora = ("opposites", "paraphrases", "edits", "vignettes", "handbook")
-    chosen = [part for corpus in corpora for part in ("-c", corpus)]
-    return written(tmp_path_factory.mktemp("charts"), "-e", "bow", "-e", "hashing", *chosen)
-
-
-def test_every_chart_is_valid_and_is_drawn(every_figure):
+def test_every_chart_is_valid_and_is_drawn():
     from altair import load_schema
 
     schema = load_schema()
-    for name, spec in every_figure.items():
+    corpora = ["opposites", "paraphrases", "edits", "vignettes", "handbook"]
+    charts = charts_of(assay(["bow", "hashing"], corpora, resamples=50, cache=None))
+    assert len(charts) > 5
+    for spec in charts:
         jsonschema.validate(spec, schema)
         root = drawn(spec)
-        assert [node for node in root.iter() if node.tag.endswith("}text")], name
-        assert float(root.get("width")) < 640, name
+        assert [node for node in root.iter() if node.tag.endswith("}text")]
+        assert float(root.get("width")) < 640
 
 
 def test_hostile_labels_stay_text(tmp_path):
     result = assay([Labelled(EVIL), Labelled(f"../{EVIL}")], [hostile(f"../{EVIL}", EVIL)], cache=None)
-    figures = [exhibit for exhibit in exhibits(result) if not isinstance(exhibit.content, Table)]
-    assert len(figures) == 2
-    for figure in figures:
-        assert re.fullmatch(r"[A-Za-z0-9-]+", figure.name)
-        root = drawn({**figure.content, "width": 330})
+    charts = charts_of(result)
+    assert len(charts) == 2
+    for chart in charts:
+        root = drawn(chart)
         assert {node.tag.split("}")[1] for node in root.iter()} <= {
             "svg", "g", "rect", "path", "line", "text", "title", "defs", "clipPath", "tspan",
         }  # fmt: skip

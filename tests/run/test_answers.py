@@ -1,18 +1,12 @@
 """Answers: what everyone asks of a run, as data, on the first screen, and with the texts that are missed."""
 
-import io
-
 import numpy as np
 import pytest
-from rich.console import Console
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.result import between
 from embassay.corpora.builtin.handbook import write_files
-from embassay.reports.layouts import layouts
-from embassay.reports.scorecard import scorecard
-from embassay.reports.screen import LINES, show_summary
 
 """What is answered of search on one's own documents, in the order of the screen."""
 """Of four encoders and every second question of the handbook, where 10 points may be lost for a smaller index."""
@@ -68,49 +62,6 @@ def test_missed_questions_are_counted_by_who_finds_them(result):
 # --- the first screen ------------------------------------------------------------------------------------
 
 
-def screen_of(result, width):
-    """Return the first screen as text."""
-    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None, legacy_windows=False)
-    show_summary(result, layouts(result), {}, console, "run")
-    return console.file.getvalue()
-
-
-def test_the_first_screen_decides_in_at_most_16_lines_before_the_table(place, tmp_path):
-    lines = (place / "questions.csv").read_text(encoding="utf-8").splitlines()
-    every_second = tmp_path / "questions.csv"
-    every_second.write_text("\n".join([lines[0], *lines[1::2]]), encoding="utf-8")
-    encoders = ["hashing", "mid=hashing,dim=192", "low=hashing,dim=48", "small=hashing,dim=8"]
-    corpus = f"mine={place}/docs,questions={every_second}"
-    result = ea.assay(encoders, corpus, baselines=False, accept=0.1, cache=None)
-    screen = screen_of(result, 100)
-    decision, table, *_ = screen.split("\n\n")
-    assert len(decision.splitlines()) <= 16
-    for question in ("Use", "Or", "Not", "Misses", "Data", "About"):
-        assert f"\n  {question} " in decision
-    assert "●" in table
-    assert "●" not in decision
-
-
-def test_the_screen_fits_a_terminal_of_80_columns(result):
-    lines = screen_of(result, 80).splitlines()
-    assert max(map(len, lines)) <= 80
-    # The last one is empty.
-    assert len(lines) <= LINES + 1
-
-
-def test_an_interval_is_drawn_where_its_value_lies(result):
-    card = scorecard(result, layouts(result))
-    values = {name: score.value for name, score in card.questions[0].scores.items()}
-    lines = card.intervals(110)
-    places = {line.split()[0]: line.index("●") for line in lines if "●" in line}
-    assert sorted(places, key=places.get) == sorted(places, key=lambda name: values[name])
-    assert max(map(len, lines)) <= 110
-    narrow = card.intervals(60)
-    assert max(map(len, narrow)) <= 60
-    assert not any("●" in line for line in narrow)
-    assert card.intervals(20) == []
-
-
 # --- what is missed --------------------------------------------------------------------------------------
 
 
@@ -141,22 +92,3 @@ def test_what_the_one_to_use_misses_is_shown_with_its_rank_and_who_finds_it(plac
     places = [out.index(f"\n{item['item']} (rank") for item in wrong]
     assert places == sorted(places)
     assert np.all(np.diff([item["margin"] for item in wrong if item["margin"] is not None]) >= 0)
-
-
-def test_another_encoder_s_failures_are_shown(place, result, capsys):
-    show = ["show", str(place / "run"), "--failures"]
-    assert exit_code_of([*show, "-e", "small"]) == 0
-    title, _, _, first, *_ = capsys.readouterr().out.splitlines()
-    wrong = result.failures("small", "retrieval").to_dicts()
-    assert f"small is wrong about {len(wrong)} questions; " in title
-    assert "random" not in title
-    assert f"  question   {wrong[0]['text_question'][:60]}" in first
-    assert exit_code_of([*show, "-e", "small", "--against", "hashing"]) == 0
-    worse = result.failures("small", "retrieval", against="hashing").to_dicts()
-    title, _, first, *_ = capsys.readouterr().out.splitlines()
-    assert title.startswith(f"Retrieval on mine: small is worse than hashing on {len(worse)} questions; ")
-    assert first.startswith(f"{worse[0]['item']} (rank ")
-    assert exit_code_of([*show, "-e", "smal"]) == 2
-    assert "unknown encoder 'smal'" in capsys.readouterr().err
-    assert exit_code_of(["show", str(place / "run"), "-e", "small"]) == 2
-    assert "add --failures" in capsys.readouterr().err

@@ -1,18 +1,14 @@
 """Settings as candidates: one corpus cut in several ways, several encoders, all on the same questions."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import SpecError
-from embassay.core.result import between
 from embassay.core.types import Card
 from embassay.run.cuts import limited, load_cuts
-from embassay.run.execute import execute, vector_bytes
-from embassay.run.plan import prepare
+from embassay.run.execute import vector_bytes
 from embassay.run.request import RunRequest
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
@@ -95,56 +91,6 @@ def test_figures_are_those_of_runs_with_one_variant(docs, result):
                 expected = row_of(alone, encoder, metric=metric)
                 row = row_of(result, f"{encoder},passages={cut}", metric=metric)
                 assert (row.value, row.items, row.units) == (expected.value, expected.items, expected.units)
-
-
-def test_differences_are_those_of_the_same_questions(docs, result):
-    outcome = execute(prepare(request(docs, baselines=False)))
-    success = {}
-    for (_, corpus), scores in outcome.encoders[0].scores.items():
-        success[corpus.rpartition("=")[2]] = dict(zip(scores.item, scores.values["Success@1"], strict=True))
-    for cut in CUTS[1:]:
-        gap = between(result.differences(result.verdict("retrieval")), f"m,passages={cut}", "m,passages=document")
-        naive = [success[cut][item] - success["document"][item] for item in success["document"]]
-        assert gap.difference == pytest.approx(np.mean(naive))
-
-
-def test_two_options_and_two_encoders_vary_at_once(docs):
-    result = assay(docs, ("document", "6"), ["a=hashing,dim=[16,64]", "b=bow"], baselines=False)
-    assert [record.name for record in result.encoders] == [
-        "a,dim=16,passages=document",
-        "a,dim=16,passages=6",
-        "a,dim=64,passages=document",
-        "a,dim=64,passages=6",
-        "b,passages=document",
-        "b,passages=6",
-    ]
-    records = {record.name: record for record in result.encoders}
-    assert records["a,dim=64,passages=6"].setting == "dim=64,passages=6"
-    assert records["a,dim=64,passages=6"].vector_bytes == 256
-    pairs = {(pair.family, pair.a, pair.b) for pair in result.differences(result.verdict("retrieval"))}
-    models = ["a,dim=16", "a,dim=64", "b"]
-    assert pairs == {
-        *(("step", f"{model},passages=6", f"{model},passages=document") for model in models),
-        *(("models", f"{a},passages=document", f"{b},passages=document") for a, b in combinations(models, 2)),
-    }
-
-
-def test_each_text_is_encoded_once(docs, monkeypatch):
-    from embassay.models.lexical.hashing import HashingEncoder
-
-    encoded = []
-    real = HashingEncoder.encode
-
-    def encode(self, texts, role="text"):
-        encoded.extend((role, text) for text in texts)
-        return real(self, texts, role)
-
-    monkeypatch.setattr(HashingEncoder, "encode", encode)
-    outcome = execute(prepare(request(docs, baselines=False)))
-    outcome.check()
-    texts = {text for corpus in load_cuts(f"{docs},passages=[{','.join(CUTS)}]") for text in corpus.texts()}
-    assert len(encoded) == len(set(encoded))
-    assert set(encoded) == texts
 
 
 def test_a_limit_keeps_the_same_questions_in_each_variant(docs):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from embassay.diagnostics.base import Outcomes
 from embassay.run.command import carry_out
-from embassay.run.items import group_by_misses, in_turn, sample_items
+from embassay.run.items import sample_items
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 
@@ -21,24 +21,6 @@ BUILT_IN = ["opposites", "edits", "vignettes", "paraphrases", "handbook"]
 def outcomes(*correct, subset=None):
     correct = np.array(correct, dtype=np.float64)
     return Outcomes(np.array(subset or [""] * correct.shape[1]), correct)
-
-
-def test_items_are_grouped_by_who_misses_them():
-    correct = np.array([[0, 0, 1, NAN, 0.5, 0], [0, 1, 1, NAN, 0.5, NAN]])
-    assert group_by_misses(correct) == ["all", "some", "none", "undecided", "undecided", "some"]
-
-
-def test_lists_take_turns():
-    assert in_turn([[1, 2, 3], [], [4], [5, 6]]) == [1, 4, 5, 2, 6, 3]
-    assert in_turn([]) == []
-
-
-def test_the_few_that_are_missed_are_all_in_the_sample():
-    correct = np.ones(1000)
-    correct[::100] = 0
-    chosen = sample_items(outcomes(correct), 40, 0, "c")
-    assert len(chosen) == 40
-    assert set(range(0, 1000, 100)) <= set(chosen.tolist())
 
 
 def test_every_subset_is_in_the_sample():
@@ -64,9 +46,9 @@ def test_a_sample_is_bounded_ascending_and_balanced(items, most):
     chosen = sample_items(outcomes(correct, subset=list(subset)), most, 3, "c")
     assert len(chosen) == min(len(items), len(items) if most is None else most)
     assert (np.diff(chosen) > 0).all()
-    # A group has fewer places than another one only if all of it is in the sample.
-    group = np.array(group_by_misses(np.array([correct])))
-    size, taken = Counter(group.tolist()), Counter(group[chosen].tolist())
+    # A stratum has fewer places than another one only if all of it is in the sample.
+    strata = [(name, value == 0) for name, value in items]
+    size, taken = Counter(strata), Counter(strata[item] for item in chosen)
     for name in size:
         assert taken[name] == size[name] or taken[name] >= max(taken.values(), default=0) - 1
 

@@ -6,7 +6,7 @@ from embassay.cli.app import exit_code_of
 from embassay.run.outputs.kinds.md import MARKER
 
 FILES = ("html", "md")
-FOLDERS = ("latex", "csv", "parquet", "model-card", "vega", "trec")
+FOLDERS = ("latex", "csv", "parquet", "model-card", "trec")
 
 
 @pytest.fixture(scope="module")

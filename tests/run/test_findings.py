@@ -18,7 +18,6 @@ from embassay.core.result import (
 )
 from embassay.reports.findings.decision import Decision
 from embassay.reports.findings.limits import findings_of
-from embassay.reports.findings.support import verdict
 
 ACCURACY = Column("accuracy", "accuracy", format="percent", margin=0.02)
 KEY = MetricKey("accuracy", "all", "cosine", "", "d", "c")
@@ -160,30 +159,6 @@ def test_only_a_copy_that_lists_something_else_is_a_candidate_of_its_own():
 
 
 # --- who is not ranked -----------------------------------------------------------------------------------
-
-
-def test_labels_of_one_encoder_are_said_to_be():
-    ranking = verdict_with()
-    result = result_of(ranking)
-    encoders = tuple(replace(e, fingerprint="f") if e.name in "ab" else e for e in result.encoders)
-    first, *others = Decision(replace(result, encoders=encoders), ranking, ACCURACY).findings()
-    assert (first.severity, first.sentence) == ("high", "a and b are the same encoder (same fingerprint).")
-    assert [finding.question for finding in others] == ["Use", "Or", "Not"]
-
-
-def test_on_a_built_in_corpus_no_finding_names_an_encoder():
-    ranking = verdict_with()
-    assert decided(ranking, builtin=True) == []
-    said = list(verdict(result_of(ranking, builtin=True), ranking))[1:]
-    assert said == ["Built-in corpora are for trying things out: no best model is named."]
-
-
-def test_no_candidate():
-    assert lines(verdict_with(candidates=())) == ["The run has only baselines."]
-    result = result_of(verdict_with(candidates=()), rows={"z": (0.0, 0)})
-    result = replace(result, rows=(replace(result.rows[0], value=None, low=None, high=None, reason="no pairs"),))
-    (finding,) = Decision(result, result.verdicts[0], ACCURACY).findings()
-    assert finding.sentence == "Undefined for every item: z (no pairs)."
 
 
 def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong():

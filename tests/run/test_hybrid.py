@@ -139,12 +139,3 @@ def test_under_10_units_one_message_and_the_others_finish(corpus):
     )
     assert failure.reason.endswith(": give it a fixed value")
     assert result.figure("Success@5", "half").value is not None
-
-
-def test_eight_set_ups_over_one_encoder_encode_each_text_once(corpus):
-    encoder = Counting()
-    set_ups = [f"w{step}=hybrid:counting+bm25,weight={step / 10}" for step in range(7)]
-    result = assay([*set_ups, "auto=hybrid:counting+bm25,weight=auto", encoder, "bm25"], corpus)
-    assert not result.failed
-    assert len(encoder.texts) == len(set(encoder.texts)) == len(corpus.texts())
-    assert figures(result, "auto", ["Success@5"])

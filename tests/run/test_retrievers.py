@@ -11,7 +11,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError, InputError, SourceError, SpecError
+from embassay.core.errors import EncoderError, SpecError
 from embassay.core.samples.retrieval import Document
 from embassay.core.types import Card
 from embassay.models.base import BaseEncoder
@@ -232,8 +232,8 @@ def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
         ),
         (["one", "two"], [1.0, np.nan], "the list of question '{question}': a score is no finite number"),
         (["one", "two"], [1.0], "question '{question}': 2 documents were listed with 1 score"),
-        (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; ids of some are such as 'one'"),
-        ([], None, "it has no list for any question of some, whose ids are such as '{question}'"),
+        (["x", "y"], None, "no list of a question of some has one of its documents; listed: x and y; ids"),
+        ([], None, "no list of a question of some has one of its documents; listed: none; ids"),
     ],
 )
 def test_wrong_lists_are_refused_and_the_others_finish(ids, scores, message, corpus):
@@ -297,20 +297,14 @@ def test_a_run_that_failed_asks_only_for_what_is_missing(corpus, tmp_path):
     assert third.asked == []
 
 
-def test_lists_of_other_parts_and_of_another_corpus_are_not_used_again(corpus, tmp_path):
-    """The retriever keeps its answers; its part is another one under the same label, or the corpus is another one."""
+def test_lists_of_other_parts_are_not_used_again(corpus, tmp_path):
+    """The part is another one under the same label."""
     for fingerprint, place in (("one", 0), ("two", 7)):
         base = Planted(name="base", fingerprint=fingerprint, answer=placed(place, 20))
-        copied = Planted(name="s", answer=placed(place, 20), parts=("base",), keeps_answers=True)
-        ea.assay([base, copied], [corpus], ["retrieval"], cache=tmp_path, baselines=False)
+        copied = Planted(name="s", answer=placed(place, 20), parts=("base",))
+        request = RunRequest([base, copied], [corpus], ["retrieval"], resamples=50, baselines=False)
+        execute(prepare(request), RunFolder(tmp_path))
         assert len(copied.asked) == len(corpus.samples)
-    of_corpus = Planted(
-        name="t", keeps_answers=True, answer=lambda q, row: placed(7 * (q.corpus.name == "b"), 20)(q, row)
-    )
-    two = [replace(corpus, name="a"), replace(corpus, name="b", documents=corpus.documents[::-1])]
-    result = ea.assay([of_corpus], two, ["retrieval"], cache=tmp_path, baselines=False)
-    found = {row.corpus: row.value for row in result.rows if (row.metric, row.subset) == ("Success@5", "all")}
-    assert found == {"a": 1.0, "b": 0.0}
 
 
 @pytest.fixture
@@ -339,7 +333,6 @@ def test_a_function_answers_with_ids_or_with_scores(answers, corpus):
 
 
 def test_answers_of_a_function_are_used_again_inside_one_folder_only(answers, source, tmp_path):
-    """With a version also in other runs."""
     log = tmp_path / "log"
     code = (
         f"def answer(question):\n    with open({str(log)!r}, 'a') as file:\n        file.write('x')\n"
@@ -355,11 +348,6 @@ def test_answers_of_a_function_are_used_again_inside_one_folder_only(answers, so
 
     spec = answers(code)
     assert [asked(spec, out) for out in ("a", "a", "b")] == [40, 0, 40]
-    spec = answers(code, ",version=1")
-    assert [asked(spec, out) for out in ("c", "d")] == [40, 0]
-    # The answers of one question would be compared with themselves.
-    with pytest.raises(InputError, match=r"was not asked: its answers are those that the cache has"):
-        ea.check(tmp_path / "d", tmp_path / "c")
     assert ea.check(tmp_path / "b", tmp_path / "a").outcome != "regression"
 
 
@@ -405,22 +393,3 @@ def test_retrievers_of_langchain_and_llama_index(corpus):
     by_order = figures(result, "ByText", OF_RANKS)
     for key, (value, _, _) in figures(expected, "noted", OF_RANKS).items():
         assert by_order[key][0] == pytest.approx(value, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("q1 Q0 a 1 0.5\n", ", line 1: must be question, Q0, document, rank, score and name; it has 5 columns"),
-        ("question,document\n", ", line 1: must be question, Q0, document, rank, score and name; it has 1 column"),
-        ("\nq1 Q0 a 1 high me\n", ", line 2, field 'score': 'high' is no finite number"),
-        ("q1 Q0 a 1 inf me\n", ", line 1, field 'score': 'inf' is no finite number"),
-        ("q1 Q0 a 1 2 me\nq1 Q0 a 2 1 me\n", ", line 2, field 'document': 'a' is listed twice for 'q1'"),
-        ("\n", ": it has no line of question, Q0, document, rank, score and name"),
-    ],
-)
-def test_a_run_file_of_another_form_is_refused_with_its_line(content, message, tmp_path):
-    path = tmp_path / "system.run"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(SourceError) as error:
-        ea.encoder(f"run:{path}")
-    assert str(error.value) == f"{path}{message}"

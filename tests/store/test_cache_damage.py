@@ -18,10 +18,10 @@ TEXTS = [("text", str(number)) for number in range(80)]
 @pytest.fixture
 def filled(tmp_path):
     """A cache with four files for each encoder."""
-    with VectorCache(tmp_path) as cache:
-        for fingerprint, rows in TRUTH.items():
-            for start in range(0, 80, 20):
-                cache.put(fingerprint, TEXTS[start : start + 20], rows[start : start + 20])
+    cache = VectorCache(tmp_path)
+    for fingerprint, rows in TRUTH.items():
+        for start in range(0, 80, 20):
+            cache.put(fingerprint, TEXTS[start : start + 20], rows[start : start + 20])
     return tmp_path
 
 
@@ -67,27 +67,27 @@ def test_a_damaged_file_is_skipped_counted_and_its_texts_are_stored_again(filled
     for path in files:
         sound = path.read_bytes()
         path.write_bytes(damage(sound, rng))
-        with VectorCache(filled) as cache:
-            assert 220 <= sound_vectors(cache) <= 240
-            assert not cache.trouble
+        cache = VectorCache(filled)
+        assert 220 <= sound_vectors(cache) <= 240
+        assert not cache.trouble
         path.write_bytes(sound)
     for path in files:
         path.write_bytes(damage(path.read_bytes(), rng))
-    with VectorCache(filled) as cache:
-        for fingerprint, rows in TRUTH.items():
-            cache.put(fingerprint, TEXTS, rows)
-        assert sound_vectors(cache) == 240
-    with VectorCache(filled) as cache:
-        assert sound_vectors(cache) == 240, "the sound file is preferred to the damaged one"
+    cache = VectorCache(filled)
+    for fingerprint, rows in TRUTH.items():
+        cache.put(fingerprint, TEXTS, rows)
+    assert sound_vectors(cache) == 240
+    cache = VectorCache(filled)
+    assert sound_vectors(cache) == 240, "the sound file is preferred to the damaged one"
 
 
 def test_a_full_disk_is_said_and_nothing_is_half_written(filled, monkeypatch):
     def fails(handle):
         raise OSError(28, "No space left on device")
 
-    with VectorCache(filled) as cache:
-        before = sorted((filled / "vectors").rglob("*"))
-        monkeypatch.setattr("os.fsync", fails)
-        cache.put("one", [("text", "more")], np.ones((1, 384), dtype=np.float32))
-        assert cache.trouble == "No space left on device"
-        assert sorted((filled / "vectors").rglob("*")) == before
+    cache = VectorCache(filled)
+    before = sorted((filled / "vectors").rglob("*"))
+    monkeypatch.setattr("os.fsync", fails)
+    cache.put("one", [("text", "more")], np.ones((1, 384), dtype=np.float32))
+    assert cache.trouble == "No space left on device"
+    assert sorted((filled / "vectors").rglob("*")) == before

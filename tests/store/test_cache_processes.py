@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 from embassay.run.cache.cache import VectorCache
 folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-with VectorCache(folder) as cache:
-    for start in range(0, count, 250):
-        texts = [("text", f"{name} {number}") for number in range(start, start + 250)]
-        cache.put("model", texts, np.arange(start, start + 250, dtype=np.float32)[:, None] * np.ones(64, np.float32))
-    print(cache.trouble)
+cache = VectorCache(folder)
+for start in range(0, count, 250):
+    texts = [("text", f"{name} {number}") for number in range(start, start + 250)]
+    cache.put("model", texts, np.arange(start, start + 250, dtype=np.float32)[:, None] * np.ones(64, np.float32))
+print(cache.trouble)
 """
 
 
@@ -50,16 +50,16 @@ def test_two_writers_and_a_reader_lose_nothing(tmp_path, start):
     writers = [start(WRITE, tmp_path, name, COUNT) for name in ("one", "two")]
     seen = [0]
     while any(writer.poll() is None for writer in writers):
-        with VectorCache(tmp_path) as cache:
-            seen.append(count(cache, named("one", 4000)))
+        cache = VectorCache(tmp_path)
+        seen.append(count(cache, named("one", 4000)))
         time.sleep(0.05)
     assert [(writer.communicate(), writer.returncode) for writer in writers] == [(("\n", ""), 0)] * 2
     assert seen == sorted(seen)
     assert {count % 250 for count in seen} == {0}, "a block is there whole or not at all"
-    with VectorCache(tmp_path) as cache:
-        for name in ("one", "two"):
-            assert np.array_equal(np.array(cache.get("model", named(name)))[:, 0], np.arange(COUNT))
-        assert [holding.vectors for holding in cache.info()] == [2 * COUNT]
+    cache = VectorCache(tmp_path)
+    for name in ("one", "two"):
+        assert np.array_equal(np.array(cache.get("model", named(name)))[:, 0], np.arange(COUNT))
+    assert [holding.vectors for holding in cache.info()] == [2 * COUNT]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -70,16 +70,16 @@ def test_a_writer_killed_at_any_moment(tmp_path, start, wait_until):
         time.sleep(0.05 * number)
         process.kill()
         process.communicate()
-        with VectorCache(tmp_path) as cache:
-            assert count(cache, named(number)) % 250 == 0
-            cache.put("other", [("text", "x")], np.ones((1, 8), dtype=np.float32))
-            assert not cache.trouble
+        cache = VectorCache(tmp_path)
+        assert count(cache, named(number)) % 250 == 0
+        cache.put("other", [("text", "x")], np.ones((1, 8), dtype=np.float32))
+        assert not cache.trouble
     # What a killed process has left is removed by the first write of another one, a day later.
     for left_over in tmp_path.rglob("*.part"):
         os.utime(left_over, (time.time() - 2 * OLD,) * 2)
     remove_left_overs.cache_clear()
-    with VectorCache(tmp_path) as cache:
-        cache.put("model", [("text", "y")], np.ones((1, 8), dtype=np.float32))
+    cache = VectorCache(tmp_path)
+    cache.put("model", [("text", "y")], np.ones((1, 8), dtype=np.float32))
     assert not list(tmp_path.rglob("*.part"))
 
 
@@ -87,13 +87,13 @@ def test_threads_share_it(tmp_path):
     def work(name):
         rows = np.arange(50, dtype=np.float32)[:, None] * np.ones(16, np.float32)
         for _ in range(5):
-            with VectorCache(tmp_path) as cache:
-                for first in range(0, 50, 10):
-                    cache.put("model", named(name, 50)[first : first + 10], rows[first : first + 10])
-                assert np.array_equal(np.array(cache.get("model", named(name, 50)))[:, 0], np.arange(50))
-                assert not cache.trouble
+            cache = VectorCache(tmp_path)
+            for first in range(0, 50, 10):
+                cache.put("model", named(name, 50)[first : first + 10], rows[first : first + 10])
+            assert np.array_equal(np.array(cache.get("model", named(name, 50)))[:, 0], np.arange(50))
+            assert not cache.trouble
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(16)))
-    with VectorCache(tmp_path) as cache:
-        assert [holding.vectors for holding in cache.info()] == [800]
+    cache = VectorCache(tmp_path)
+    assert [holding.vectors for holding in cache.info()] == [800]

@@ -142,7 +142,7 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
     Parameters
     ----------
     what
-        encoders, retrievers, corpora, diagnostics, builders, formats, sets or profiles (all of them by default), or
+        encoders, retrievers, corpora, diagnostics, builders, formats or profiles (all of them by default), or
         metrics.
     cite
         Print the references in BibTeX: of this package and of the method behind each diagnostic.

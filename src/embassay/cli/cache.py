@@ -37,10 +37,10 @@ def cache(what: Literal["info", "clear"], *, cache: Path | None = None) -> int:
         # To open the cache would make one.
         print_line(console, f"{folder}: no cache there yet")
         return FINE
-    with VectorCache(folder) as vectors:
-        holdings, limit = vectors.info(), vectors.limit
-    print_line(console, f"{folder}: {written_bytes(size_of(folder / VECTORS))} of at most {written_bytes(limit)}")
-    for holding in holdings:
+    vectors = VectorCache(folder)
+    size = written_bytes(size_of(folder / VECTORS))
+    print_line(console, f"{folder}: {size} of at most {written_bytes(vectors.limit)}")
+    for holding in vectors.info():
         size = written_bytes(holding.bytes)
         used = f"{datetime.fromtimestamp(holding.used).astimezone():%Y-%m-%d %H:%M}" if holding.used else "unknown"
         named = f"{holding.name or 'unknown'} ({holding.fingerprint})"

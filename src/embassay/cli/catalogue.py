@@ -17,7 +17,6 @@ from embassay.core.errors import PluginError, UnknownNameError
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
 from embassay.diagnostics.metrics.metric import declared_metrics
 from embassay.reports.terminal import stdout
-from embassay.run.presets import sets
 from embassay.run.profiles import PROFILES
 
 KINDS = {
@@ -28,7 +27,7 @@ KINDS = {
     "builders": BUILDERS,
     "formats": FORMATS,
 }
-OTHERS = ("sets", "profiles", "metrics")
+OTHERS = ("profiles", "metrics")
 PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
 OURS = f"""@software{{embassay,
@@ -44,7 +43,7 @@ OURS = f"""@software{{embassay,
 def show(what: str | None) -> None:
     """Print the plug-ins of one kind or of all kinds.
 
-    Sets are listed with their encoders only for ``sets``, metrics only for ``metrics``.
+    Metrics are listed only for ``metrics``.
 
     Raises
     ------
@@ -58,7 +57,7 @@ def show(what: str | None) -> None:
     for kind in kinds[:-1] if what is None else (what,):
         console.print(Text(kind, style="bold"))
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-        for name, text in _lines(kind, whole=kind == what):
+        for name, text in _lines(kind):
             table.add_row(Text(name), Text(text))
         console.print(table)
 
@@ -76,16 +75,10 @@ def cite() -> None:
     sys.stdout.write("\n\n".join(entries))
 
 
-def _lines(kind: str, *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Yield a name and its description, for each thing of a kind; with ``whole``, sets with their encoders."""
+def _lines(kind: str) -> Iterator[tuple[str, str]]:
+    """Yield a name and its description, for each thing of a kind."""
     if kind == "metrics":
         yield from _metrics()
-    elif kind == "sets":
-        for name, encoder_set in sets().items():
-            lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
-            if whole:
-                lines += [f"{member.called}: {member.spec or member.note}" for member in encoder_set.members]
-            yield f"@{name}", "\n".join(lines)
     elif kind == "profiles":
         for name, profile in PROFILES.items():
             others = "; and those of other packages" if profile.with_others else ""

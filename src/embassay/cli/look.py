@@ -121,8 +121,8 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], folder: Path | None) 
     fingerprint: str | None = adopted(encoder).known_fingerprint()
     if not fingerprint:
         return None
-    with VectorCache(folder) as cache:
-        cached = cache.get(cache_key(fingerprint, card.route), texts)
+    cache = VectorCache(folder)
+    cached = cache.get(cache_key(fingerprint, card.route), texts)
     return tuple(text for text, vector in zip(texts, cached, strict=True) if vector is None)
 
 

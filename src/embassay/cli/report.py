@@ -26,7 +26,7 @@ def report(
     out
         File to write for html and md, folder for the other formats; in the run's folder by default.
     format
-        html or md: the report; latex, vega: its tables and charts for print; csv, parquet: values and items; for other
+        html or md: the report; latex: its tables for print; csv, parquet: values and items; for other
         tools: see 'embassay list formats'.
     with_vectors
         With parquet: add the vector of each item, where the cache has it.

@@ -24,7 +24,6 @@ from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
 from embassay.core.result import Result
-from embassay.core.store.files import FROM_CACHE
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import declared
 from embassay.stats.gate import resolution, whole_points
@@ -221,12 +220,7 @@ def _selected(on: Sequence[str], *runs: StoredRun) -> list[StoredRun]:
 
 
 def _check_complete(new: StoredRun, old: StoredRun) -> None:
-    """Refuse a run that lacks what the baseline has and did not fail: an encoder that was renamed would not be checked.
-
-    Refuse a run as well in which a service was not asked, because the cache had its answers: they would be compared
-    twice. What is known by its content, such as a local model, is the same model as before; of a service only the
-    user's version is known.
-    """
+    """Refuse a run that lacks what the baseline has and did not fail: a renamed encoder would not be checked."""
     present, before = (
         {(row.encoder, row.diagnostic, row.corpus) for row in run.result.rows if row.encoder in run.candidates}
         for run in (new, old)
@@ -242,13 +236,6 @@ def _check_complete(new: StoredRun, old: StoredRun) -> None:
             f"the baseline has {', '.join(missing)}, the run does not; it has {has}. Give the encoder its old label "
             "(-e LABEL=SPEC), leave it out with --on, or bless a run without it"
         )
-    of_old = {encoder.name: encoder.fingerprint for encoder in old.result.encoders}
-    for one in new.result.encoders:
-        answers = new.record.get("encoders", {}).get(one.name, {}).get("route", {}).get("answers")
-        if answers == FROM_CACHE and ",version=" in one.spec and of_old.get(one.name) == one.fingerprint:
-            raise InputError(
-                f"{one.name} was not asked: its answers are {FROM_CACHE}; run with --no-cache, or another version="
-            )
 
 
 @dataclass(frozen=True)

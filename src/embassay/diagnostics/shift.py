@@ -37,8 +37,6 @@ from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.units import Floats, Ints
 
 NAME = "shift"
-SIDES = {"domain": "the domain", "general": "general language"}
-"""By option what the corpora are that it compares."""
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}

@@ -1,19 +1,18 @@
-"""The encoders of a run: requested encoders, members of named sets, the default encoder and the baselines."""
+"""The encoders of a run: requested encoders, the default encoder and the baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import cast
 
-from embassay.core.errors import InputError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import AnyCorpus, Card, Runtime
-from embassay.models.base import FullEncoder, adopted
+from embassay.models.base import FullEncoder
 from embassay.run.cuts import joined_setting
-from embassay.run.presets import EncoderSet, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_candidate
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.search.retrievers.base import PARTS_HINT, Retriever
@@ -124,9 +123,7 @@ class RunEncoder:
 def load_candidates(
     given: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
 ) -> tuple[list[RunEncoder], list[str]]:
-    """Load encoders from specs, objects and named sets, with notes; the default encoder if there are none.
-
-    Members of a named set follow the others. Those that cannot be loaded are left out, with a note.
+    """Load encoders from specs and objects, with notes; the default encoder if there are none.
 
     Parameters
     ----------
@@ -136,69 +133,26 @@ def load_candidates(
     Raises
     ------
     InputError
-        If an encoder that is not a member of a set cannot be loaded, or no encoder has a label in ``trusted``.
+        If an encoder cannot be loaded, or no encoder has a label in ``trusted``.
     """
     entries, notes = ([], []) if given else default_candidate(runtime)
-    sets: list[EncoderSet] = []
     for one in given:
-        if not isinstance(one, (str, Spec)):
+        if isinstance(one, (str, Spec)):
+            spec = as_spec(one, "encoder")
+            label = spec.label or default_label(spec)
+            for alternative in alternatives(spec, label):
+                entry = load_spec(alternative, runtime, trusted)
+                # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
+                entries.append(replace(entry, setting=entry.label.removeprefix(label).removeprefix(",")))
+        else:
             label, thing = one if isinstance(one, tuple) else ("", one)
             model = load_candidate(thing)
-            if not isinstance(model, Retriever):
-                model = adopted(model)
             entries.append(RunEncoder(label or model.name, model))
-        elif encoder_set := named_in(one):
-            sets.append(encoder_set)
-        else:
-            entries += load_alternatives(one, runtime, trusted)
     labels = {entry.label for entry in entries}
-    for encoder_set in sets:
-        members, of_members = load_members(encoder_set, labels, runtime, trusted)
-        entries += members
-        notes += of_members
-    # Also members of sets that are left out.
     for label in trusted:
         if label not in labels:
             raise UnknownNameError("label after --trust-remote-code", label, labels)
     return entries, notes
-
-
-def load_members(
-    encoder_set: EncoderSet, labels: set[str], runtime: Runtime, trusted: Collection[str]
-) -> tuple[list[RunEncoder], list[str]]:
-    """Load the encoders of a named set, with notes, also on those that are left out.
-
-    Parameters
-    ----------
-    labels
-        Those in the run, to which the members add theirs.
-    """
-    entries, notes = [], []
-    for member in encoder_set.members:
-        try:
-            if member.called in labels:
-                raise SpecError("the run already has this label")
-            labels.add(member.called)
-            entries.append(load_spec(member.to_spec(), runtime, trusted))
-            notes += [f"{member.called}: {member.note}"] if member.note else []
-        except InputError as error:
-            # Without a spec, the error is the note itself.
-            note = f" ({member.note})" if member.spec and member.note else ""
-            notes.append(f"{member.called}: left out of @{encoder_set.name}: {error}{note}")
-    return entries, notes
-
-
-def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[RunEncoder]:
-    """Yield the encoder of a spec, or one encoder for each combination of the values of options that are lists.
-
-    ``m=e5,dim=[64,128]`` gives two encoders with the labels ``m,dim=64`` and ``m,dim=128``.
-    """
-    spec = as_spec(spec, "encoder")
-    label = spec.label or default_label(spec)
-    for alternative in alternatives(spec, label):
-        entry = load_spec(alternative, runtime, trusted)
-        # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
-        yield replace(entry, setting=entry.label.removeprefix(label).removeprefix(","))
 
 
 def default_candidate(runtime: Runtime) -> tuple[list[RunEncoder], list[str]]:
@@ -213,19 +167,14 @@ def default_candidate(runtime: Runtime) -> tuple[list[RunEncoder], list[str]]:
 
 
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
-    """Load the encoder of a spec, with the label of the spec or else the name of its target.
+    """Load the encoder of a spec with a label.
 
     Its options ``group``, ``published`` and ``original`` are the run's, not the encoder's.
-
-    Parameters
-    ----------
-    trusted
-        The labels of the encoders that may bring and run their own code.
     """
-    label = spec.label or default_label(spec)
-    runtime = replace(runtime, trust_remote_code=label in trusted)
+    label = spec.label or ""
     options = dict(spec.options)
     group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
+    runtime = replace(runtime, trust_remote_code=label in trusted)
     model = load_candidate(replace(spec, options=options), runtime)
     return RunEncoder(label, model, group=group, published=published, original=original, given=spec.options)
 
@@ -233,8 +182,11 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
-    missing = [(label, spec, whole) for label, spec, whole in BASELINES if label not in labels]
-    return [RunEncoder(label, load_candidate(spec, runtime), True, whole) for label, spec, whole in missing]
+    baselines = []
+    for label, spec, whole in BASELINES:
+        if label not in labels:
+            baselines.append(RunEncoder(label, load_candidate(spec, runtime), baseline=True, whole=whole))
+    return baselines
 
 
 def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:

@@ -18,10 +18,10 @@ from embassay.core.randomness import generator
 from embassay.core.types import AnyCorpus
 from embassay.run.resolve import load_corpus
 from embassay.run.runs.folder import item_hash
-from embassay.run.specs import Spec, alternatives, as_spec, list_options
+from embassay.run.specs import Spec, as_spec, list_options
 
-VARYING = {"passages"}
-"""The options of a corpus that may be lists: those that change neither the questions nor their right documents."""
+VARYING = "passages"
+"""The option of a corpus that may be a list: it changes neither the questions nor their right documents."""
 
 
 def joined_setting(*parts: str) -> str:
@@ -40,18 +40,19 @@ def load_cuts(source: str | Spec, *, follow_links: bool = False) -> list[AnyCorp
         If a file or folder cannot be read.
     """
     spec = as_spec(source, "corpus")
-    for name, values in list_options(spec).items():
+    lists = list_options(spec)
+    for name, values in lists.items():
         # The name of a column may be in brackets: a single value, as in question=[text], is not a list.
-        if name not in VARYING and (isinstance(spec.options[name], list) or len(values) != 1):
-            raise SpecError(
-                f"corpus {spec.head!r}: option {name!r} cannot be a list; only {', '.join(VARYING)} can vary in a run"
-            )
-    varying = {name: value for name, value in spec.options.items() if name in VARYING}
+        if name != VARYING and (isinstance(spec.options[name], list) or len(values) != 1):
+            raise SpecError(f"corpus {spec.head!r}: option {name!r} cannot be a list; only {VARYING} can vary in a run")
+    if VARYING not in lists:
+        return [load_corpus(spec, follow_links=follow_links)]
+    if not lists[VARYING]:
+        raise SpecError(f"corpus {spec.head!r}: the list of option {VARYING!r} is empty")
     cuts = []
-    for one in alternatives(Spec(spec.head, None, varying), "", "corpus"):
-        corpus = load_corpus(replace(spec, options={**spec.options, **one.options}), follow_links=follow_links)
-        # The label of an alternative is its setting: ",passages=100".
-        cuts.append(replace(corpus, cut=(one.label or "").removeprefix(",")))
+    for value in lists[VARYING]:
+        corpus = load_corpus(spec, follow_links=follow_links, passages=value)
+        cuts.append(replace(corpus, cut=f"{VARYING}={value}"))
     return cuts
 
 

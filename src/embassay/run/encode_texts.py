@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from embassay.core.errors import (
     SourceError,
     SpecError,
     first_line_of,
-    listed,
     quoted,
     reason_of,
 )
@@ -139,7 +138,7 @@ def encode_texts(
     tell(f"{counted(rows, 'text')} in {counted(len(parts), 'part')}; still to be made: {len(to_make):,}")
     with counting(_label(encoder), sum(task.part.rows for task in to_make), quiet=quiet) as advance:
         if options.executor == "ray" and to_make:
-            for made in in_ray(make_part, to_make, options.workers, use_gpu=options.device != "cpu"):
+            for made in in_ray(to_make, options.workers, use_gpu=options.device != "cpu"):
                 advance(made.rows)
         else:
             for task in to_make:
@@ -211,19 +210,13 @@ def read_rows(path: Path, options: EncodeOptions, first: int, count: int) -> Dat
     import polars
 
     check_readable(path)
+    columns = {"id": polars.col(options.id).cast(polars.String), "text": polars.col(options.text)}
     try:
-        table = polars.scan_parquet(path, glob=False)
-        schema = table.collect_schema()
-        for name in (options.id, options.text):
-            if name not in schema:
-                raise SourceError(f"missing column; found {listed(schema.names())}", path, field=name)
-            if schema[name] != polars.String and not (name == options.id and schema[name].is_integer()):
-                raise SourceError(f"must hold texts, holds {schema[name]}", path, field=name)
-        columns = {"id": polars.col(options.id).cast(polars.String), "text": polars.col(options.text)}
-        rows = table.slice(first, count).select(**columns).collect()
+        rows = polars.scan_parquet(path, glob=False).slice(first, count).select(**columns).collect()
         is_blank = rows.select(polars.any_horizontal(polars.all().fill_null("").str.strip_chars() == "")).to_series()
     except (OSError, polars.exceptions.PolarsError) as error:
-        raise SourceError(f"not a Parquet file of ids and texts: {first_line_of(error)}", path) from None
+        wanted = f"ids in {options.id!r} and texts in {options.text!r}"
+        raise SourceError(f"not a Parquet file of {wanted}: {first_line_of(error)}", path) from None
     if is_blank.any():
         raise SourceError(f"row {first + int(is_blank.arg_max() or 0) + 1:,} has no id or no text", path)
     return rows
@@ -291,18 +284,14 @@ def _loaded(spec: str, device: str, trusted: bool) -> Encoder:
     return load_encoder(spec, Runtime(device=device, trust_remote_code=trusted))
 
 
-Task = TypeVar("Task")
-Answer = TypeVar("Answer")
 OBJECT_STORE = 100 * 2**20
 """Bytes of the shared memory of a cluster that is started here; only tasks and their answers pass through it."""
 ADDRESS = "RAY_ADDRESS"
 """The variable by which Ray itself finds a running cluster."""
 
 
-def in_ray(
-    function: Callable[[Task], Answer], tasks: Sequence[Task], workers: int, *, use_gpu: bool
-) -> Iterator[Answer]:
-    """Yield the answers of all tasks as they are finished.
+def in_ray(tasks: Sequence[PartTask], workers: int, *, use_gpu: bool) -> Iterator[Part]:
+    """Make parts by tasks of Ray, and yield each when it is finished.
 
     Parameters
     ----------
@@ -324,7 +313,7 @@ def in_ray(
         threads = max(int(resources.get("CPU", 1)) // workers, 1)
         # A worker finds the modules that this process finds, such as that of a "python:" encoder.
         paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)  # noqa: PTH100
-        remote = ray.remote(function).options(
+        remote = ray.remote(make_part).options(
             num_cpus=threads,
             num_gpus=min(resources.get("GPU", 0) / workers, 1) if use_gpu else 0,
             runtime_env={"env_vars": {"OMP_NUM_THREADS": str(threads), "PYTHONPATH": paths}},

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.core.types import AnyCorpus, Card
-from embassay.diagnostics.metrics.metric import known_metric, with_options
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
+from embassay.run.candidates import in_scoring_order
 from embassay.run.cuts import by_name, joined_setting
-from embassay.run.item_tests import changed_by_steps, headline_of, misses, screenings_of
+from embassay.run.item_tests import misses, screenings_of
 from embassay.run.items import ScoredTask, examples_of, scored_tasks
 from embassay.run.plan import Plan
 from embassay.run.progress import counting
 from embassay.run.request import RunRequest
-from embassay.run.retrieve import runs_of
+from embassay.run.retrieve import RetrieverRun
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
-from embassay.run.score import CandidateRun
+from embassay.run.score import CandidateRun, EncoderRun
 from embassay.stats.labels import Labels
 
 LOG = logging.getLogger(__name__)
@@ -77,7 +76,10 @@ def execute(plan: Plan, folder: RunFolder | None = None) -> Outcome:
     """
     request = plan.request
     cache = VectorCache(request.cache_folder) if request.cache_folder else None
-    run_of = runs_of(plan, cache, folder)
+    run_of: dict[str, CandidateRun] = {}
+    for entry in in_scoring_order(plan.entries):
+        kind = RetrieverRun if entry.retriever else EncoderRun
+        run_of[entry.label] = kind(entry, plan, cache, folder, run_of)
     for run in run_of.values():
         try:
             run.score_tasks()
@@ -105,20 +107,27 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
     """
     request, finished = plan.request, [run for run in runs if run.failure is None]
     failures = [Failure(run.entry.label, "", "", one_line(run.failure)) for run in runs if run.failure is not None]
-    for planned, run in product(plan.tasks, finished):
-        if planned.key in run.failed_tasks:
-            reason = one_line(run.failed_tasks[planned.key])
-            failures.append(Failure(run.entry.label, planned.name, planned.corpus.name, reason))
+    for run in finished:
+        failures += run.failed_tasks
     parts: list[Result] = []
-    summarised = []
-    for task in tasks_with_scores(plan, finished):
+    summarised: list[ScoredTask] = []
+    headlines: dict[str, Column] = {}
+    scored_by = [(run, task) for run in finished for task in plan.tasks_of(run.entry)]
+    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
+    scores = [run.scores[task.key] for run, task in scored_by if task.key in run.scores]
+    for task in scored_tasks(diagnostics, (task.corpus for _, task in scored_by), scores):
         try:
             with counting(f"statistics of {task.name} on {task.corpus.name}", quiet=request.quiet):
-                parts.append(summarise_task(task, request))
-            summarised.append(task)
+                part = summarise_task(task, request)
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))
+        else:
+            parts.append(part)
+            summarised.append(task)
+            for verdict in part.verdicts:
+                if verdict.metric:
+                    headlines[task.name] = headline_column(task, verdict)
     encoders = []
     for run in finished:
         scored = {key for _, key in run.scores}
@@ -128,42 +137,24 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
                 encoders.append(encoder_record(run, label, cuts, plan))
     # A corpus that is cut in several ways has one record, that of its first cut.
     corpora = [corpus_record(cuts[0]) for cuts in by_name(plan.corpora).values()]
-    records: dict[str, Any] = {"encoders": tuple(encoders), "corpora": tuple(corpora), "failed": tuple(failures)}
+    records = Result(
+        request.seed, request.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failed=tuple(failures)
+    )
     # The parts are rounded already.
     of_parts: dict[str, Any] = {
         name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in OF_PARTS
     }
-    of_parts["findings"] = tuple(chain.from_iterable(part.statements for part in parts))
-    result = replace(rounded(Result(request.seed, request.resamples, **records)), **of_parts)
-    findings = findings_of(result, headline_columns(result), request.accept)
-    return replace(result, **answers_and_findings(findings)), summarised
+    result = replace(rounded(records), findings=tuple(chain(*(part.statements for part in parts))), **of_parts)
+    return replace(result, **answers_and_findings(findings_of(result, headlines, request.accept))), summarised
 
 
-def headline_columns(result: Result) -> dict[str, Column]:
-    """Return the heading and format of the headline of each diagnostic that ranks encoders, as it declares them."""
-    return {verdict.diagnostic: _headline_column(verdict) for verdict in result.verdicts if verdict.metric}
-
-
-def _headline_column(verdict: Verdict) -> Column:
-    """Return the column of the metric that a verdict ranks by; a plain one where it is not declared here."""
-    metric = known_metric(verdict.key)
-    if metric is None:
-        key = verdict.key
-        return Column(key.metric, key.metric, key.subset, key.condition, key.similarity_function)
-    # The options that the run was made with stand in the name of its metric: "Success@{k}", "Success@5" -> k = 5.
-    pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(metric.name))
-    found = re.fullmatch(pattern, verdict.metric)
-    options = found.groupdict() if found else {}
-    (metric,) = with_options([metric], **options)
-    return metric.column
-
-
-def tasks_with_scores(plan: Plan, finished: Sequence[CandidateRun]) -> list[ScoredTask]:
-    """Return the tasks of a plan with the scores of all that finished."""
-    tasks = [(run, task) for run in finished for task in plan.tasks_of(run.entry)]
-    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
-    scores = (run.scores[task.key] for run, task in tasks if task.key in run.scores)
-    return scored_tasks(diagnostics, (task.corpus for _, task in tasks), scores)
+def headline_column(task: ScoredTask, verdict: Verdict) -> Column:
+    """Return the column of the metric that a verdict ranks by; a plain one where the diagnostic declares none."""
+    figures, key = task.diagnostic.figures(task.scores), verdict.key
+    for metric in figures.metrics if figures else ():
+        if metric.headline:
+            return metric.column
+    return Column(key.metric, key.metric, key.subset, key.condition, key.similarity_function)
 
 
 def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
@@ -173,22 +164,16 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     verdicts = []
     findings = list(part.statements)
     for verdict in part.verdicts:
-        headline = headline_of(task, verdict)
-        if headline is not None:
-            findings += misses(task, verdict, headline)
+        findings += misses(task, verdict)
         if task.corpus.builtin:
             # Nobody should choose an encoder by a built-in corpus. A diagnostic that ranks none needs no reason.
             reason = "a built-in corpus is for trying things out" if verdict.key.metric else verdict.reason
             verdict = replace(verdict, best_set=(), reason=reason)
-        elif headline is not None:
-            findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
+    examples = examples_of(task, None if request.examples == "all" else request.examples, draws.seed)
     part = replace(
         part,
-        examples=(
-            *part.examples,
-            *examples_of(task, None if request.examples == "all" else request.examples, draws.seed),
-        ),
+        examples=(*part.examples, *examples),
         verdicts=tuple(verdicts),
         screenings=tuple(screenings_of(task, draws)),
         **answers_and_findings(findings),
@@ -199,17 +184,37 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
 def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
     """Return the record of a candidate on the corpora that are cut in its way."""
     entry, card = run.entry, run.entry.card
-    keys = {corpus.key: corpus.name for corpus in corpora}
-    scalars = {key: scores.scalars for (_, key), scores in run.scores.items() if key in keys}
-    origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), None)
-    dims = {keys[key]: int(one["dim"]) for key, one in scalars.items() if "dim" in one}
+    limit = card.max_tokens or 0
+    # By corpus.
+    counts: dict[str, dict[str, int]] = {name: {} for name in ("truncated", "texts", "vectors", "dim")}
+    unread: dict[str, float] = {}
+    prices: dict[str, float] = {}
+    words = []
+    for corpus in corpora:
+        name = corpus.name
+        scalars = [scores.scalars for (_, key), scores in run.scores.items() if key == corpus.key]
+        for one in scalars:
+            if "dim" in one:
+                counts["dim"][name] = int(one["dim"])
+        # Only encoders of words count them. Diagnostics on the same corpus count the same words.
+        words += [one for one in scalars if "tokens" in one]
+        if corpus.documents:
+            counts["vectors"][name] = corpus.audit().passages
+            if price := plan.price_of_questions(entry, corpus):
+                prices[name] = price
+        tokens_of = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
+        tokens = list(tokens_of.values())
+        # Questions are short and many, so they count only where no document is truncated.
+        of_documents = [tokens for (role, _), tokens in tokens_of.items() if role == "document"]
+        if max(of_documents, default=0) > limit:
+            tokens = of_documents
+            unread[name] = sum(max(one - limit, 0) for one in tokens) / sum(tokens)
+        if too_long := sum(one > limit for one in tokens):
+            counts["truncated"][name], counts["texts"][name] = too_long, len(tokens)
+    all_tokens = sum(one["tokens"] for one in words)
     # An encoder that learns from each corpus may have another number of dimensions on each.
-    dim = None if card.fitted else next(iter(dims.values()), None)
-    # Only encoders of words count them. Diagnostics on the same corpus count the same words.
-    words = [counts for counts in scalars.values() if "tokens" in counts]
-    tokens = sum(counts["tokens"] for counts in words)
-    truncation = truncation_by_corpus(run, corpora)
-    prices = {one.name: plan.price_of_questions(entry, one) for one in corpora if one.documents}
+    dim = None if card.fitted else next(iter(counts["dim"].values()), None)
+    origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), entry)
     return EncoderRecord(
         name=label,
         spec=card.spec,
@@ -221,46 +226,23 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
         baseline=entry.baseline,
         is_chance=card.is_chance,
         max_tokens=card.max_tokens,
-        truncated_in={name: truncated for name, (truncated, _, _) in truncation.items()},
-        texts_in={name: texts for name, (_, texts, _) in truncation.items()},
-        unread_in={name: unread for name, (_, _, unread) in truncation.items() if unread is not None},
+        truncated_in=counts["truncated"],
+        texts_in=counts["texts"],
+        unread_in=unread,
         similarity=card.similarity,
         price=card.price,
-        unknown_words=sum(counts["unknown_tokens"] for counts in words) / tokens if tokens else None,
-        without_words=int(sum(counts["without_words"] for counts in words)) if tokens else None,
+        unknown_words=sum(one["unknown_tokens"] for one in words) / all_tokens if all_tokens else None,
+        without_words=int(sum(one["without_words"] for one in words)) if all_tokens else None,
         setting=joined_setting(entry.setting, "" if entry.is_same_on_all_cuts else corpora[0].cut),
-        vectors={
-            one.name: len(one.documents) if one.stored_documents else sum(len(each.passages) for each in one.documents)
-            for one in corpora
-            if one.documents
-        },
+        vectors=counts["vectors"],
         vector_bytes=vector_bytes(card, dim),
         # The lists of a retriever have no dimensions.
-        dim_in=dims if card.fitted else {},
+        dim_in=counts["dim"] if card.fitted else {},
         missing_prompts=card.missing_prompts,
-        parts=origin.parts if origin else entry.parts,
-        step=origin.step if origin else entry.step,
-        question_price={name: price for name, price in prices.items() if price},
+        parts=origin.parts,
+        step=origin.step,
+        question_price=prices,
     )
-
-
-def truncation_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dict[str, tuple[int, int, float | None]]:
-    """Return by label what an encoder truncates of some corpora: how many of how many texts, where it truncates one.
-
-    Questions are short and many, so they count only where no document is truncated. Of documents it has also the share
-    of their tokens that is not read.
-    """
-    limit = run.entry.card.max_tokens or 0
-    truncation = {}
-    for corpus in corpora:
-        tokens_of = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
-        tokens, unread = list(tokens_of.values()), None
-        of_documents = [tokens for (role, _), tokens in tokens_of.items() if role == "document"]
-        if max(of_documents, default=0) > limit:
-            tokens, unread = of_documents, sum(max(one - limit, 0) for one in of_documents) / sum(of_documents)
-        if truncated := sum(one > limit for one in tokens):
-            truncation[corpus.name] = truncated, len(tokens), unread
-    return truncation
 
 
 def vector_bytes(card: Card, dim: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""What the items of a headline show beyond the verdict: which questions are missed, and what set-ups change."""
+"""What items show beyond the verdict: which questions are missed, and how much of the exact search an index lists."""
 
 from __future__ import annotations
 
@@ -7,44 +7,30 @@ from dataclasses import replace
 
 import numpy as np
 
-from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.result import SCREENED, Finding, Screening, Verdict
 from embassay.core.types import Draws, ItemScores
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import NEAREST
-from embassay.diagnostics.metrics.scoreboard import roles_of
-from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
 from embassay.run.items import ScoredTask
 from embassay.stats.overlap import COMPARED, changed_tops, judged, overlaps
-from embassay.stats.units import Ints
 
 DECENT = 0.75
 """Where the first candidate is right on a smaller share of the items, many are missed because they are hard."""
 LEAST_WITNESSES = 2
 """A single encoder that misses an item says nothing about its label."""
-MAX_NAMED = 3
-"""Questions that a finding names."""
-LONGEST = 60
-"""Characters of a question that it shows at most."""
 
 
-def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
-    """Return the item values that a verdict ranks candidates by; None where they are not means over items."""
-    figures = task.diagnostic.figures(task.scores)
-    headline = figures.headline() if figures else None
-    if headline is None or not headline.key.covers(verdict.key):
-        return None
-    return headline
-
-
-def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[Finding]:
+def misses(task: ScoredTask, verdict: Verdict) -> Iterator[Finding]:
     """Yield for each system how many questions it misses, and who finds them: the lexical baseline, or none.
 
     Which of them is to be used, and so which of these is said, is decided when the whole run is known.
     """
-    if not task.corpus.documents:
+    figures = task.diagnostic.figures(task.scores) if task.corpus.documents else None
+    headline = figures.headline() if figures else None
+    # A verdict may rank by something else than means over items.
+    if headline is None or not headline.key.covers(verdict.key):
         return
     others = [scores.origin for scores in task.scores if not scores.origin.is_chance]
     found_by = {origin.encoder: headline.values[origin.encoder] > 0 for origin in others}
@@ -69,49 +55,6 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
         questions = counted(counts["missed"], "question")
         answer = templates.MISSES.finding(verdict, encoder=name, missed=questions, found=found)
         yield replace(answer, value=counts["missed"] / counts["items"], counts=counts)
-
-
-def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
-    """Yield which questions a set-up answers better, and which worse, than the best of what it is derived from.
-
-    Parameters
-    ----------
-    texts
-        Whether texts may be shown; the questions are named by their ids otherwise.
-    """
-    steps = roles_of(task.scores).steps
-    for name in verdict.candidates:
-        step = steps.get(name)
-        bases = [label for label in step.bases if label in headline.values] if step else []
-        base = max(bases, key=lambda label: np.nan_to_num(headline.values[label]).mean(), default=name)
-        # Undefined gaps are neither.
-        gaps = np.nan_to_num(headline.values[name] - headline.values[base])
-        if gaps.any():
-            changed = {
-                "rescued": named_questions(task, headline, np.flatnonzero(gaps > 0), texts=texts),
-                "broken": named_questions(task, headline, np.flatnonzero(gaps < 0), texts=texts),
-            }
-            yield templates.RESCUED.finding(verdict, encoder=name, opponent=base, **changed)
-
-
-def named_questions(task: ScoredTask, headline: Headline, chosen: Ints, *, texts: bool) -> str:
-    """Return how many questions these are, and the first of them by their texts or ids.
-
-    Parameters
-    ----------
-    chosen
-        Their places among the items of the headline.
-    """
-    number = counted(len(chosen), "question")
-    places = headline.places[chosen]
-    ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
-    if not ids:
-        return number
-    named = f"ids {', '.join(ids)}"
-    if texts:
-        named = ", ".join(f'"{begun(task.corpus.shown(item)["question"], LONGEST)}"' for item in ids)
-    more = f" and {len(chosen) - MAX_NAMED:,} more" if len(chosen) > MAX_NAMED else ""
-    return f"{number} ({named}{more})"
 
 
 INDEX = "index/"

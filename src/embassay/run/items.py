@@ -7,10 +7,11 @@ the corpora are read again for their texts.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,6 @@ from embassay.run.specs import Spec
 
 if TYPE_CHECKING:
     from polars import DataFrame
-
-MISSED_BY = ("all", "some", "none", "undecided")
-"""Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""
 
 
 @dataclass(frozen=True)
@@ -141,9 +139,9 @@ def with_setting_in_references(example: Example, setting: str) -> Example:
 def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> NDArray[np.int64]:
     """Draw at most ``most`` items, stratified by who misses them and by subset.
 
-    The items that all encoders miss, that some miss, that none misses, and undecided ones get the same number of
-    places, if there are enough of each; so do the subsets within each of these four groups. This way the failures of a
-    good encoder are in the sample, but shares in the sample are not those of the corpus.
+    The items of a subset that all encoders miss, that some miss and that none misses take turns with those of the other
+    subsets. This way the failures of a good encoder are in the sample, but shares in the sample are not those of the
+    corpus.
 
     Parameters
     ----------
@@ -159,34 +157,18 @@ def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str)
     number = len(outcomes.subset)
     if most is None or number <= most:
         return np.arange(number)
-    missed_by = group_by_misses(outcomes.correct)
-    # By group of MISSED_BY and by subset, the items in random order.
-    items_of: dict[str, dict[str, list[int]]] = {group: {} for group in MISSED_BY}
-    for item in generator(seed, "examples", *purpose).permutation(number).tolist():
-        items_of[missed_by[item]].setdefault(str(outcomes.subset[item]), []).append(item)
-    # Within a group the subsets take turns; then the groups take turns.
-    sample = in_turn([in_turn(of_subsets.values()) for of_subsets in items_of.values()])
-    return np.array(sorted(sample[:most]), dtype=np.int64)
-
-
-def group_by_misses(correct: NDArray[np.float64]) -> list[str]:
-    """Return for each item which encoders miss it: one of ``MISSED_BY``.
-
-    Parameters
-    ----------
-    correct
-        (encoders, n) as in :class:`~embassay.diagnostics.base.Outcomes`: 1 right, 0 wrong, anything else undecided.
-    """
-    wrong, right = (correct == 0).sum(axis=0), (correct == 1).sum(axis=0)
-    # The first condition that holds decides.
-    conditions = [(wrong == 0) & (right == 0), wrong == 0, wrong == len(correct)]
-    groups: list[str] = np.select(conditions, ["undecided", "none", "all"], "some").tolist()
-    return groups
-
-
-def in_turn(lists: Iterable[Sequence[int]]) -> list[int]:
-    """Return the first of each list, then the second of each that has one, and so on."""
-    return [item for item in chain.from_iterable(zip_longest(*lists)) if item is not None]
+    misses = (outcomes.correct == 0).sum(axis=0)
+    # 0: none misses the item, 1: some, 2: all.
+    missed_by = np.sign(misses) + (misses == len(outcomes.correct))
+    items = generator(seed, "examples", *purpose).permutation(number)
+    turns = np.empty(number, dtype=np.int64)
+    taken = Counter[tuple[str, int]]()
+    for item in items.tolist():
+        stratum = (str(outcomes.subset[item]), int(missed_by[item]))
+        turns[item] = taken[stratum]
+        taken[stratum] += 1
+    # Of the items with the same turn, those that were drawn first.
+    return np.sort(items[np.argsort(turns[items], kind="stable")][:most])
 
 
 def columns_of(tasks: Iterable[ScoredTask]) -> Iterator[ItemColumn]:
@@ -309,15 +291,16 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     loaded = limited(loaded, sources["limit"], settings["seed"])
     corpus_of = {corpus.key: corpus for corpus in loaded}
     diagnostics = {}
-    for key, name in [(key, name) for key, names in settings["diagnostics"].items() for name in names]:
-        method = load_diagnostic(Spec(name, options=settings["diagnostics"][key][name])).method
-        if not method.shows_items:
-            continue
-        if key not in corpus_of:
-            raise SourceError(f"give the corpora that were made in Python as corpora=: {key}", folder.path)
-        if corpus_of[key].fingerprint != settings["corpora"][key]:
-            raise SourceError(f"the corpus {key!r} is not the corpus of this run, or has changed since", folder.path)
-        diagnostics[name, corpus_of[key].name] = method
+    for key, options_of in settings["diagnostics"].items():
+        for name, options in options_of.items():
+            method = load_diagnostic(Spec(name, options=options)).method
+            if not method.shows_items:
+                continue
+            corpus = corpus_of.get(key)
+            if corpus is None or corpus.fingerprint != settings["corpora"][key]:
+                reason = f"the corpus {key!r} has changed since this run, or is missing; give it as corpora="
+                raise SourceError(reason, folder.path)
+            diagnostics[name, corpus.name] = method
     # The folder may also hold scores of encoders that are no longer in the run.
     candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
     stored = [scores for scores in folder.stored() if scores.origin.encoder in candidates]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -178,15 +179,26 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     were_chosen = bool(request.diagnostics)
     diagnostics = load_diagnostics(request.diagnostics, request.profile)
     corpora = load_corpora(request, diagnostics)
-    tasks, side_notes = make_tasks(diagnostics, corpora, were_chosen)
+    tasks = make_tasks(diagnostics, corpora, were_chosen)
     if will_score:
-        tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
+        usable = []
+        for task in tasks:
+            # A diagnostic of another package whose check fails is left out, unless it was chosen by name.
+            with left_out(asked=were_chosen), DIAGNOSTICS.guarded(task.name):
+                task.diagnostic.check(task.corpus)
+                usable.append(task)
+        tasks = usable
 
     entries, notes = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
-    check_labels("encoders", "-e", [(entry.label, entry.card.spec) for entry in entries])
+    check_labels("encoders", "-e", (entry.label for entry in entries))
     for entry in entries:
         if not suitable_tasks(entry, tasks):
-            raise SpecError(why_unsuited(entry, corpora))
+            shapes = ", ".join(entry.card.shapes)
+            needed = f"of shape {shapes}" if shapes else "that has the texts of its documents"
+            raise SpecError(
+                f"encoder {entry.label!r} needs a corpus and a diagnostic {needed}: leave it out, or add them with -c "
+                "and -d (see 'embassay list diagnostics')"
+            )
     if request.baselines:
         entries += [entry for entry in load_baselines(entries, runtime) if suitable_tasks(entry, tasks)]
     if not entries:
@@ -210,7 +222,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         entries=tuple(entries),
         tasks=tuple(tasks),
         # The cuts of a corpus have most notes in common.
-        notes=(*notes, *side_notes, *dict.fromkeys(about_corpora), *about_encoders, *about_both),
+        notes=(*notes, *dict.fromkeys(about_corpora), *about_encoders, *about_both),
         # embassay look prints the notes of corpora and encoders beside each of them.
         remarks=(*notes, *about_both),
     )
@@ -259,8 +271,8 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
     if not corpora:
         raise SpecError(f"no built-in corpus has the required shape ({needed_shapes(diagnostics)}); add one with -c")
     # "docs" stands once for all its cuts, beside "docs,passages=100".
-    labels = [*dict.fromkeys(corpus.name for corpus in corpora if corpus.cut), *(corpus.key for corpus in corpora)]
-    check_labels("corpora", "-c", zip(labels, labels, strict=True))
+    names_of_cuts = dict.fromkeys(corpus.name for corpus in corpora if corpus.cut)
+    check_labels("corpora", "-c", [*names_of_cuts, *(corpus.key for corpus in corpora)])
     for cuts in by_name(corpora).values():
         check_cuts(cuts)
     return limited(corpora, request.limit, request.seed)
@@ -328,28 +340,21 @@ def distinct_texts(corpora: Iterable[AnyCorpus]) -> tuple[Text, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(corpus.texts() for corpus in corpora)))
 
 
-def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> None:
+def check_labels(kind: str, flag: str, labels: Iterable[str]) -> None:
     """Raise SpecError if a label occurs twice.
 
     Parameters
     ----------
     kind, flag
         What the labels belong to, and its flag, for the message.
-    labels
-        Each label with the spec that it belongs to.
     """
-    seen: set[str] = set()
-    for label, spec in labels:
-        if label in seen:
-            remedy = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
-            raise SpecError(f"two {kind} have the label {label!r}; rename one: {remedy}")
-        seen.add(label)
+    for label, number in Counter(labels).items():
+        if number > 1:
+            raise SpecError(f"two {kind} have the label {label!r}; give one another: {flag} LABEL=…")
 
 
-def make_tasks(
-    diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool
-) -> tuple[list[Task], list[str]]:
-    """Pair diagnostics with the corpora that they read, those for any shape last; notes on those of two corpora.
+def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool) -> list[Task]:
+    """Pair diagnostics with the corpora that they read.
 
     Parameters
     ----------
@@ -362,26 +367,16 @@ def make_tasks(
         If a chosen diagnostic has no corpus, or nothing reads a corpus.
     """
     tasks: list[Task] = []
-    for diagnostic in sorted(diagnostics, key=lambda one: one.method.shape == ANY):
-        readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
-        tasks += [Task(diagnostic.name, diagnostic.method, corpus, diagnostic.options) for corpus in readable]
-    notes: list[str] = []
-    for diagnostic in diagnostics:
-        sides = getattr(DIAGNOSTICS.module(diagnostic.name), "SIDES", None)
+    # Those of two corpora come after all others.
+    for diagnostic in sorted(diagnostics, key=lambda one: (one.method.pair is not None, one.method.shape == ANY)):
         if chosen and diagnostic.method.pair:
-            tasks.append(joined_task(diagnostic, corpora))
-        elif sides and not chosen:
-            try:
-                task, taken = side_by_side(diagnostic.name, sides, corpora)
-                tasks.append(task)
-                notes.append(f"{diagnostic.name} takes {taken}, in the order of -c")
-            except SpecError as error:
-                notes.append(f"{diagnostic.name} is left out: {error}")
-    names = {task.name for task in tasks}
-    for diagnostic in diagnostics:
-        if chosen and diagnostic.name not in names:
+            readable = [joined_corpus(diagnostic, corpora)]
+        else:
+            readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
+        if chosen and not readable:
             shape = diagnostic.method.shape
             raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
+        tasks += [Task(diagnostic.name, diagnostic.method, corpus, diagnostic.options) for corpus in readable]
     read = {task.corpus.name for task in tasks}.union(*(task.diagnostic.pair or () for task in tasks))
     for corpus in corpora:
         if corpus.name not in read:
@@ -389,11 +384,11 @@ def make_tasks(
                 f"corpus {corpus.name!r} has the shape {corpus.shape}, which no diagnostic of this run reads: "
                 f"{needed_shapes(diagnostics)}; choose one with -d, or all with --profile research"
             )
-    return tasks, notes
+    return tasks
 
 
-def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> Task:
-    """Return the task of a diagnostic on the two corpora that it compares, which it joins into one.
+def joined_corpus(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> AnyCorpus:
+    """Return the two corpora that a diagnostic compares, joined into one by it.
 
     Raises
     ------
@@ -406,63 +401,7 @@ def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> Ta
         if name not in corpus_of:
             raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, corpus_of)
     with DIAGNOSTICS.guarded(diagnostic.name):
-        joined = diagnostic.method.join(*(corpus_of[name] for name in pair))
-    return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
-
-
-def side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyCorpus]) -> tuple[Task, str]:
-    """Return the task of a diagnostic that compares two corpora, in a profile, on those of the run, and what is what.
-
-    Parameters
-    ----------
-    sides
-        By option what the first and the second corpus of the run are taken as.
-
-    Raises
-    ------
-    SpecError
-        If the run does not have exactly two, or they cannot be compared.
-    """
-    if len(corpora) != 2 or any(corpus.cut for corpus in corpora):
-        raise SpecError(
-            f"it compares two corpora, {' and '.join(sides.values())}; this run does not have exactly two. "
-            f"To name them: -d {name},{','.join(f'{option}=LABEL' for option in sides)}"
-        )
-    options = {option: corpus.name for option, corpus in zip(sides, corpora, strict=True)}
-    taken = " and ".join(f"{label} as {sides[option]}" for option, label in options.items())
-    return joined_task(load_diagnostic(Spec(name, options=options)), corpora), taken
-
-
-def takes_its_corpus(task: Task, chosen: bool) -> bool:
-    """Let a diagnostic check its corpus before any work, and return whether the task can run.
-
-    A diagnostic of another package whose check fails is left out, unless it was chosen by name.
-
-    Raises
-    ------
-    InputError
-        If the diagnostic cannot use the corpus.
-    """
-    with left_out(asked=chosen), DIAGNOSTICS.guarded(task.name):
-        task.diagnostic.check(task.corpus)
-        return True
-    # Reached if the check failed: left_out turns the error into a warning.
-    return False
-
-
-def why_unsuited(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> str:
-    """Return why an encoder suits no task, and what to do."""
-    stored = next((corpus for corpus in corpora if corpus.stored_documents), None)
-    if stored and stored.stored_documents:
-        return (
-            f"encoder {entry.label!r} cannot encode the documents of corpus {stored.name!r}, whose texts are not "
-            f"available; use -e vectors:{stored.stored_documents.vectors.folder}, or encode them with this encoder "
-            "into another folder (embassay encode)"
-        )
-    return (
-        f"encoder {entry.label!r} needs a corpus and a diagnostic of shape {', '.join(entry.card.shapes)}: leave it "
-        "out, or add them with -c and -d (see 'embassay list diagnostics')"
-    )
+        return diagnostic.method.join(*(corpus_of[name] for name in pair))
 
 
 def favoured_encoders(entries: Sequence[RunEncoder], corpora: Iterable[AnyCorpus]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import resource
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,7 +16,7 @@ from embassay.core.errors import EncoderError, one_line
 from embassay.core.types import AnyCorpus, Corpus, JsonObject
 from embassay.reports.costs import Milliseconds
 from embassay.run.candidates import RunEncoder
-from embassay.run.execute import NO_TEXTS, Outcome
+from embassay.run.execute import Outcome
 from embassay.run.options import RECORD, options_in
 from embassay.run.plan import Plan, corpus_list
 from embassay.run.resolve import builtin_names
@@ -67,7 +68,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     encoders = dict(before.get("encoders", {}))
     for run in outcome.encoders:
         for label, corpora in plan.candidates_of(run.entry).items():
-            encoders[label] = _use_of(run, encoders.get(label, {}), corpora, texts=plan.request.texts)
+            encoders[label] = _use_of(run, encoders.get(label, {}), corpora)
     return {
         **before,
         "state": "failed in part" if outcome.result.failed else "finished",
@@ -81,7 +82,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     }
 
 
-def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus], *, texts: bool) -> EncoderUse:
+def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus]) -> EncoderUse:
     """Return the work of one candidate, for ``run.json``; the cuts of a corpus share the work of their encoder.
 
     Counts and times are those of the last start that scored something; they are not added up.
@@ -90,33 +91,27 @@ def _use_of(run: CandidateRun, before: EncoderUse, corpora: Sequence[AnyCorpus],
     ----------
     before
         Its work in earlier starts of the run; empty if there is none.
-    texts
-        Whether texts may be stored.
     """
     if run.failure is not None:
         return {**before, "route": run.route}
     if run.texts == 0 and before:
         # All its scores were stored, so nothing was measured.
         return before
-    keys = {"": "", **{corpus.name: corpus.key for corpus in corpora}}
-    # NaN where a part was not timed.
-    measured = {name: run.milliseconds[key] for name, key in keys.items() if run.milliseconds.get(key, 0) > 0}
     # What was not measured now stays as an earlier start has measured it.
-    use: EncoderUse = {
-        "badges": None,
-        **before,
+    milliseconds = dict(before.get("milliseconds", {}))
+    for name, key in (("", ""), *((corpus.name, corpus.key) for corpus in corpora)):
+        # NaN where a part was not timed.
+        if run.milliseconds.get(key, 0) > 0:
+            milliseconds[name] = run.milliseconds[key]
+    return {
+        "badges": asdict(run.robustness) if run.robustness else before.get("badges"),
         "encoder": run.entry.label,
         "texts": run.texts,
         "encoded": run.encoded,
         "cached": run.texts - run.encoded,
-        "milliseconds": {**before.get("milliseconds", {}), **measured},
+        "milliseconds": milliseconds,
         "route": run.route,
     }
-    if run.robustness:
-        # The reason of an error may quote a text.
-        is_shown = texts or not run.robustness.reason
-        use["badges"] = asdict(run.robustness) if is_shown else {"sampled": 0, "reason": NO_TEXTS}
-    return use
 
 
 def sources_of(plan: Plan) -> Sources:
@@ -131,8 +126,16 @@ def sources_of(plan: Plan) -> Sources:
         "corpora": [{"head": spec.head, "label": spec.label, "options": dict(spec.options)} for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
-        "encoders": {one.label: _without_secrets(one.given) for one in plan.entries if one.given is not None},
+        "encoders": {entry.label: _source_of(entry) for entry in plan.entries},
     }
+
+
+def _source_of(entry: RunEncoder) -> JsonObject:
+    """Return the spec of an encoder as a config file has it, with its options as they were given."""
+    if entry.given is None:
+        return {"spec": entry.card.spec}
+    # Canonical specs leave out what changes no figure, such as the address of a service.
+    return {"spec": entry.card.spec.split(",")[0], **_without_secrets(entry.given)}
 
 
 def _without_secrets(given: Mapping[str, object]) -> JsonObject:
@@ -169,13 +172,8 @@ def environment() -> RunRecord:
     }
 
 
-def peak_memory() -> int | None:
-    """Return the peak memory of this process in MiB; None if the system does not report it."""
-    try:
-        import resource
-    except ImportError:
-        # Windows does not have the module.
-        return None
+def peak_memory() -> int:
+    """Return the peak memory of this process in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # macOS counts bytes, Linux KiB.
     units_per_mib = 1024 * 1024 if sys.platform == "darwin" else 1024

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias, cast
 
 from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, listed, nearest
@@ -157,8 +156,6 @@ def _create(spec: Spec, runtime: Runtime) -> FullEncoder | Retriever:
             raise
         # The user has not written the scheme.
         raise MissingExtraError(f"encoder {target!r}", "light") from None
-    if target.startswith("@"):
-        raise SpecError(f"encoder {target!r}: a set contains several encoders; name one of them")
     # What a target is, for messages ("FILE"); empty if the scheme takes none.
     target_name = getattr(module, "TARGET", "")
     if bool(target) != bool(target_name):
@@ -227,7 +224,7 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
 def encoder_list(encoders: EncoderInputs) -> Sequence[EncoderInput | tuple[str, EncoderInput]]:
     """Return encoders as a list, objects with a label of the user as pairs.
 
-    A spec stands alone, and so does an object, even one that can be iterated.
+    A spec stands alone, and so does an object.
     """
     if isinstance(encoders, Mapping):
         return [
@@ -236,13 +233,6 @@ def encoder_list(encoders: EncoderInputs) -> Sequence[EncoderInput | tuple[str, 
         ]
     if isinstance(encoders, (list, tuple)):
         return encoders
-    if isinstance(encoders, Iterable) and not isinstance(encoders, (str, Spec)):
-        from embassay.models.objects.foreign import is_encoder
-        from embassay.search.retrievers.objects import is_retriever
-
-        # A SentenceTransformer is a sequence of its layers.
-        if not is_encoder(encoders) and not is_retriever(encoders):
-            return list(encoders)
     return [cast("EncoderInput", encoders)]
 
 
@@ -313,7 +303,12 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
         if loader := _choose("recognises_folder", path, options):
             return loader
         raise SourceError(FOLDERS, path)
-    head = _head(path)
+    if is_parquet(path):
+        # A line of its columns.
+        head = "\t".join(read_table(path).names)
+    else:
+        with decoded(path, errors="replace") as file:
+            head = file.readline(LONGEST_LINE) + file.read(PEEK)
     if loader := _choose("recognises", head, options):
         return loader
     content = head.lstrip(BLANK)
@@ -342,12 +337,10 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
     options
         The options that the user gave for the corpus.
     """
-    own_priority = "FOLDER_PRIORITY" if function == "recognises_folder" else "PRIORITY"
     loaders = []
     for name, module in CORPORA.working().items():
         if hasattr(module, function):
-            priority = getattr(module, own_priority, getattr(module, "PRIORITY", USUAL_PRIORITY))
-            loaders.append((priority, name, module))
+            loaders.append((getattr(module, "PRIORITY", USUAL_PRIORITY), name, module))
     loaders.sort(key=lambda loader: loader[:2])
     by_content = None
     for priority, name, module in loaders:
@@ -358,24 +351,11 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
                     return name
                 by_content = name
                 break
-    fitting = [name for _, name, module in loaders if _options_fit(module, options)]
+    fitting = []
+    for _, name, module in loaders:
+        known = known_options(module.load)
+        # A loader that shares options with another one lists those of its own in ``TOLD_BY``.
+        telling = getattr(module, "TOLD_BY", known)
+        if options.keys() <= known and not telling.isdisjoint(options):
+            fitting.append(name)
     return fitting[0] if len(fitting) == 1 else by_content
-
-
-def _options_fit(module: ModuleType, options: Mapping[str, object]) -> bool:
-    """Return whether a loader knows all options, and at least one of them tells that it is meant.
-
-    A loader that shares options with another one lists those of its own in ``TOLD_BY``. Without the list, each of its
-    options tells that it is meant.
-    """
-    known = known_options(module.load)
-    telling = getattr(module, "TOLD_BY", known)
-    return options.keys() <= known and not telling.isdisjoint(options)
-
-
-def _head(path: Path) -> str:
-    """Return the first line of a file, however long, and what follows it; of a Parquet file a line of its columns."""
-    if is_parquet(path):
-        return "\t".join(read_table(path).names)
-    with decoded(path, errors="replace") as file:
-        return file.readline(LONGEST_LINE) + file.read(PEEK)

@@ -1,14 +1,13 @@
 """One retriever on all its tasks: hand it what it is built on, check and keep its lists, score the diagnostics.
 
-Lists are kept in the folder of the run, so that it is continued where it stopped; those of a retriever that answers the
-same in every run are kept in the cache, too.
+Lists are kept in the folder of the run, so that it is continued where it stopped.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,36 +22,23 @@ from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
 from embassay.core.store.arrays import read_arrays, write_arrays
-from embassay.core.store.files import FROM_CACHE, LISTS
 from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
 from embassay.core.vectors import Vectors
-from embassay.run.cache.cache import VectorCache
-from embassay.run.candidates import in_scoring_order
 from embassay.run.engine.encode import as_encoder_error, encode
-from embassay.run.plan import Plan, Task
+from embassay.run.plan import Task
 from embassay.run.progress import counting
-from embassay.run.runs.folder import RunFolder
-from embassay.run.score import CandidateRun, EncoderRun
+from embassay.run.score import CandidateRun
 from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
 from embassay.stats.ranking import RightPlaces
 
+LISTS = "lists"
+"""The folder of the lists, in that of the run."""
 SAVED_AFTER = 30.0
 """Seconds after which finished lists are written while a retriever still answers."""
 NAMED = 3
 """Ids that a note names, at most."""
-
-
-def runs_of(plan: Plan, cache: VectorCache | None, folder: RunFolder | None) -> dict[str, CandidateRun]:
-    """Return by label the run of each entry, after those that it is built on."""
-    run_of: dict[str, CandidateRun] = {}
-    for entry in in_scoring_order(plan.entries):
-        if entry.retriever:
-            run_of[entry.label] = RetrieverRun(entry, plan, cache, folder, others=run_of)
-        else:
-            run_of[entry.label] = EncoderRun(entry, plan, cache, folder)
-    return run_of
 
 
 @dataclass
@@ -61,17 +47,11 @@ class RetrieverRun(CandidateRun):
 
     Attributes
     ----------
-    others
-        The runs of all entries, by label; those that it is built on are scored before it.
     facts
         By corpus, the numbers that it has found out; see ``Lists.facts`` and :func:`choose`.
-    seconds
-        Of each question of all corpora.
     """
 
-    others: Mapping[str, CandidateRun] = field(default_factory=dict)
     facts: dict[str, dict[str, float]] = field(default_factory=dict)
-    seconds: list[float] = field(default_factory=list)
 
     @property
     def retriever(self) -> Retriever:
@@ -97,19 +77,21 @@ class RetrieverRun(CandidateRun):
         """
         for key, tasks in grouped(self.plan.tasks_of(self.entry), lambda task: task.corpus.key).items():
             try:
-                parts = [self.part(label, key).fingerprints[key] for label in self.retriever.parts]
-                self.fingerprints[key] = self._with_parts(parts)
+                of_parts = [run.fingerprints[key] for run in self.parts(key).values()]
+                self.fingerprints[key] = self._with_parts(of_parts)
                 self.load_stored(tasks)
                 for task in tasks:
                     if task.key not in self.scores:
                         self.need(task.corpus)
                         self.keep(task, partial(self.score, task))
             except EncoderError as error:
-                self.failed_tasks |= {task.key: str(error) for task in tasks if task.key not in self.scores}
+                for task in tasks:
+                    if task.key not in self.scores:
+                        self.fail(task, str(error))
                 # What is built on it must not ask again.
                 self.fingerprints.pop(key, None)
         if not self.scores:
-            raise EncoderError(next(iter(self.failed_tasks.values())))
+            raise EncoderError(self.failed_tasks[0].reason)
 
     def score(self, task: Task) -> ItemScores:
         """Return the scores of one task, with what the retriever has found out and chosen."""
@@ -117,20 +99,21 @@ class RetrieverRun(CandidateRun):
         scores = task.diagnostic.score_rankings(task.corpus, self.nearest[key], self.origin(task))
         return replace(scores, scalars={**scores.scalars, **self.facts[key]})
 
-    def part(self, label: str, key: str) -> CandidateRun:
-        """Return the run of a part.
+    def parts(self, key: str) -> dict[str, CandidateRun]:
+        """Return by label the runs of what it is built on.
 
         Raises
         ------
         EncoderError
-            If it failed, or is not scored on the corpus with this key.
+            If one failed, or is not scored on the corpus with this key.
         """
-        run = self.others[label]
-        if run.failure is not None:
-            raise EncoderError(f"it is built on {label!r}, which failed: {run.failure}")
-        if key not in run.fingerprints:
-            raise EncoderError(f"it is built on {label!r}, which is not scored on {key}")
-        return run
+        runs = {label: self.others[label] for label in self.retriever.parts}
+        for label, run in runs.items():
+            if run.failure is not None:
+                raise EncoderError(f"it is built on {label!r}, which failed: {run.failure}")
+            if key not in run.fingerprints:
+                raise EncoderError(f"it is built on {label!r}, which is not scored on {key}")
+        return runs
 
     def need(self, corpus: AnyCorpus) -> None:
         """Have the retriever answer the questions of a corpus, unless it has.
@@ -143,26 +126,26 @@ class RetrieverRun(CandidateRun):
         key, retriever = corpus.key, self.retriever
         if key in self.nearest:
             return
-        parts = {label: self.part(label, key) for label in retriever.parts}
+        parts = self.parts(key)
         for part in parts.values():
             part.need(corpus)
-        lists_of_parts = {label: lists_of(part.nearest[key], retriever.depth) for label, part in parts.items()}
-        vectors = {label: part.vectors[key] for label, part in parts.items() if retriever.needs_vectors}
 
         def encode_for(encoder: Encoder, texts: Sequence[Text]) -> Vectors:
             return encode(encoder, texts, self.cache)[0]
 
+        lists_of_parts = {label: lists_of(part.nearest[key], retriever.depth) for label, part in parts.items()}
+        vectors = {label: part.vectors[key] for label, part in parts.items() if retriever.needs_vectors}
         questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encode_for)
         choice: dict[str, float] = {}
         if retriever.choices:
             k = self.plan.tasks_of(self.entry)[0].diagnostic.k
             choice = choose(retriever, questions, k, self.plan.request.seed)
-        chosen = retriever.choices[choice["setting"]] if choice else retriever
-        lists = self.ask(chosen, questions, lists_key(self.fingerprints[key], corpus, choice.get("setting")))
+            retriever = retriever.choices[choice["setting"]]
+        lists = self.ask(retriever, questions, lists_key(self.fingerprints[key], corpus, choice.get("setting")))
         self.note(questions, lists)
         facts = (fact.partition("=") for fact in lists.facts)
         self.facts[key] = {**choice, **{name: float(number) for name, _, number in facts}}
-        continued = parts.get(retriever.continues)
+        continued = parts.get(self.retriever.continues)
         self.nearest[key] = ranked(corpus, lists, continued.nearest[key] if continued else None)
 
     def ask(self, retriever: Retriever, questions: Questions, key: str) -> Lists:
@@ -170,28 +153,23 @@ class RetrieverRun(CandidateRun):
 
         What it has given is stored, even if it fails later.
         """
-        cache = self.plan.request.cache_folder if retriever.keeps_answers else None
-        places = [place for place in (self.folder.path if self.folder else None, cache) if place]
-        kept = [stored_lists(place, key) for place in places]
-        stored = max(kept, key=lambda lists: len(lists.rows), default=NONE)
-        if cache and stored is kept[-1] and len(stored.rows):
-            # A check of this run against the one that asked would compare answers with themselves.
-            self.route |= {"answers": FROM_CACHE}
-        missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
-        parts = [stored]
+        folder = self.folder.path if self.folder else None
+        lists = stored_lists(folder, key) if folder else NONE
+        missing = np.setdiff1d(np.arange(len(questions.samples)), lists.rows)
+        if not len(missing):
+            return lists
+        parts = [lists]
         saved = time.perf_counter()
         try:
-            for given in self.answers(retriever, of_rows(questions, missing)) if len(missing) else ():
+            for given in self.answers(retriever, of_rows(questions, missing)):
                 parts.append(replace(given, rows=missing[given.rows]))
                 if time.perf_counter() - saved > SAVED_AFTER:
-                    parts = [_save(parts, places, key)]
+                    parts = [_save(parts, folder, key)]
                     saved = time.perf_counter()
         finally:
-            # The folder of the run has what the cache had.
-            lists = _save(parts, places, key)
-        if len(missing):
-            self.texts += len(questions.samples)
-            self.encoded += len(missing)
+            lists = _save(parts, folder, key)
+        self.texts += len(questions.samples)
+        self.encoded += len(missing)
         return lists
 
     def answers(self, retriever: Retriever, questions: Questions) -> Iterator[Lists]:
@@ -213,30 +191,28 @@ class RetrieverRun(CandidateRun):
             If no list has a document of the corpus.
         """
         corpus, notes = questions.corpus, self.route.setdefault("notes", [])
-        ids = list(dict.fromkeys(lists.unknown))[:NAMED]
-        unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.key}: {names(ids)}"
+        ids = names(list(dict.fromkeys(lists.unknown))[:NAMED])
         listed = lists.rows[(lists.documents >= 0).any(axis=1)]
-        if not len(listed) and lists.unknown:
-            raise EncoderError(f"{unknown}; ids of {corpus.key} are such as {corpus.documents[0].id!r}")
         if not len(listed):
-            first = corpus.samples[0].id
-            raise EncoderError(f"it has no list for any question of {corpus.key}, whose ids are such as {first!r}")
+            raise EncoderError(
+                f"no list of a question of {corpus.key} has one of its documents; listed: {ids or 'none'}; ids of "
+                f"documents are such as {corpus.documents[0].id!r}, of questions such as {corpus.samples[0].id!r}"
+            )
         if lists.unknown:
-            notes.append(f"{unknown}; they were left out")
+            unknown = counted(len(lists.unknown), "id")
+            notes.append(f"{unknown} in its lists are no documents of {corpus.key}: {ids}; they were left out")
         without = np.setdiff1d(np.arange(len(questions.samples)), listed)
         # What continues a part leaves the others their ranks, and that says which have none.
         if len(without) and not self.retriever.continues:
-            ids = [questions.samples[row].id for row in without[:NAMED].tolist()]
-            missed = f"{counted(len(without), 'question')} of {corpus.key} without a list count as missed"
-            notes.append(f"{missed}: {names(ids)}")
+            ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
+            missed = counted(len(without), "question")
+            notes.append(f"{missed} of {corpus.key} without a list count as missed: {ids}")
         if lists.seconds is not None and not np.isnan(lists.seconds).any():
-            self.seconds += lists.seconds.tolist()
-            p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()
-            self.route["answer_milliseconds"] = {"p50": p50, "p95": p95, "p99": p99}
+            milliseconds = 1000 * float(np.median(lists.seconds))
             # An index takes the place of the exact search.
             of_parts = "" if self.retriever.needs_vectors else corpus.key
             parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
-            self.milliseconds |= {"": p50, corpus.key: 1000 * float(np.median(lists.seconds)) + sum(parts)}
+            self.milliseconds |= {"": milliseconds, corpus.key: milliseconds + sum(parts)}
 
 
 def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dict[str, float]:
@@ -263,19 +239,19 @@ def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dic
             f"{retriever.card.spec} is chosen on {MIN_UNITS} units of answered questions or more; {corpus.key} has "
             f"{units}: give it a fixed value"
         )
-    settings, places_at = list(retriever.choices), []
+    settings, ranks, successes = list(retriever.choices), [], []
     for choice in retriever.choices.values():
         with as_encoder_error():
             lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
         nearest = ranked(corpus, lists, pairs=pairs)
         # The gain of a right document does not matter here.
-        gains = np.ones_like(nearest.tied)
-        places_at.append(RightPlaces(len(answered), question, nearest.greater, nearest.tied, gains))
+        places = RightPlaces(len(answered), question, nearest.greater, nearest.tied, np.ones_like(nearest.tied))
+        ranks.append(places.reciprocal_rank())
+        successes.append(places.success(k))
     # (m, settings), of the m answered questions.
-    reciprocal_rank = np.stack([places.reciprocal_rank() for places in places_at], axis=1)
-    success = np.stack([places.success(k) for places in places_at], axis=1)
+    reciprocal_rank = np.stack(ranks, axis=1)
     means = reciprocal_rank.mean(axis=0)
-    expected, columns = cross_fit(reciprocal_rank, success, unit, seed)
+    expected, columns = cross_fit(reciprocal_rank, np.stack(successes, axis=1), unit, seed)
     return {
         "setting": settings[best_column(means)],
         "setting/expected": expected,
@@ -306,10 +282,9 @@ def stored_lists(folder: Path, key: str) -> Lists:
     return Lists(**{**arrays, "unknown": tuple(arrays["unknown"].tolist()), "facts": tuple(arrays["facts"].tolist())})
 
 
-def _save(parts: Sequence[Lists], folders: Sequence[Path], key: str) -> Lists:
-    """Store lists, and return them as one record."""
+def _save(parts: Sequence[Lists], folder: Path | None, key: str) -> Lists:
+    """Return lists as one record, and store them if there is a folder."""
     lists = joined(parts)
-    arrays = {name: np.asarray(value) for name, value in vars(lists).items()}
-    for folder in folders:
-        write_arrays(folder / LISTS / f"{key}.npz", arrays)
+    if folder:
+        write_arrays(folder / LISTS / f"{key}.npz", {name: np.asarray(value) for name, value in vars(lists).items()})
     return lists

@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 
 from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.core.grouping import grouped
+from embassay.core.result import Failure
 from embassay.core.samples.base import Text
 from embassay.core.store.files import TIMES
 from embassay.core.store.hashes import Remembered
@@ -26,7 +27,7 @@ from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
 from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
-from embassay.run.plan import Plan, Task, corpora_of, distinct_texts
+from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import counting
 from embassay.run.runs.folder import RunFolder
 from embassay.search.exact.alone import search_milliseconds
@@ -43,10 +44,12 @@ class CandidateRun(ABC):
 
     Attributes
     ----------
+    others
+        The runs of all entries, by label; those that it is built on are scored before it.
     failure
         Why it failed; None if it did not.
     failed_tasks
-        By task, why a diagnostic failed.
+        Where only a diagnostic, or the candidate on one corpus, failed.
     fingerprints
         By corpus, the fingerprint of the encoder after it has learnt from it, of a retriever with its parts.
     nearest, vectors
@@ -66,8 +69,9 @@ class CandidateRun(ABC):
     plan: Plan
     cache: VectorCache | None
     folder: RunFolder | None
+    others: Mapping[str, CandidateRun]
     scores: dict[Key, ItemScores] = field(default_factory=dict)
-    failed_tasks: dict[Key, str] = field(default_factory=dict)
+    failed_tasks: list[Failure] = field(default_factory=list)
     failure: str | None = None
     fingerprints: dict[str, str] = field(default_factory=dict)
     nearest: dict[str, Neighbours] = field(default_factory=dict)
@@ -108,6 +112,10 @@ class CandidateRun(ABC):
             if scores is not None:
                 self.scores[task.key] = scores
 
+    def fail(self, task: Task, reason: str) -> None:
+        """Remember why a task has no scores."""
+        self.failed_tasks.append(Failure(self.entry.label, task.name, task.corpus.name, one_line(reason)))
+
     def keep(self, task: Task, score: Callable[[], ItemScores]) -> None:
         """Score a task, and keep the scores, also in the run's folder; a failing diagnostic lets the others continue.
 
@@ -129,17 +137,7 @@ class CandidateRun(ABC):
             raise
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
-            self.failed_tasks[task.key] = reason_of(error)
-
-
-@dataclass(frozen=True)
-class Pool:
-    """The distinct texts of all tasks that share a fitted encoder, their corpora, and the tasks without scores yet."""
-
-    encoder: FullEncoder
-    texts: tuple[Text, ...]
-    corpora: tuple[AnyCorpus, ...]
-    tasks: tuple[Task, ...]
+            self.fail(task, reason_of(error))
 
 
 @dataclass
@@ -152,54 +150,63 @@ class EncoderRun(CandidateRun):
         return self.entry.encoder.fingerprint
 
     def score_tasks(self) -> None:
-        """Score the encoder on its tasks; texts of tasks that share a fitted encoder are encoded together.
+        """Score the encoder on its tasks.
 
         Raises
         ------
         EncoderError
             If it cannot encode.
         """
-        request = self.plan.request
-        tasks = self.plan.tasks_of(self.entry)
-        fitted = fit_encoders(self.entry.encoder, tasks)
-        self.fingerprints = {key: encoder.fingerprint for key, encoder in fitted.items()}
-        self.load_stored(tasks)
-        pools = make_pools(tasks, fitted, [task for task in tasks if task.key not in self.scores])
-        with counting(self.entry.label, sum(len(pool.texts) for pool in pools), quiet=request.quiet) as advance:
-            for pool in pools:
-                vectors, encoded = self.encode(pool, advance)
-                self.texts += len(pool.texts)
-                self.encoded += encoded
-                # The check encodes some texts again, which a service would charge for.
-                card = pool.encoder.card
-                if request.robustness and encoded and card.cached and not card.remote:
-                    try:
-                        self.robustness = check_robustness(pool.encoder, vectors, pool.texts, request.seed, encoded)
-                    except Exception as error:
-                        # The vectors have been computed: the run does not depend on this check.
-                        self.robustness = Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
-                    if self.robustness and self.robustness.query_milliseconds:
-                        self.milliseconds[""] = self.robustness.query_milliseconds
-                for task in pool.tasks:
-                    self.keep(task, partial(self.score, task, pool.encoder, vectors))
-                self.serve(pool, vectors)
+        for tasks in grouped(self.plan.tasks_of(self.entry), lambda task: task.corpus.key).values():
+            corpus = tasks[0].corpus
+            encoder = self.fitted(corpus)
+            self.fingerprints[corpus.key] = encoder.fingerprint
+            self.load_stored(tasks)
+            unscored = [task for task in tasks if task.key not in self.scores]
+            if not unscored:
+                continue
+            vectors, encoded = self.encode(corpus, encoder)
+            self.texts += len(vectors.row)
+            self.encoded += encoded
+            self.check(encoder, vectors, encoded)
+            for task in unscored:
+                self.keep(task, partial(self.score, task, encoder, vectors))
+            self.serve(corpus, encoder, vectors)
         self.lengths = self.token_lengths()
 
-    def encode(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, int]:
-        """Return the vectors of the texts of a pool, and how many were encoded now rather than taken from the cache.
+    def fitted(self, corpus: AnyCorpus) -> FullEncoder:
+        """Return the encoder that has learnt from the texts of a corpus; the encoder itself where it learns nothing."""
+        with as_encoder_error():
+            return adopted(self.entry.encoder.fit(list(corpus.learnt())))
 
-        Parameters
-        ----------
-        advance
-            Called with the number of texts whose vectors are ready since the last call.
+    def encode(self, corpus: AnyCorpus, encoder: FullEncoder) -> tuple[Vectors, int]:
+        """Return the vectors of the texts of a corpus, and how many were encoded now rather than taken from the cache.
+
+        All its texts are encoded, also if some tasks are scored already, so that a run that continues after a kill has
+        the same matrix, row by row, as one that was never interrupted.
         """
-        cache, encoder = self.cache, pool.encoder
+        cache, texts = self.cache, corpus.texts()
         if cache:
             full = encoder_of_vectors(encoder)
             cache.note(key_in_cache(full), full.card.spec)
-        vectors, encoded = encode(encoder, pool.texts, cache, advance)
-        learn = partial(relearnt_matrix, encoder, pool.texts) if encoder.card.relearns else None
+        with counting(self.entry.label, len(texts), quiet=self.plan.request.quiet) as advance:
+            vectors, encoded = encode(encoder, texts, cache, advance)
+        learn = partial(relearnt_matrix, encoder, texts) if encoder.card.relearns else None
         return replace(vectors, search=search, learn=learn), encoded
+
+    def check(self, encoder: FullEncoder, vectors: Vectors, encoded: int) -> None:
+        """Check the robustness of the vectors, and time one text alone, where the run asks for it."""
+        request, card = self.plan.request, encoder.card
+        # The check encodes some texts again, which a service would charge for.
+        if not request.robustness or not encoded or not card.cached or card.remote:
+            return
+        try:
+            self.robustness = check_robustness(encoder, vectors, request.seed, encoded)
+        except Exception as error:
+            # The vectors have been computed: the run does not depend on this check.
+            request.warn(f"{self.entry.label}: its vectors were not checked: {reason_of(error)}")
+        if self.robustness and self.robustness.query_milliseconds:
+            self.milliseconds[""] = self.robustness.query_milliseconds
 
     def score(self, task: Task, encoder: FullEncoder, vectors: Vectors) -> ItemScores:
         """Return the scores of one task, with counts of unknown words where the encoder counts them."""
@@ -215,32 +222,29 @@ class EncoderRun(CandidateRun):
             scalars |= zip(("unknown_tokens", "tokens", "without_words"), map(float, counts), strict=True)
         return replace(scores, scalars={**scores.scalars, **scalars})
 
-    def serve(self, pool: Pool, vectors: Vectors) -> None:
+    def serve(self, corpus: AnyCorpus, encoder: FullEncoder, vectors: Vectors) -> None:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
+        # The texts of stored documents, which have no retrievers, are not available.
+        if not corpus.documents or corpus.stored_documents:
+            return
+        self.time_question(corpus, encoder, vectors)
         users = [e.retriever for e in self.plan.entries if e.retriever and self.entry.label in e.retriever.parts]
-        for corpus in pool.corpora:
-            # The texts of stored documents, which have no retrievers, are not available.
-            if not corpus.documents or corpus.stored_documents:
-                continue
-            self.time_question(corpus, pool.encoder, vectors)
-            if users:
-                nearest = nearest_documents(corpus, vectors, max(user.depth for user in users))
-                if issparse(vectors.matrix):
-                    # A document that shares no word with the question is not found: their order is that of the corpus.
-                    nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
-                self.nearest[corpus.key] = nearest
-                if any(user.needs_vectors for user in users):
-                    self.vectors[corpus.key] = vectors
+        if users:
+            nearest = nearest_documents(corpus, vectors, max(user.depth for user in users))
+            if issparse(vectors.matrix):
+                # A document that shares no word with the question is not found: their order is that of the corpus.
+                nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
+            self.nearest[corpus.key] = nearest
+        if any(user.needs_vectors for user in users):
+            self.vectors[corpus.key] = vectors
 
     def need(self, corpus: AnyCorpus) -> None:
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""
-        if corpus.key in self.nearest:
-            return
-        tasks = [task for task in self.plan.tasks_of(self.entry) if task.corpus is corpus]
-        for pool in make_pools(tasks, fit_encoders(self.entry.encoder, tasks), tasks):
-            vectors, _ = self.encode(pool, lambda done: None)
-            self.serve(pool, vectors)
-        self.release()
+        if corpus.key not in self.nearest:
+            encoder = self.fitted(corpus)
+            vectors, _ = self.encode(corpus, encoder)
+            self.serve(corpus, encoder, vectors)
+            self.release()
 
     def time_question(self, corpus: AnyCorpus, encoder: FullEncoder, vectors: Vectors) -> None:
         """Time one question of a corpus: its encoding alone, and its exact search.
@@ -276,34 +280,6 @@ class EncoderRun(CandidateRun):
                 if counts is not None:
                     lengths |= zip(texts, map(int, counts), strict=True)
         return lengths
-
-
-def fit_encoders(encoder: FullEncoder, tasks: Sequence[Task]) -> dict[str, FullEncoder]:
-    """Return by corpus the encoder that has learnt from its texts; the encoder itself where it learns nothing.
-
-    Raises
-    ------
-    EncoderError
-        If the encoder fails.
-    """
-    with as_encoder_error():
-        return {corpus.key: adopted(encoder.fit(list(corpus.learnt()))) for corpus in corpora_of(tasks)}
-
-
-def make_pools(tasks: Sequence[Task], fitted: Mapping[str, FullEncoder], unscored: Sequence[Task]) -> list[Pool]:
-    """Return, for each fitted encoder with unscored tasks, these tasks and the distinct texts of *all* its tasks.
-
-    The texts of scored tasks are included so that a run that continues after a kill has the same matrix, row by row, as
-    one that was never interrupted.
-    """
-    # An encoder that learns nothing is the same on all corpora, so one pool has the texts of all of them.
-    pools = []
-    for of_encoder in grouped(tasks, lambda task: fitted[task.corpus.key].fingerprint).values():
-        to_score = tuple(task for task in of_encoder if task in unscored)
-        if to_score:
-            corpora = corpora_of(of_encoder)
-            pools.append(Pool(fitted[corpora[0].key], distinct_texts(corpora), corpora, to_score))
-    return pools
 
 
 def relearnt_matrix(encoder: FullEncoder, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:

@@ -86,8 +86,8 @@ def list_options(spec: Spec) -> dict[str, list[object]]:
     return lists
 
 
-def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
-    """Return one spec for each combination of the values of options that are lists, one with the label if none are.
+def alternatives(spec: Spec, label: str) -> list[Spec]:
+    """Return one spec of an encoder for each combination of the values of options that are lists.
 
     ``st:m,dim=[64,128]`` with the label ``m`` gives ``st:m,dim=64`` and ``st:m,dim=128`` with the labels ``m,dim=64``
     and ``m,dim=128``.
@@ -96,12 +96,11 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
     ----------
     label
         The label of the spec, to which the options and their values are added.
-    what
-        What it is a spec of, for messages.
     """
     lists = list_options(spec)
-    if empty := [name for name, values in lists.items() if not values]:
-        raise SpecError(f"{what} {spec.head!r}: the list of option {empty[0]!r} is empty")
+    for name, listed in lists.items():
+        if not listed:
+            raise SpecError(f"encoder {spec.head!r}: the list of option {name!r} is empty")
     specs = []
     # Without lists there is one combination, of no values.
     for values in itertools.product(*lists.values()):
@@ -138,7 +137,14 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
     for name, value in options.items():
         if name not in names:
             raise UnknownNameError(f"option of {what}:", name, names, hint)
-        bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
+        hint = hints[name]
+        if get_origin(hint) is Literal or isinstance(value, Path):
+            value = str(value)
+        # Spaces may be meant in a text, such as a prompt.
+        if isinstance(value, str) and str not in (hint, *get_args(hint)):
+            value = value.strip()
+        # A config file has numbers and truth values; on the command line everything is a text.
+        bound[name] = fitting(value, hint, f"{what}, option {name!r}", strict=not isinstance(value, str))
     return bound
 
 
@@ -146,17 +152,6 @@ def known_options(function: Callable[..., object]) -> frozenset[str]:
     """Return the names of a function's options: its keyword-only parameters."""
     parameters = inspect.signature(function).parameters.values()
     return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
-
-
-def _convert(value: object, hint: Any, place: str) -> object:
-    """Return an option's value, a text of the command line or what a config file has, as its annotation says."""
-    if get_origin(hint) is Literal or isinstance(value, Path):
-        value = str(value)
-    # Spaces may be meant in a text, such as a prompt.
-    if isinstance(value, str) and str not in (hint, *get_args(hint)):
-        value = value.strip()
-    # A config file has numbers and truth values; on the command line everything is a text.
-    return fitting(value, hint, place, strict=not isinstance(value, str))
 
 
 def fitting(value: object, kind: Any, place: str, *, strict: bool = True) -> object:

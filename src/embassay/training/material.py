@@ -91,7 +91,7 @@ def gather(corpora: Sequence[AnyCorpus], options: AdaptOptions) -> Material:
     """
     if not corpora:
         raise SpecError("no corpus given; name one or more corpora of questions and documents with -c")
-    check_labels("corpora", "-c", [(corpus.name, corpus.name) for corpus in corpora])
+    check_labels("corpora", "-c", (corpus.name for corpus in corpora))
     for corpus in corpora:
         corpus.need_texts("adaptation")
         if corpus.shape != "retrieval":

@@ -12,10 +12,6 @@ from embassay.core.store.paths import output_path
 
 VECTORS = "vectors"
 """The folder of all vectors in that of the cache; it has a folder for each encoder."""
-LISTS = "lists"
-"""The folder of the lists of retrievers, in that of the cache and in that of a run; they are ``.npz`` files."""
-FROM_CACHE = "those that the cache has of an earlier run"
-"""How ``run.json`` marks a retriever that was not asked."""
 HASHES, PROBES, TIMES = "hashes.json", "probes.json", "times.json"
 
 
@@ -46,10 +42,8 @@ def exists(folder: Path) -> bool:
 
 def clear(folder: Path) -> int:
     """Remove the files of a cache, damaged or not, and no other files; return the number of bytes freed."""
-    freed = 0
-    for part in (folder / VECTORS, folder / LISTS):
-        freed += size_of(part)
-        shutil.rmtree(part, ignore_errors=True)
+    freed = size_of(folder / VECTORS)
+    shutil.rmtree(folder / VECTORS, ignore_errors=True)
     for path in (folder / HASHES, folder / PROBES, folder / TIMES):
         with suppress(OSError):
             size = path.stat().st_size

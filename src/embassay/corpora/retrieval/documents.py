@@ -23,7 +23,7 @@ from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, units
 from embassay.corpora.retrieval.questions import NEEDED, read_questions
 
 SHAPE = "retrieval"
-PRIORITY, FOLDER_PRIORITY = 20, 30
+PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns, or a folder, may be anything."""
 QUERIES = 1_000
 """The default for the number of queries that are made."""

@@ -430,7 +430,6 @@ class Figures(Generic[AnyView]):
             self.labels(present),
             of_shares=metric.kind in ("share", "mean over folds"),
             is_bounded=metric.is_bounded,
-            places=np.flatnonzero(present),
         )
 
     def columns(self, contents: Mapping[str, tuple[str, str]], documents: str) -> Iterator[ItemColumn]:

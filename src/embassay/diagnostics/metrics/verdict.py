@@ -12,7 +12,7 @@ from embassay.core.result import MAX_UNDEFINED, Comparison, Row, Standings, Verd
 from embassay.stats.detectable import Precision
 from embassay.stats.families import Roles
 from embassay.stats.labels import Labels, effective_number
-from embassay.stats.units import Floats, Ints
+from embassay.stats.units import Floats
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,6 @@ class Headline:
         Whether the values are yes and no, or shares of them.
     is_bounded
         Whether the values lie in [0, 1], as shares do.
-    places
-        (n,) the places of these items in the scores.
     """
 
     key: MetricKey
@@ -44,7 +42,6 @@ class Headline:
     labels: Labels
     of_shares: bool
     is_bounded: bool
-    places: Ints
 
 
 def ranked(

@@ -289,14 +289,6 @@ MISSES = Template(
     title="Missed questions",
     kind="misses",
 )
-RESCUED = Template(
-    "Against {opponent}, {encoder} rescues {rescued} and breaks {broken}.",
-    "of each set-up that is built on others, against the best of these",
-    COUNT,
-    # Each step has its own questions.
-    title="Rescued and broken by {encoder}",
-)
-
 # What limits a corpus, before anything is encoded
 
 SHORT_PASSAGES = Template(

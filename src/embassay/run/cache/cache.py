@@ -18,11 +18,10 @@ import shutil
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zipfile import ZipFile
 
 import numpy as np
@@ -41,6 +40,8 @@ LIMIT = 20 * 10**9
 """The bytes that a cache takes at most, and at most half of what its disk has."""
 
 Vectors = NDArray[np.float32]
+Index = dict[bytes, tuple[Path, int]]
+"""The file and the row of each key."""
 
 
 @dataclass(frozen=True)
@@ -51,24 +52,24 @@ class Holding:
     ----------
     fingerprint, name
         Whose they are; empty if that is not known.
-    dim
-        Their dimension; 0 if there is none.
-    bytes
-        The size of the files.
     used
         When they were last used, in seconds since 1970; 0 if that is not known.
+    dim
+        Their dimension; 0 if it cannot be read.
+    bytes
+        The size of the files.
     """
 
     fingerprint: str
     name: str
+    used: float
     dim: int
     vectors: int
     bytes: int
-    used: float
 
 
-class VectorCache(AbstractContextManager["VectorCache"]):
-    """Vectors on disk, to be used as a context manager. Several may be open at once, even on the same folder.
+class VectorCache:
+    """Vectors on disk. Several may be open at once, even on the same folder; every file is complete.
 
     Attributes
     ----------
@@ -88,7 +89,8 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         """
         self.trouble = ""
         self._folder = folder / VECTORS
-        self._encoders: dict[str, _Encoder] = {}
+        # By the folder of an encoder its files, and where they have each key.
+        self._indexes: dict[Path, tuple[set[Path], Index]] = {}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             # Permissions do not tell that a disk is read-only; writing a file does.
@@ -99,109 +101,20 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as a cache: {error.strerror}") from None
 
-    def __exit__(self, *error: object) -> None:
-        """Do nothing: every file is complete."""
-
     def note(self, fingerprint: str, name: str) -> None:
         """Record that an encoder is used now, and its name, which ``embassay cache info`` shows."""
         content = f"{fingerprint}\n{name}".encode("utf-8", "surrogatepass")
-        try:
-            write_whole(self._encoder(fingerprint).folder / NOTE, lambda file: file.write(content))
-        except OSError as error:
-            self.trouble = error.strerror or str(error)
+        self._write(self._folder_of(fingerprint) / NOTE, lambda file: file.write(content))
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[Vectors | None]:
         """Return the (d,) vector of each text; None where there is none or where its file is damaged."""
-        return self._encoder(fingerprint).read(keys_of(fingerprint, texts))
-
-    def put(self, fingerprint: str, texts: Sequence[Text], rows: Vectors) -> None:
-        """Store the (n, d) vectors of the n texts, all or none; after a failure (``trouble``) store nothing."""
-        if self.trouble or not len(texts):
-            return
-        keys = np.frombuffer(b"".join(keys_of(fingerprint, texts)), np.uint8).reshape(-1, KEY_SIZE)
-        added = keys.nbytes + rows.nbytes
-        # A name begins with the time; the token keeps two processes apart.
-        path = self._encoder(fingerprint).folder / f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
-        if self._size + added > self.limit:
-            self.trouble = f"it is full, at {written_bytes(self.limit)}; 'embassay cache clear' empties it"
-            return
-        try:
-            arrays = {"keys": keys, "dim": np.array(rows.shape[1]), "vectors": np.asarray(rows, dtype="<f4")}
-            write_whole(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
-            self._size += added
-        except OSError as error:
-            self.trouble = error.strerror or str(error)
-
-    def info(self) -> list[Holding]:
-        """Return what the cache holds of each encoder, the most recently used one first."""
-        holdings = []
-        for encoder in (_Encoder(folder) for folder in self._folder.iterdir() if folder.is_dir()):
-            if places := encoder.refreshed():
-                fingerprint, name, used = encoder.note()
-                size = size_of(encoder.folder)
-                holdings.append(Holding(fingerprint, name, encoder.dim, len(places), size, used))
-        return sorted(holdings, key=lambda holding: holding.used, reverse=True)
-
-    def _encoder(self, fingerprint: str) -> _Encoder:
-        """Return the vectors of an encoder, with the places that were found before."""
-        if fingerprint not in self._encoders:
-            name = hashlib.blake2b(fingerprint.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-            self._encoders[fingerprint] = _Encoder(self._folder / name)
-        return self._encoders[fingerprint]
-
-
-class _Encoder:
-    """The vectors of one encoder on disk.
-
-    Attributes
-    ----------
-    dim
-        Their dimension: that of the newest file. A file of another one, and all that are older, are not used.
-    """
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.dim = 0
-        # The file and the row of each key.
-        self._places: dict[bytes, tuple[Path, int]] = {}
-        self._paths: set[Path] = set()
-
-    def note(self) -> tuple[str, str, float]:
-        """Return the fingerprint and the name of the encoder, and when it was last used; empty where not known."""
-        try:
-            note = self.folder / NOTE
-            fingerprint, _, name = note.read_text("utf-8", "replace").partition("\n")
-            return fingerprint, name, note.stat().st_mtime
-        except OSError:
-            return "", "", 0.0
-
-    def refreshed(self) -> dict[bytes, tuple[Path, int]]:
-        """Return the file and the row of each key, found again if files are new, gone or damaged."""
-        paths = set(self.folder.glob(f"*{SUFFIX}"))
-        if paths == self._paths:
-            return self._places
-        self._paths, self._places, self.dim = paths, {}, 0
-        # The newest file is the first.
-        for path in sorted(paths, reverse=True):
-            keys, dim = _array(path, "keys"), _array(path, "dim")
-            if keys is None or dim is None:
-                continue
-            self.dim = self.dim or int(dim)
-            if int(dim) != self.dim:
-                break
-            for row, key in enumerate(keys):
-                self._places.setdefault(key.tobytes(), (path, row))
-        return self._places
-
-    def read(self, keys: Sequence[bytes]) -> list[Vectors | None]:
-        """Return the (d,) vector of each key; None where there is none or where its file is damaged."""
-        places = self.refreshed()
+        index = self._index(self._folder_of(fingerprint))
         wanted: dict[Path, list[tuple[int, int]]] = defaultdict(list)
-        for number, key in enumerate(keys):
-            if key in places:
-                path, row = places[key]
+        for number, key in enumerate(keys_of(fingerprint, texts)):
+            if key in index:
+                path, row = index[key]
                 wanted[path].append((number, row))
-        vectors: list[Vectors | None] = [None] * len(keys)
+        vectors: list[Vectors | None] = [None] * len(texts)
         for path, numbers in wanted.items():
             rows = _array(path, "vectors")
             if rows is not None:
@@ -209,6 +122,62 @@ class _Encoder:
                     # A copy, so that the other vectors of the file do not stay in memory.
                     vectors[number] = rows[row].copy()
         return vectors
+
+    def put(self, fingerprint: str, texts: Sequence[Text], rows: Vectors) -> None:
+        """Store the (n, d) vectors of the n texts, all or none; after a failure (``trouble``) store nothing."""
+        if self.trouble or not len(texts):
+            return
+        keys = np.frombuffer(b"".join(keys_of(fingerprint, texts)), np.uint8).reshape(-1, KEY_SIZE)
+        added = keys.nbytes + rows.nbytes
+        if self._size + added > self.limit:
+            self.trouble = f"it is full, at {written_bytes(self.limit)}; 'embassay cache clear' empties it"
+            return
+        # A name begins with the time; the token keeps two processes apart.
+        path = self._folder_of(fingerprint) / f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
+        arrays = {"keys": keys, "dim": np.array(rows.shape[1]), "vectors": np.asarray(rows, dtype="<f4")}
+        self._write(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+        self._size += added
+
+    def info(self) -> list[Holding]:
+        """Return what the cache holds of each encoder, the most recently used one first."""
+        holdings = []
+        for folder in self._folder.iterdir():
+            if index := self._index(folder):
+                newest, _ = max(index.values())
+                holdings.append(Holding(*_note(folder), int(_array(newest, "dim") or 0), len(index), size_of(folder)))
+        return sorted(holdings, key=lambda holding: holding.used, reverse=True)
+
+    def _folder_of(self, fingerprint: str) -> Path:
+        name = hashlib.blake2b(fingerprint.encode("utf-8", "surrogatepass"), digest_size=12)
+        return self._folder / name.hexdigest()
+
+    def _index(self, folder: Path) -> Index:
+        """Return the newest file of an encoder with each key, and its row there; found again if files have changed."""
+        paths = set(folder.glob(f"*{SUFFIX}"))
+        known, index = self._indexes.get(folder, (set(), {}))
+        if paths != known:
+            index = {}
+            for path in sorted(paths):
+                keys = _array(path, "keys")
+                index |= {key.tobytes(): (path, row) for row, key in enumerate(() if keys is None else keys)}
+            self._indexes[folder] = paths, index
+        return index
+
+    def _write(self, path: Path, writer: Callable[[BinaryIO], object]) -> None:
+        try:
+            write_whole(path, writer)
+        except OSError as error:
+            self.trouble = error.strerror or str(error)
+
+
+def _note(folder: Path) -> tuple[str, str, float]:
+    """Return the fingerprint and the name of an encoder, and when it was last used; empty where not known."""
+    try:
+        note = folder / NOTE
+        fingerprint, _, name = note.read_text("utf-8", "replace").partition("\n")
+        return fingerprint, name, note.stat().st_mtime
+    except OSError:
+        return "", "", 0.0
 
 
 def keys_of(fingerprint: str, texts: Iterable[Text]) -> list[bytes]:

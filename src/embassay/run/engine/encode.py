@@ -32,11 +32,9 @@ from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
 
 BLOCK = 128
-"""The number of texts that are encoded together, if the encoder makes no batches itself, and cached together."""
-CACHED = 64
-"""A file of the cache gets at least one in so many of the vectors so far, so that large corpora make few files."""
+"""The number of texts that are encoded together, if the encoder makes no batches itself."""
 CHUNK = 1_024
-"""The number of texts that are encoded and cached together, if a vector depends on its batch."""
+"""The number of texts that are cached together; also encoded together, if a vector depends on its batch."""
 Block = tuple[list[Text], VectorMatrix]
 """Texts and their (n, d) vectors."""
 
@@ -88,7 +86,7 @@ def encode(
     if missing:
         with as_encoder_error():
             adopted(encoder).prepare()
-            _encode_all(encoder, missing, cache, advance, blocks)
+            blocks += _encode_all(encoder, missing, cache, advance)
     blocks += [([text], vector[None]) for text, vector in stored.items()]
     row = {text: place for place, text in enumerate(texts)}
     return Vectors(_matrix(row, blocks), row, encoder.card.similarity), len(missing)
@@ -105,37 +103,35 @@ def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
 
 
 def _encode_all(
-    encoder: Encoder, texts: list[Text], cache: VectorCache | None, advance: Callable[[int], None], blocks: list[Block]
-) -> None:
-    """Encode sorted texts, cache their vectors, and append them to ``blocks``."""
+    encoder: Encoder, texts: list[Text], cache: VectorCache | None, advance: Callable[[int], None]
+) -> Iterator[Block]:
+    """Encode sorted texts, cache their vectors, and yield them."""
     # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
     in_parts = cache is None or encoder.card.remote or adopted(encoder).batch_invariant()
     size = len(texts) if in_parts else CHUNK
-    # How many texts are encoded, and how many blocks and texts are cached.
-    done = kept_blocks = kept = 0
-
-    def store() -> None:
-        """Cache the blocks since the last call, except sparse ones; different lengths are an error later."""
-        nonlocal kept_blocks, kept
-        new = blocks[kept_blocks:]
-        kept_blocks, kept = len(blocks), done
-        if cache is not None and len({rows.shape[1] for _, rows in new}) == 1 and not issparse(new[0][1]):
-            in_order = [text for block, _ in new for text in block]
-            cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in new]))
-
     for first in range(0, len(texts), size):
+        blocks: list[Block] = []
         try:
             for block, rows in _encoded(encoder, texts[first : first + size]):
                 blocks.append((block, rows))
-                done += len(block)
                 advance(len(block))
-                if in_parts and done - kept >= max(BLOCK, done // CACHED):
-                    store()
+                if in_parts and sum(len(each) for each, _ in blocks) >= CHUNK:
+                    _store(encoder, blocks, cache)
+                    yield from blocks
+                    blocks = []
         except BaseException:
             if in_parts:
-                store()
+                _store(encoder, blocks, cache)
             raise
-        store()
+        _store(encoder, blocks, cache)
+        yield from blocks
+
+
+def _store(encoder: Encoder, blocks: Sequence[Block], cache: VectorCache | None) -> None:
+    """Cache the vectors of blocks, except sparse ones; different lengths are an error later."""
+    if cache is not None and len({rows.shape[1] for _, rows in blocks}) == 1 and not issparse(blocks[0][1]):
+        in_order = [text for block, _ in blocks for text in block]
+        cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in blocks]))
 
 
 def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:

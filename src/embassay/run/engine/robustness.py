@@ -1,6 +1,6 @@
 """Robustness of an encoder's vectors to the batch.
 
-A random sample of texts is encoded again, at most a sixth as many as the run has encoded. The values are written to
+Random texts are encoded again, at most a sixth as many as the run has encoded. The values are written to
 ``run.json`` and shown in the report's list of encoders; they are not results of a diagnostic.
 """
 
@@ -20,9 +20,8 @@ from embassay.core.vectors import VectorMatrix, Vectors
 from embassay.models.base import adopted
 from embassay.stats.geometry.closeness import paired_cosine
 
-SAMPLE = 256
 ALONE = 32
-"""The most texts of the sample that are encoded one by one."""
+"""The most texts that are encoded one by one."""
 TIMED, FEWEST_TIMED = 9, 3
 """The texts that are encoded one by one only to be timed, and the fewest times that a median is taken of."""
 SHARE = 1 / 6
@@ -38,11 +37,9 @@ class Robustness:
     Attributes
     ----------
     sampled
-        The number of texts in the sample.
+        The number of texts that were encoded again.
     drift
         The largest distance 1 − cosine between the vectors of a text encoded alone and encoded with others; 0 is best.
-    reason
-        Why there are no values, if a check failed.
     notes
         Warnings about the values.
     query_milliseconds
@@ -51,43 +48,40 @@ class Robustness:
 
     sampled: int
     drift: float | None = None
-    reason: str | None = None
     notes: tuple[str, ...] = ()
     query_milliseconds: float | None = field(default=None, compare=False)
 
 
-def check_robustness(
-    encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int, encoded: int | None = None
-) -> Robustness | None:
-    """Check a sample of the texts that an encoder has just encoded; None for sparse vectors.
+def check_robustness(encoder: Encoder, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
+    """Check random texts that an encoder has just encoded; None for sparse vectors.
 
     An encoder whose ``batch_invariant()`` is true gives the same vectors in every batch, bit by bit; its drift is 0.
 
     Parameters
     ----------
     encoded
-        The number of texts that this run encoded, all by default; the others were cached.
+        The number of texts that this run encoded; the others were cached.
     """
+    texts = list(vectors.row)
     if issparse(vectors.matrix) or len(texts) < 2:
         return None
-    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
-    shuffled = generator(seed, "badges").permutation(len(texts))
-    sample = [texts[place] for place in np.sort(shuffled[:SAMPLE])]
     is_batch_invariant = adopted(encoder).batch_invariant()
     # An encoder without drift is encoded alone for the time of one query only.
-    most = TIMED if is_batch_invariant else ALONE
-    evenly_spaced = sample[:: max(1, len(sample) // most)][:most]
-    alone = evenly_spaced[: int(SHARE * (len(texts) if encoded is None else encoded))]
-    rows, milliseconds = encode_alone(encoder, alone)
-    drift = 0.0 if is_batch_invariant else batch_drift(rows, alone, vectors)
-    notes = []
+    most = min(TIMED if is_batch_invariant else ALONE, int(SHARE * encoded))
+    places = generator(seed, "robustness").permutation(len(texts))[:most]
+    rows, milliseconds = encode_alone(encoder, [texts[place] for place in places])
+    drift = 0.0 if is_batch_invariant else None
+    if rows and not is_batch_invariant:
+        distance = 1 - paired_cosine(np.concatenate([np.asarray(row) for row in rows]), vectors.matrix[places])
+        # A row of zeros has no cosine.
+        drift = None if np.isnan(distance).all() else float(max(0.0, np.nanmax(distance)))
+    notes: tuple[str, ...] = ()
     if drift is not None and drift >= ALARMING:
-        notes.append(
-            "a text's vector depends on the other texts of its batch: the vectors of a text encoded alone and "
-            "encoded with others "
-            f"have a drift (1 − cosine) of up to {drift:.2g}; other batches would give other scores"
+        notes = (
+            "a text's vector depends on the other texts of its batch: the vectors of a text encoded alone and encoded "
+            f"with others have a drift (1 − cosine) of up to {drift:.2g}; other batches would give other scores",
         )
-    return Robustness(len(sample), drift, notes=tuple(notes), query_milliseconds=milliseconds)
+    return Robustness(len(rows), drift, notes=notes, query_milliseconds=milliseconds)
 
 
 def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMatrix], float | None]:
@@ -103,18 +97,3 @@ def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMa
     of_queries = [milliseconds for (role, _), milliseconds in zip(texts, times, strict=True) if role == "query"]
     timed = of_queries if len(of_queries) >= FEWEST_TIMED else times
     return rows, float(np.median(timed)) if len(timed) >= FEWEST_TIMED else None
-
-
-def batch_drift(rows: Sequence[VectorMatrix], texts: Sequence[Text], vectors: Vectors) -> float | None:
-    """Return the largest 1 − cosine between a text's vector encoded alone and with others; None if undefined.
-
-    Parameters
-    ----------
-    rows
-        The (1, d) vector of each text, encoded alone.
-    """
-    if not texts:
-        return None
-    with_others = vectors.matrix[[vectors.row[text] for text in texts]]
-    distance = 1 - paired_cosine(np.concatenate([np.asarray(row) for row in rows]), with_others)
-    return None if np.isnan(distance).all() else float(max(0.0, np.nanmax(distance)))

@@ -1,7 +1,7 @@
-"""The tables and charts of a result, one by one: each with a file name and a caption that names its source.
+"""The tables of a result, one by one: each with a file name and a caption that names its source.
 
-Nothing is computed here: these are the tables and charts of the HTML page. A format writes one of them at a
-time, and escapes its texts.
+Nothing is computed here: these are the tables of the HTML page. A format writes one of them at a time, and escapes its
+texts.
 """
 
 from __future__ import annotations
@@ -12,40 +12,37 @@ from typing import NamedTuple
 
 from embassay._version import __version__
 from embassay.core.formatting import visible
-from embassay.core.layout import Examples, Part
+from embassay.core.layout import Part
 from embassay.core.result import Result, record_of
-from embassay.reports.charts import Spec
 from embassay.reports.layouts import layouts
-from embassay.reports.page import TABLES, pictures_of
-from embassay.reports.tables import BASELINE, Cell, Scope, Table, scope_of
+from embassay.reports.page import TABLES
+from embassay.reports.tables import BASELINE, Cell, Table, scope_of
 
 LONGEST_NAME = 120
 """Characters of a file name without its suffix, at most; file systems take 143 or more bytes."""
 
 
 class Exhibit(NamedTuple):
-    """A table or a chart.
+    """A table.
 
     Attributes
     ----------
     name
         The name of its file, without suffix.
     title
-        With the diagnostic and the corpus, and the encoder where it is of one.
+        With the diagnostic and the corpus.
     caption
         Title, explanation, corpus with its source, method and settings, as plain text.
-    content
-        The table, or the specification of the chart.
     """
 
     name: str
     title: str
     caption: str
-    content: Table | Spec
+    table: Table
 
 
 def exhibits(result: Result) -> Iterator[Exhibit]:
-    """Yield every table and every chart of a result in the order of its page, but for those of examples."""
+    """Yield every table of a result in the order of its page."""
     pages = layouts(result)
     taken = set[str]()
     for verdict in result.verdicts:
@@ -55,12 +52,12 @@ def exhibits(result: Result) -> Iterator[Exhibit]:
         described = ", ".join(filter(None, (corpus.name, corpus.source)))
         source = f"Corpus: {described}. Method: {layout.source}. {made_by(result)}"
         for part in (layout.headline, *layout.parts, *layout.paper):
-            for encoder, content in contents_of(scope, part):
-                name = file_name(f"{verdict.diagnostic} {verdict.corpus} {part_name(part)} {encoder}", taken)
-                title = f"{layout.title} on {verdict.corpus}: {part.title} {encoder}".strip()
-                note = content.note if isinstance(content, Table) else getattr(part, "note", "")
-                caption = visible(" ".join(filter(None, (f"{title}.", note, source))))
-                yield Exhibit(name, title, caption, content)
+            table = TABLES[type(part)](scope, part) if type(part) in TABLES else None
+            if table is not None:
+                name = file_name(f"{verdict.diagnostic} {verdict.corpus} {part_name(part)}", taken)
+                title = f"{layout.title} on {verdict.corpus}: {part.title}"
+                caption = visible(" ".join(filter(None, (f"{title}.", table.note, source))))
+                yield Exhibit(name, title, caption, table)
 
 
 def made_by(result: Result) -> str:
@@ -68,18 +65,8 @@ def made_by(result: Result) -> str:
     return f"Embassay {__version__}, seed {result.seed}, {result.resamples:,} resamples."
 
 
-def contents_of(scope: Scope, part: Part) -> Iterator[tuple[str, Table | Spec]]:
-    """Yield the table or the charts of a part, each with its encoder; an empty text for all encoders."""
-    if type(part) in TABLES:
-        table = TABLES[type(part)](scope, part)
-        if table is not None:
-            yield "", table
-    elif not isinstance(part, Examples):
-        yield from pictures_of(scope, part)
-
-
 def part_name(part: Part) -> str:
-    """Return what a table or figure is called in a file name: its series, or its title in lower case."""
+    """Return what a table is called in a file name: its series, or its title in lower case."""
     return getattr(part, "series", "") or part.title.lower()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -28,7 +29,6 @@ from embassay.core.samples.base import Sample
 from embassay.core.samples.groups import Grouped
 from embassay.core.store.arrays import read_arrays, write_arrays
 from embassay.core.store.canonical import canonical, plain, write
-from embassay.core.store.files import LISTS
 from embassay.core.store.partial_files import names_in
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin, content_hash
 from embassay.run.runs import results
@@ -70,7 +70,10 @@ class RunFolder:
 
     def record(self) -> RunRecord:
         """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
-        return read_record(self.path / RECORD)
+        try:
+            return TypeAdapter(RunRecord).validate_json((self.path / RECORD).read_bytes(), strict=True)
+        except (OSError, ValidationError):
+            return {}
 
     def write_record(self, record: RunRecord) -> None:
         """Write ``run.json``."""
@@ -129,18 +132,16 @@ class RunFolder:
         return self.path / "scores" / f"{'.'.join(parts)}.{content_hash(names)[:8]}.npz"
 
     def _clear(self) -> None:
-        """Remove the files of a run, and those with a suffix in its folders, whoever made them; other files stay.
+        """Remove the files and folders of a run, the folders of ``embassay report`` too; other files stay.
 
-        Tables and figures of the run before would pass for those of the next. The folder that ``embassay report
-        --format`` writes by default has the name of the format.
+        Tables and figures of the run before would pass for those of the next.
         """
         formats = (name.replace("_", "-") for name in FORMATS.names())
-        paths = [self.path / name for name in FILES]
-        for folder in ("scores", LISTS, *formats):
-            paths += [path for path in (self.path / folder).glob("*.*") if not path.is_dir()]
+        for folder in ("scores", "lists", *formats):
+            shutil.rmtree(self.path / folder, ignore_errors=True)
         # Without the record, the folder is not known as that of a run: it is the last.
-        for path in (*paths, self.path / RECORD):
-            path.unlink(missing_ok=True)
+        for name in (*FILES, RECORD):
+            (self.path / name).unlink(missing_ok=True)
 
 
 def _identity(origin: Origin) -> Origin:
@@ -214,10 +215,7 @@ class EncoderUse(TypedDict, total=False):
 
 
 class Sources(TypedDict):
-    """How the corpora are read again (head, label and options of a spec), and by label the options of encoders.
-
-    The options are as they were given, without secrets.
-    """
+    """How the corpora are read again (head, label and options of a spec), and the encoders by label, no secrets."""
 
     corpora: list[dict[str, Any]]
     limit: int | None
@@ -260,14 +258,6 @@ class RunRecord(TypedDict, total=False):
     gate: GateRecord
 
 
-def read_record(path: Path) -> RunRecord:
-    """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
-    try:
-        return TypeAdapter(RunRecord).validate_json(path.read_bytes(), strict=True)
-    except (OSError, ValidationError):
-        return {}
-
-
 def changes(record: RunRecord, settings: RunSettings) -> list[str]:
     """Name what keeps a run from continuing that of a record, as ``seed`` or ``encoder bow``; empty if nothing does.
 
@@ -278,13 +268,16 @@ def changes(record: RunRecord, settings: RunSettings) -> list[str]:
     before: Any = plain(record["settings"])
     now: Any = plain(settings)
     # A failure without a diagnostic is that of the encoder itself.
-    for failure in record.get("failures", ()):
-        if not failure.get("diagnostic") and {failure["encoder"]} <= before["encoders"].keys() & now["encoders"].keys():
-            before["encoders"][failure["encoder"]][2] = now["encoders"][failure["encoder"]][2]
+    failed = {one["encoder"] for one in record.get("failures", ()) if not one.get("diagnostic")}
     changed = []
     for group, of_one in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostics on")):
         new = now.pop(group)
-        changed += [f"{of_one} {name}" for name, fact in before.pop(group).items() if new.get(name) != fact]
+        for name, fact in before.pop(group).items():
+            if group == "encoders" and name in failed and name in new:
+                # Its spec and its route, without the fingerprint.
+                fact, new[name] = fact[:2], new[name][:2]
+            if new.get(name) != fact:
+                changed.append(f"{of_one} {name}")
     changed = [name for name, value in before.items() if now.get(name) != value] + changed
     return changed if record.get("embassay") == __version__ else [*changed, "version of embassay"]
 

@@ -7,29 +7,15 @@ one message with its place in the file. ``data/result.schema.json`` is generated
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from embassay.core.errors import SourceError
-from embassay.core.result import (
-    Answer,
-    Comparison,
-    CorpusRecord,
-    EncoderRecord,
-    Example,
-    Failure,
-    Finding,
-    Result,
-    Row,
-    Screening,
-    Series,
-    Verdict,
-)
+from embassay.core.result import Result, Series
 from embassay.core.store.canonical import canonical, plain
 from embassay.core.store.paths import open_file, unreadable
 from embassay.core.types import JsonObject
@@ -45,30 +31,28 @@ class SeriesRecord(TypedDict):
     kind: Literal["curve", "histogram", "matrix", "table"]
 
 
-@with_config(ConfigDict(extra="forbid", allow_inf_nan=False))
-class ResultFile(TypedDict):
-    """The content of ``result.json``."""
-
-    schema: Literal[6]
-    seed: Annotated[int, Field(ge=0)]
-    resamples: Annotated[int, Field(ge=1)]
-    encoders: tuple[EncoderRecord, ...]
-    corpora: tuple[CorpusRecord, ...]
-    rows: tuple[Row, ...]
-    comparisons: tuple[Comparison, ...]
-    series: list[SeriesRecord]
-    examples: tuple[Example, ...]
-    verdicts: tuple[Verdict, ...]
-    screenings: tuple[Screening, ...]
-    failures: tuple[Failure, ...]
-    answers: tuple[Answer, ...]
-    findings: tuple[Finding, ...]
+# The sections of the file are those of a result.
+_TYPES = get_type_hints(Result)
+_FORM: dict[str, Any] = {
+    **_TYPES,
+    "schema": Literal[6],
+    "seed": Annotated[int, Field(ge=0)],
+    "resamples": Annotated[int, Field(ge=1)],
+    "series": list[SeriesRecord],
+    # In Python the name is that of a method.
+    "failures": _TYPES["failed"],
+}
+# The scores of items are in files of their own.
+del _FORM["failed"], _FORM["items"]
 
 
 @cache
-def _adapter() -> TypeAdapter[ResultFile]:
+def _adapter() -> TypeAdapter[dict[str, Any]]:
     """Return what checks and reads a result; it is made when the first one is read, which takes a moment."""
-    return TypeAdapter(ResultFile)
+    # Type checkers read only literal fields.
+    typed_dict: Any = TypedDict
+    form = typed_dict("ResultFile", _FORM)
+    return TypeAdapter(with_config(ConfigDict(extra="forbid", allow_inf_nan=False))(form))
 
 
 def json_schema() -> JsonObject:
@@ -94,10 +78,8 @@ def rounded(result: Result) -> Result:
 
 def _content(result: Result) -> JsonObject:
     """Return the content of ``result.json``."""
-    # The scores of items are in files of their own.
-    content: JsonObject = {field.name: getattr(result, field.name) for field in fields(result) if field.name != "items"}
-    # In Python the name is that of a method.
-    content["failures"] = content.pop("failed")
+    content: JsonObject = {**vars(result), "failures": result.failed}
+    del content["failed"], content["items"]
     # The data of a series is in the same object as its name and kind.
     content["series"] = []
     for series in result.series:
@@ -132,9 +114,9 @@ def read(path: Path) -> Result:
         raise unreadable(error, path) from None
 
 
-def _built(content: ResultFile) -> Result:
+def _built(content: JsonObject) -> Result:
     """Return the result of a content that passed all checks."""
-    parts: dict[str, Any] = {**content}
+    parts = {**content}
     parts["failed"] = parts.pop("failures")
     all_series = []
     for record in parts["series"]:

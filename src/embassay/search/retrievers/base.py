@@ -32,8 +32,6 @@ PARTS_HINT = (
     "-e stemmed=bm25,stemmer=english."
 )
 """For messages about what a retriever is built on."""
-FOR_THIS_RUN = "are kept for this run only; with version= other runs use them, too"
-"""For the warning of a retriever whose answers, or scores, are not in the cache."""
 
 
 @dataclass(frozen=True)
@@ -171,9 +169,6 @@ class Retriever(ABC):
         The label of the part whose order goes on after the list of this retriever; empty if nothing is known of what is
         not in the list. Only for one whose list has the first documents of that part in another order: a right document
         below it keeps its rank.
-    keeps_answers
-        Whether its answers are the same in every run, so that they are kept in the cache. Those of others are kept in
-        the folder of the run only, to continue it.
     warnings
         What its user should know before a run.
     spending
@@ -191,7 +186,6 @@ class Retriever(ABC):
     depth: int = DEPTH
     needs_vectors: bool = False
     continues: str = ""
-    keeps_answers: bool = False
     warnings: tuple[str, ...] = ()
     spending: Spending | None = None
     choices: Mapping[float, Retriever] = field(default_factory=dict)

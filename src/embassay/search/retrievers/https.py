@@ -18,7 +18,7 @@ from embassay.core.types import Runtime, content_hash
 from embassay.models.base import spec_of
 from embassay.models.checks import check_whole
 from embassay.models.services.service import Service
-from embassay.search.retrievers.base import DEPTH, FOR_THIS_RUN, Lists, Questions, Retriever
+from embassay.search.retrievers.base import DEPTH, Lists, Questions, Retriever
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)
@@ -64,7 +64,7 @@ def create(
     timeout
         Seconds for one attempt, from connecting to the last byte of the answer.
     version
-        Stands for all that the answers depend on. With it, they are used in other runs, too.
+        Stands for all that the answers depend on: it must change whenever they change.
 
     Raises
     ------
@@ -92,8 +92,6 @@ def create(
         spec=spec_of(service.url, {**options, "depth": "" if depth == DEPTH else str(depth)}),
         fingerprint=content_hash(["search service", service.place, service.query, *asked]),
         depth=depth,
-        keeps_answers=bool(version),
-        warnings=() if version else (f"its answers {FOR_THIS_RUN}",),
         service=service,
         ids=ids,
         scores=scores,

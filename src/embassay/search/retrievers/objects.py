@@ -44,23 +44,21 @@ def from_object(thing: Any, name: str = "", version: str = "") -> ObjectRetrieve
     """
     kind = type(thing)
     spec = spec_of(f"object:{kind.__module__}.{kind.__qualname__}", {"version": version})
-    return retriever_of(thing, name or kind.__name__, spec, version, version or secrets.token_hex(16))
+    return retriever_of(thing, name or kind.__name__, spec, version or secrets.token_hex(16))
 
 
-def retriever_of(thing: Any, name: str, spec: str, version: str, content: str) -> ObjectRetriever:
+def retriever_of(thing: Any, name: str, spec: str, content: str) -> ObjectRetriever:
     """Return a retriever that asks an object or a function.
 
     Parameters
     ----------
-    version
-        As the user gave it; the answers are kept across runs if there is one.
     content
         What identifies the answers, besides the spec.
     """
     methods = [getattr(thing, method) for method in METHODS if callable(getattr(thing, method, None))]
     ask = methods[0] if methods else thing
     fingerprint = content_hash(["object", name, spec, content])
-    return ObjectRetriever(name=name, spec=spec, fingerprint=fingerprint, keeps_answers=bool(version), ask=ask)
+    return ObjectRetriever(name=name, spec=spec, fingerprint=fingerprint, ask=ask)
 
 
 @dataclass(frozen=True, kw_only=True)

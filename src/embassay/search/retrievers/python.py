@@ -1,8 +1,7 @@
 """A retriever of your own: ``python:module:callable,kind=retriever``, a question to the ids of the nearest documents.
 
 It may also be an object with ``invoke`` (LangChain) or ``retrieve`` (LlamaIndex). The module may be in the current
-folder. Lists are used again inside one run's folder while the source of the module is the same; with ``version=`` also
-in other runs.
+folder. Lists are used again inside one run's folder while the source of the module, or ``version=``, is the same.
 """
 
 from __future__ import annotations
@@ -34,4 +33,4 @@ def create(target: str, runtime: Runtime, *, version: str = "") -> ObjectRetriev
     del runtime
     function, content = function_of(target, version, also=is_retriever)
     spec = spec_of(f"python:{target}", {"kind": "retriever", "version": version})
-    return retriever_of(function, target.rpartition(":")[2], spec, version, content)
+    return retriever_of(function, target.rpartition(":")[2], spec, content)

@@ -23,7 +23,7 @@ from embassay.models.checks import check_whole
 from embassay.models.rerank import cross_encoder, function, service
 from embassay.models.rerank.pairs import PairScorer, pair
 from embassay.models.services.spending import guess
-from embassay.search.retrievers.base import FOR_THIS_RUN, PARTS_HINT, Lists, Questions, Retriever
+from embassay.search.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
 
 TARGET = "MODEL, api:MODEL or python:module:callable"
 OPTIONS_HINT = PARTS_HINT
@@ -37,6 +37,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "python": (function, function.of_function),
 }
 """By the text before the first colon, the module of a kind of reranker and its function."""
+FOR_THIS_RUN = "its scores are kept for this run only; with version= other runs use them"
 
 
 def create(
@@ -110,8 +111,9 @@ def create(
         step="reranker",
         depth=depth or DEPTH,
         continues=over,
-        keeps_answers=scorer.cached,
-        warnings=() if scorer.cached else (f"its scores {FOR_THIS_RUN}",),
+        warnings=()
+        if scorer.cached
+        else ("its scores are kept for this run only; with version= other runs use them, too",),
         spending=scorer.spending,
         scorer=scorer,
         needs_all=depth is not None,

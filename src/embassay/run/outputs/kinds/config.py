@@ -46,16 +46,13 @@ def export(finished: FinishedRun) -> Export:
             chosen[scores.origin.encoder] = {**weight, **settings_of(scores)}
     encoders, notes = [], []
     for candidate, label in labels.items():
-        (spec, _, _), given = settings["encoders"][label], sources["encoders"].get(label)
-        # Canonical specs leave out what changes no figure, such as the address of a service.
-        if given is not None:
-            spec = spec.split(",")[0]
-        if spec.startswith("http"):
+        source = sources["encoders"][label]
+        if source["spec"].startswith("http"):
             notes.append(
                 f"{label}: what follows ? in its address is not stored, and of headers and parameters only those that "
                 "are $NAME; add them"
             )
-        encoders.append({"spec": spec, "name": label, **(given or {}), **chosen.get(candidate, {}), "original": None})
+        encoders.append({**source, "name": label, **chosen.get(candidate, {}), "original": None})
     # The candidate "m,passages=100" is the encoder "m" on documents that are cut so.
     cut = dict(option.split("=", 1) for option in name.removeprefix(labels[name]).split(",") if option)
     corpora = []

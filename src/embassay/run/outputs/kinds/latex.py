@@ -78,8 +78,7 @@ def export(finished: FinishedRun) -> Export:
     """Make the tables."""
     texts = {}
     for exhibit in exhibits(finished.result):
-        if isinstance(exhibit.content, Table):
-            texts[f"{exhibit.name}.tex"] = table(exhibit.name, exhibit.caption, exhibit.content)
+        texts[f"{exhibit.name}.tex"] = table(exhibit.name, exhibit.caption, exhibit.table)
     return Export(texts)
 
 

@@ -8,7 +8,6 @@ from embassay.core.formatting import counted
 from embassay.reports.answers import actions, answer_sections, group_statement, grouped
 from embassay.reports.layouts import layouts
 from embassay.reports.scorecard import legend, scorecard
-from embassay.reports.tables import Table
 from embassay.run.finished import FinishedRun
 from embassay.run.outputs.exhibits import exhibits, made_by
 from embassay.run.outputs.formats import Export
@@ -76,7 +75,5 @@ def report(finished: FinishedRun) -> Iterator[str]:
         if sentences:
             yield "\n- ".join([f"## {title}\n", *map(escaped, sentences)])
     for exhibit in exhibits(result):
-        if isinstance(exhibit.content, Table):
-            content = f"{table_lines(exhibit.content)}\n\n{escaped(exhibit.content.note)}"
-            yield folded(exhibit.title, content)
+        yield folded(exhibit.title, f"{table_lines(exhibit.table)}\n\n{escaped(exhibit.table.note)}")
     yield f"Intervals are 95% intervals. {escaped(made_by(result))}"

@@ -49,13 +49,13 @@ def _with_vectors(frame: DataFrame, tasks: Sequence[ScoredTask]) -> DataFrame:
     import polars
 
     vectors = {}
-    with VectorCache(default_folder()) as cache:
-        for task in tasks:
-            texts = {sample.id: sample.texts()[0] for sample in task.corpus.samples}
-            for scores in task.scores:
-                origin = scores.origin
-                # An encoder that learns from its corpus has another key on each.
-                for item, vector in zip(texts, cache.get(origin.cache_key, list(texts.values())), strict=True):
-                    vectors[origin.corpus, origin.encoder, item] = None if vector is None else vector.tolist()
+    cache = VectorCache(default_folder())
+    for task in tasks:
+        texts = {sample.id: sample.texts()[0] for sample in task.corpus.samples}
+        for scores in task.scores:
+            origin = scores.origin
+            # An encoder that learns from its corpus has another key on each.
+            for item, vector in zip(texts, cache.get(origin.cache_key, list(texts.values())), strict=True):
+                vectors[origin.corpus, origin.encoder, item] = None if vector is None else vector.tolist()
     cells = [vectors[place] for place in frame.select("corpus", "encoder", "item").iter_rows()]
     return frame.with_columns(polars.Series("vector", cells, dtype=polars.List(polars.Float32)))

@@ -57,17 +57,17 @@ def export(finished: FinishedRun) -> Export:
     tasks = [task for task in items_in(finished.folder).tasks if "search" in meaning_of(task.name).about]
     for task in tasks:
         contents[f"{file_name(task.corpus.name, taken)}.qrels"] = qrels(task.corpus)
-    with VectorCache(default_folder()) as cache:
-        for task in tasks:
-            for scores in task.scores:
-                corpus, label = task.corpora[scores.origin.corpus_fingerprint], scores.origin.encoder
-                try:
-                    nearest = searched_again(finished, corpus, scores, cache)
-                except (InputError, EncoderError) as error:
-                    notes.append(f"left out: {label} on {corpus.name}: {error}")
-                    continue
-                writer = partial(write_ranking, corpus=corpus, encoder=safe_id(label), nearest=nearest)
-                contents[f"{file_name(f'{corpus.name} {label}', taken)}.run"] = writer
+    cache = VectorCache(default_folder())
+    for task in tasks:
+        for scores in task.scores:
+            corpus, label = task.corpora[scores.origin.corpus_fingerprint], scores.origin.encoder
+            try:
+                nearest = searched_again(finished, corpus, scores, cache)
+            except (InputError, EncoderError) as error:
+                notes.append(f"left out: {label} on {corpus.name}: {error}")
+                continue
+            writer = partial(write_ranking, corpus=corpus, encoder=safe_id(label), nearest=nearest)
+            contents[f"{file_name(f'{corpus.name} {label}', taken)}.run"] = writer
     if len(contents) == len(tasks):
         reasons = notes or ["this run has no scores of retrieval, which it is for"]
         raise OutputError(f"--format trec: {reasons[0]}")
