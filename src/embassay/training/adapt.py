@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from embassay.core.columns import read_columns
-from embassay.core.errors import EncoderError, SpecError
+from embassay.core.errors import SpecError
 from embassay.core.formatting import counted, duration
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
@@ -24,6 +25,7 @@ from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, JsonObject, content_hash
 from embassay.diagnostics.metrics.metric import ranking_diagnostics
 from embassay.models.neural.library import available_device
+from embassay.reports.findings import templates
 from embassay.run.command import save
 from embassay.run.execute import execute
 from embassay.run.plan import Plan, Task
@@ -31,7 +33,7 @@ from embassay.run.plan import prepare as plan_run
 from embassay.run.request import RunRequest
 from embassay.run.specs import Spec
 from embassay.training.base_model import LIBRARIES, Base, find_base
-from embassay.training.card import card_of
+from embassay.training.card import bullets, card_of
 from embassay.training.material import Material, gather, general_corpora, load_corpora, write_questions
 from embassay.training.negatives import Mined, mine
 from embassay.training.options import AdaptOptions, FinetuneOptions, SentenceRecipe
@@ -43,6 +45,10 @@ SPLIT, QUESTIONS = "split.json", "questions"
 NO_SHIFT = (
     "The shift between your texts and general ones was not measured: it needs a general corpus of questions and "
     "documents; name one with --general"
+)
+TRAINED_BASE = (
+    "the base was trained by embassay adapt; if test questions were among its training questions, its figures are too "
+    "high: use the same corpora, --seed, --test and --by"
 )
 AnyStage = Stage[Any]
 
@@ -146,10 +152,7 @@ class Adaptation:
             raise SpecError(f"{request.out}: the folder name must not contain a comma; choose another folder with -o")
         base = replace(find_base(request.base), device=options.device)
         if options.device != "auto":
-            try:
-                available_device(options.device)
-            except EncoderError as error:
-                raise SpecError(str(error)) from None
+            available_device(options.device)
         if base.found.folder.resolve().is_relative_to(request.out.resolve()):
             raise SpecError(
                 f"base {request.base!r} is inside the output folder {request.out}; choose another folder with -o"
@@ -182,10 +185,7 @@ class Adaptation:
         """Return notes about the split, the corpora and the base before training, one sentence each."""
         notes = [*self.material.warnings(), *self.plan.notes]
         if read_json(self.base.found.folder / RECORD):
-            notes.append(
-                "the base was trained by embassay adapt; if test questions were among its training questions, its "
-                "figures are too high: use the same corpora, --seed, --test and --by"
-            )
+            notes.append(TRAINED_BASE)
         return tuple(dict.fromkeys(notes))
 
     def limits(self) -> tuple[str, ...]:
@@ -286,18 +286,19 @@ class Adaptation:
         records = {variant: stage.record() for variant, stage in self.stages.items()}
         evaluations = {variant: record.get("evaluations", ()) for variant, record in records.items()}
         domain = [test.name for test in material.tests]
-        found = verdict(result, read_columns(plan.request.out), domain, evaluations, self.limits())
+        of_variant = verdict(result, read_columns(plan.request.out), domain, evaluations)
+        caveat = templates.CAVEAT.sentence(seed=result.seed)
+        sentences = (*chain.from_iterable(of_variant.values()), caveat, *self.limits())
         table = figures(result, domain, (BASE, *self.stages))
-        lines = ["# Verdict", "", *(f"- {sentence}" for sentence in found.lines), "", table, ""]
-        write(out / "verdict.md", "\n".join(lines).encode())
+        write(out / "verdict.md", f"# Verdict\n\n{bullets(sentences)}\n\n{table}\n".encode())
         origin = f"Base: {request.base} ({self.base.fingerprint}). Questions: {self.split_summary()}."
         for variant, stage in self.stages.items():
-            before = [PRETRAINED] if variant == BOTH else []
-            trainings = {name: records[name] for name in (*before, variant)}
-            sentences = (*found.of_variant.get(variant, ()), found.limits[0])
-            card = card_of(origin, trainings, material.corpora, result, domain, sentences)
+            trainings = {variant: records[variant]}
+            if variant == BOTH:
+                trainings = {PRETRAINED: records[PRETRAINED], **trainings}
+            card = card_of(origin, trainings, material.corpora, result, domain, (*of_variant[variant], caveat))
             write(stage.folder / "README.md", card.encode())
-        return Adapted(out, result, {BASE: request.base, **specs}, found.lines, table, held_out)
+        return Adapted(out, result, {BASE: request.base, **specs}, sentences, table, held_out)
 
 
 def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, AnyStage]:

@@ -43,10 +43,10 @@ def card_of(
         The sentences on the variant, and the caveat.
     """
     *_, name = trainings
-    parts = [HEAD, f"# {name}", f"Made by `embassay adapt`. {origin}", "## Verdict", _bullets(verdict)]
+    parts = [HEAD, f"# {name}", f"Made by `embassay adapt`. {origin}", "## Verdict", bullets(verdict)]
     parts += ["## Results on the test questions", figures(result, domain, (BASE, name)), "## Training"]
     for variant, record in trainings.items():
-        parts += [f"### {variant}", table(("", ""), _facts(record)), _bullets(record["notes"])]
+        parts += [f"### {variant}", table(("", ""), _facts(record)), bullets(record["notes"])]
     data = [(corpus.name, "learnt, before the split", corpus.fingerprint, corpus.licence) for corpus in learnt]
     for corpus in result.corpora:
         role = "test questions of the domain" if corpus.name in domain else "general"
@@ -65,5 +65,6 @@ def _facts(record: JsonObject) -> list[tuple[str, str]]:
     return [*rows, ("Success@5 of the dev questions", ", ".join(evaluations))]
 
 
-def _bullets(lines: Iterable[str]) -> str:
+def bullets(lines: Iterable[str]) -> str:
+    """Return a list in Markdown."""
     return "\n".join(f"- {line}" for line in lines)
