@@ -128,75 +128,10 @@ def test_it_is_recognised_by_its_beginning_however_long_it_is():
         assert not recognises(other)
 
 
-def broken(change):
-    data = {"data": [article(qa("a", answer("Ito")), qa("b", answer("Ghent")))]}
-    change(data, data["data"][0]["paragraphs"][0], data["data"][0]["paragraphs"][0]["qas"][1])
-    return data
-
-
-P, Q = "data[0].paragraphs[0]", "data[0].paragraphs[0].qas[1]"
-
-
-@pytest.mark.parametrize(
-    ("change", "place", "says"),
-    [
-        (lambda d, p, q: d.update(data={}), "data", "must be a list, is an object"),
-        (lambda d, p, q: d.pop("data"), "data", "missing; found nothing"),
-        (lambda d, p, q: d.update(data=[7]), "data[0]", "must be an object, is a number"),
-        (lambda d, p, q: d["data"][0].pop("paragraphs"), "data[0].paragraphs", "missing; found title"),
-        (lambda d, p, q: d["data"][0].update(paragraphs="x"), "data[0].paragraphs", "must be a list, is a text"),
-        (lambda d, p, q: p.pop("context"), f"{P}.context", "missing; found qas"),
-        (lambda d, p, q: p.update(context=" "), f"{P}.context", "an empty text"),
-        (lambda d, p, q: p.update(context=None), f"{P}.context", "must be a text, is null"),
-        (lambda d, p, q: p.update(context="\ud83d"), f"{P}.context", "contains half of a surrogate pair"),
-        (lambda d, p, q: p.pop("qas"), f"{P}.qas", "missing; found context"),
-        (lambda d, p, q: p.update(qas=[None]), f"{P}.qas[0]", "must be an object, is null"),
-        (lambda d, p, q: q.pop("question"), f"{Q}.question", "missing; found answers, id"),
-        (lambda d, p, q: q.update(question=["x"]), f"{Q}.question", "must be a text, is a list"),
-        (lambda d, p, q: q.pop("id"), f"{Q}.id", "missing; found answers, question"),
-        (lambda d, p, q: q.update(id=None), f"{Q}.id", "is null; every question needs one"),
-        (lambda d, p, q: q.update(id=1.5), f"{Q}.id", "must be a text or a whole number, is a number"),
-        (lambda d, p, q: q.update(id="a"), f"{Q}.id", f"'a' is the id of {P}.qas[0] already"),
-        (lambda d, p, q: q.update(answers=None), f"{Q}.answers", "must be a list, is null"),
-        (lambda d, p, q: q.update(answers=["x"]), f"{Q}.answers[0]", "must be an object, is a text"),
-        (lambda d, p, q: q["answers"][0].pop("text"), f"{Q}.answers[0].text", "missing; found answer_start"),
-        (lambda d, p, q: q["answers"][0].update(text=7), f"{Q}.answers[0].text", "must be a text, is a number"),
-        (lambda d, p, q: q["answers"][0].pop("answer_start"), f"{Q}.answers[0].answer_start", "missing; found text"),
-        (
-            lambda d, p, q: q["answers"][0].update(answer_start=True),
-            f"{Q}.answers[0].answer_start",
-            "must be a whole number, is true or false",
-        ),
-        (lambda d, p, q: q.update(is_impossible="no"), f"{Q}.is_impossible", "must be true or false, is a text"),
-    ],
-)
-def test_what_is_not_of_the_form_is_named_by_its_place(tmp_path, change, place, says):
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps(broken(change)), encoding="utf-8")
-    assert fails(str(path)).startswith((", field 'data", ": "))
-
-
 def test_a_file_without_questions_is_an_error(file):
     assert fails(file()).startswith(": the file has no usable question")
     assert fails(file(article())).startswith(": the file has no usable question")
     assert fails(file(article(qa("a", answer("Paris", 0))))) == ": the file has no usable question"
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"", ", line 1"),
-        (b'{"data": [\n}', ", line 2"),
-        (b'{"data": [\n"caf\xe9"]}', ", line 2"),
-        (b"[]", ": must be an object, is a list"),
-        (b'{"data": ' + b"[" * 100_000, ": not JSON: "),
-    ],
-)
-def test_what_is_no_json_object_is_named(tmp_path, content, says):
-    path = tmp_path / "mine.json"
-    path.write_bytes(content)
-    assert fails(str(path))
-    assert fails(str(tmp_path / "none.json")).startswith(": no such file")
 
 
 def test_an_unknown_option_or_value_is_named(file):
@@ -221,7 +156,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(place=st.sampled_from(list(places(WHOLE))), value=values, drop=st.booleans())
 def test_no_value_anywhere_brings_anything_but_a_corpus_or_a_source_error(place, value, drop, tmp_path_factory):
     data = copy.deepcopy(WHOLE)
@@ -248,7 +183,7 @@ def test_no_value_anywhere_brings_anything_but_a_corpus_or_a_source_error(place,
 alphabet = st.sampled_from("aB.?! \n\t\r\u00a0\u2028\u3000“”é日。😀\u200b\x85…1")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=st.text(alphabet, max_size=60))
 def test_sentences_are_where_they_are_said_to_be_and_nothing_is_lost(text):
     found = sentences(text)
