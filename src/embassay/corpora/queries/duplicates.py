@@ -44,7 +44,7 @@ class PassageGroups:
 
     @cached_property
     def _members(self) -> dict[int, list[Passage]]:
-        members: dict[int, list[Passage]] = {group: [] for group in self.groups}
+        members = defaultdict[int, list[Passage]](list)
         for passage, group in zip(self.passages, self.groups, strict=True):
             members[group].append(passage)
         return members

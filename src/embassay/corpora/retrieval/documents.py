@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from embassay.core.errors import SourceError, SpecError
+from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
@@ -148,5 +149,7 @@ def _without_questions(
         of_documents = dict.fromkeys(passage.unit for passage in query.right)
         samples.append(Question(query.id, query.text, right, units=units(of_documents, about)))
     documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
-    all_notes = (f"no questions given: {made.summary()}; {REAL_ADD}", "each passage is a document", *notes)
+    were = counted(len(made.queries), "query was", "queries were")
+    summary = f"no questions given: {were} {made.source.removeprefix('queries ')}; {REAL_ADD}"
+    all_notes = (summary, "each passage is a document", *notes)
     return corpus_of(name, documents, samples, notes=all_notes, source=made.source)
