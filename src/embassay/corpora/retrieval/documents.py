@@ -8,7 +8,6 @@ the documents that answer it. Without it queries are made from headings or sente
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -101,32 +100,30 @@ def load(
     if exclude and not path.is_dir():
         raise SpecError(f"exclude= leaves out files of a folder; {path} is not a folder")
     cut = Cutter(passages, language)
-    read = partial(
-        read_documents,
+    questions_path = source_path(questions) if questions else None
+    if questions_path is None and (question or document):
+        raise SpecError("question= and document= name columns of a table of questions; add questions=FILE")
+    if questions_path is not None and (method, count, seed) != ("auto", QUERIES, 0):
+        raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
+    if count < 1 or seed < 0:
+        raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
+    documents, notes = read_documents(
         path,
         id=id,
         text=text,
+        aside=[questions_path] if questions_path else (),
         follow_links=follow_links,
         exclude=exclude.split(";") if exclude else (),
         needs_ids=True,
     )
-    if not questions:
-        if question or document:
-            raise SpecError("question= and document= name columns of a table of questions; add questions=FILE")
-        if count < 1 or seed < 0:
-            raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
-        documents, notes = read()
+    cut_note = f"passages: {passages}"
+    if questions_path is None:
         made = made_queries(documents, method, passages=passages, count=count, seed=seed, language=language)
-        return _without_questions(name, path, made, about, (*notes, f"passages: {passages}"))
-    if (method, count, seed) != ("auto", QUERIES, 0):
-        raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
-    questions_path = source_path(questions)
-    documents, notes = read(aside=[questions_path])
+        return _without_questions(name, path, made, about, (*notes, cut_note))
     texts = {document.id: document.whole for document in documents}
     samples, columns = read_questions(questions_path, lambda _: texts, question, document, about)
-    all_notes = [*notes, columns, f"passages: {passages}"]
     noun = "page" if path.is_dir() else "document"
-    return corpus_of(name, cut_all(texts, cut), samples, notes=all_notes, noun=noun)
+    return corpus_of(name, cut_all(texts, cut), samples, notes=(*notes, columns, cut_note), noun=noun)
 
 
 def _without_questions(

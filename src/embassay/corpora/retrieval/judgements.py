@@ -97,7 +97,13 @@ def judged_corpus(
         If no query has a right document.
     """
     text_of = {row.id: row.text for row in queries}
-    whole = _text_by_id(documents)
+    # The title and the text of each document, which may be empty.
+    whole = dict[str, str]()
+    for document in documents:
+        # They may be those of several files.
+        if document.id in whole:
+            raise document.error(f"{quoted(document.id)} is already the id of a document", "id")
+        whole[document.id] = f"{document.title} {document.text}".strip()
     texts = {key: text for key, text in whole.items() if text}
     gains: dict[str, dict[str, int]] = {query: {} for query in text_of}
     counts = Counter[tuple[str, str]]()
@@ -110,11 +116,11 @@ def judged_corpus(
             right = gains[row.query]
             counts["judgement", "repeated: the highest grade counts"] += row.document in right
             right[row.document] = max(row.score, right.get(row.document, 0))
-    questions = []
-    for query, right in gains.items():
-        if right:
-            grades = tuple(right.values())
-            questions.append(Question(query, text_of[query], tuple(right), grades, units(right, about)))
+    questions = [
+        Question(query, text_of[query], tuple(right), tuple(right.values()), units(right, about))
+        for query, right in gains.items()
+        if right
+    ]
     counts["question", "left out: no right document"] = len(gains) - len(questions)
     counts["document", "left out: no text"] = len(whole) - len(texts)
     counts["question", "with the id of a document, which can be retrieved here; BEIR's evaluation leaves it out"] = len(
@@ -126,13 +132,3 @@ def judged_corpus(
     if about == "these-documents":
         all_notes.append(JUDGED)
     return corpus_of(name, cut_all(texts, cut), questions, notes=all_notes)
-
-
-def _text_by_id(documents: Iterable[DocumentRow]) -> dict[str, str]:
-    """Return the title and the text of each document, which may be empty; the rows may be those of several files."""
-    whole = dict[str, str]()
-    for row in documents:
-        if row.id in whole:
-            raise row.error(f"{quoted(row.id)} is already the id of a document", "id")
-        whole[row.id] = f"{row.title} {row.text}".strip()
-    return whole

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +17,7 @@ from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import sentences
-from embassay.corpora.io.squad import Answer, Paragraph, is_squad, paragraphs
+from embassay.corpora.io.squad import Answer, is_squad, paragraphs
 from embassay.corpora.retrieval.corpus import corpus_of, notes_on, sound
 
 SHAPE = "retrieval"
@@ -50,31 +49,14 @@ def load(
     """
     path = Path(source)
     all_paragraphs = list(paragraphs(path))
-    read, questions, notes_on_answers = _read(path, all_paragraphs, language if documents == "sentences" else None)
-    articles = {paragraph.article for paragraph in all_paragraphs}
-    counts = f"{counted(len(articles), 'article')}, {counted(len(all_paragraphs), 'paragraph')}"
-    notes = [counts, f"documents: {documents}", *notes_on_answers]
-    return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
-
-
-def _read(
-    path: Path, all_paragraphs: Iterable[Paragraph], language: str | None
-) -> tuple[list[Document], list[Question], list[str]]:
-    """Return the documents, the questions that are unanswerable or have an answer in them, and notes.
-
-    Parameters
-    ----------
-    language
-        The language of the sentences that are searched; None if paragraphs are.
-    """
-    documents, questions = list[Document](), list[Question]()
+    read, questions = list[Document](), list[Question]()
     counts = Counter[tuple[str, str]]()
     for paragraph in all_paragraphs:
         pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
-        if language is not None:
+        if documents == "sentences":
             pieces = sentences(paragraph.text, language)
             ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
-        documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
+        read += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
         starts = [start for start, _ in pieces]
         for asked in paragraph.questions:
             offsets = []
@@ -96,7 +78,10 @@ def _read(
                 counts["question", "left out: no answer can be located"] += 1
     if not questions:
         raise SourceError("the file has no usable question", path)
-    return documents, questions, notes_on(counts)
+    articles = {paragraph.article for paragraph in all_paragraphs}
+    amounts = f"{counted(len(articles), 'article')}, {counted(len(all_paragraphs), 'paragraph')}"
+    notes = [amounts, f"documents: {documents}", *notes_on(counts)]
+    return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
 
 
 def _offset(answer: Answer, context: str) -> int | None:

@@ -25,6 +25,8 @@ from embassay.corpora.retrieval.judgements import DocumentRow, QueryRow, judged_
 
 SHAPE = "retrieval"
 TABLE = ".tsv"
+WORDS = ("qrels", "topics", "queries")
+"""What the names of files of judgements, and of topics, contain; the first one counts."""
 NAMES = ("of judgements, with 'qrels' in its name", "of topics, with 'topics' or 'queries' in its name")
 
 
@@ -36,8 +38,7 @@ class Topic(QueryRow):
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder looks like this format, by its file names."""
-    judgements, topics = judgements_and_topics(entries(path))
-    return bool(judgements and topics)
+    return all(judgements_and_topics(path))
 
 
 def load(
@@ -69,27 +70,25 @@ def load(
     """
     path = Path(source)
     cut = Cutter(passages, language)
-    found = judgements_and_topics(entries(path))
-    for files, what in zip(found, NAMES, strict=True):
+    kinds = judgements_and_topics(path)
+    for files, what in zip(kinds, NAMES, strict=True):
         if len(files) != 1:
             raise SourceError(f"needs one file {what}; found {listed(file.name for file in files)}", path)
-    (judged,), (topics,) = found
+    (judged,), (topics,) = kinds
     tables = [file for file in files_in(path, follow_links=True) if file.suffix.lower() == TABLE]
     documents = chain.from_iterable(_rows(file, DocumentRow) for file in tables if file not in (judged, topics))
     notes = (f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}",)
     return judged_corpus(name, judged, _rows(topics, Topic), documents, cut, about, notes)
 
 
-def judgements_and_topics(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the files that contain judgements, and those that contain topics, by their names."""
-    judgements, topics = [], []
-    for file in files:
-        name = file.name.lower()
-        if "qrels" in name and file.is_file():
-            judgements.append(file)
-        elif ("topics" in name or "queries" in name) and file.is_file():
-            topics.append(file)
-    return judgements, topics
+def judgements_and_topics(path: Path) -> list[list[Path]]:
+    """Return the files of a folder that contain judgements, and those that contain topics, by their names."""
+    kinds: list[list[Path]] = [[], []]
+    for file in entries(path):
+        words = [word for word in WORDS if word in file.name.lower()]
+        if words and file.is_file():
+            kinds[words[0] != "qrels"].append(file)
+    return kinds
 
 
 def _rows(path: Path, model: type[R]) -> Iterable[R]:
