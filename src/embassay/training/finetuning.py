@@ -20,7 +20,7 @@ from embassay.search.exact.top import search
 from embassay.stats.ranking import RightPlaces
 from embassay.training.base_model import Base, find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
-from embassay.training.negatives import Mined, Triplet, normalised
+from embassay.training.negatives import Triplet, normalised
 from embassay.training.options import FinetuneOptions
 from embassay.training.stage import Advance, Stage, Trained
 from embassay.training.trainer import Job, features, train_stage
@@ -39,7 +39,7 @@ K = 5
 def finetune(
     stage: Stage[FinetuneOptions],
     base: str,
-    mined: Mined,
+    triplets: Sequence[Triplet],
     dev: Sequence[Question],
     corpus: AnyCorpus,
     *,
@@ -56,8 +56,8 @@ def finetune(
         The recipe and the model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     base
         A model's name or ``./folder``, for example a pre-trained one.
-    mined
-        The triplets.
+    triplets
+        Questions with right and wrong documents; see :func:`~embassay.training.negatives.mine`.
     dev, corpus
         Held-out questions, and the corpus whose documents answer them. Their Success@5 decides which weights are kept
         and when to stop. Without questions, the last weights are kept.
@@ -74,11 +74,13 @@ def finetune(
     encoder = find_base(base)
 
     def prepare(model: SentenceTransformer) -> Job:
-        job = _job(stage.recipe, encoder, model, mined.triplets)
+        job = _job(stage.recipe, encoder, model, triplets)
         return replace(job, evaluate=lambda: success(live(encoder, model), dev, corpus)) if dev else job
 
-    facts = {"rows": len(mined.triplets), "negatives": mined.negatives}
-    return train_stage(stage, encoder, prepare, facts, mined.notes, advance=advance)
+    facts = {"rows": len(triplets), "negatives": sum(len(triplet.wrong) for triplet in triplets)}
+    bare = sum(not triplet.wrong for triplet in triplets)
+    notes = (f"{bare:,} questions without a wrong document, used as pairs",) if bare else ()
+    return train_stage(stage, encoder, prepare, facts, notes, advance=advance)
 
 
 def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> float:

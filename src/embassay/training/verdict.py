@@ -77,7 +77,6 @@ def verdict(
     for variant, scores in evaluations.items():
         all_changes = sorted(changes(result, columns, variant), key=lambda change: change.corpus not in domain)
         lines = [sentence(change) for change in all_changes]
-        lines += _shift_sentences(result, variant)
         if len(scores) > 1:
             before, *later = (score for _, score in scores)
             if max(later) <= before:
@@ -89,20 +88,6 @@ def verdict(
             lines += [sentence(change) for change in from_finetuned if change.corpus in domain]
         of_variant[variant] = lines
     return of_variant
-
-
-def _shift_sentences(result: Result, variant: str) -> list[str]:
-    """Return how far the domain lies from general texts, before and after; neither is better, and there is no test."""
-    lines = []
-    for row in result.rows:
-        if (row.encoder, row.diagnostic, row.metric, row.condition) != (variant, "shift", "distance", "relative"):
-            continue
-        before = rows_of(row.key, result.rows).get(BASE)
-        if before is not None and before.value is not None and row.value is not None:
-            texts = row.subset.replace("queries", "questions")
-            more = {"texts": texts, "after": row.value, "corpus": row.corpus, "before": before.value}
-            lines.append(templates.DOMAIN_DISTANCE.sentence(encoder=variant, **more))
-    return lines
 
 
 def figures(result: Result, corpora: Sequence[str], encoders: Sequence[str]) -> str:

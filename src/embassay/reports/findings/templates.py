@@ -463,12 +463,6 @@ MEANING_OF_POWER = Template(
 
 # Before and after fine-tuning: embassay adapt
 
-DOMAIN_DISTANCE = Template(
-    "{encoder}: your {texts} lie {after:.2f} mean pair distances from the nearest general ones ({corpus}), "
-    "{before:.2f} before",
-    "shift was measured before and after; neither is better, and nothing is tested",
-    COUNT,
-)
 NEVER_BETTER = Template(
     "{encoder}: training never beat its starting model on the dev questions (Success@5 {before:.3f} before, {best:.3f} "
     "at best); the weights of the best step are kept anyway",
