@@ -297,21 +297,19 @@ def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, An
     With both kinds there is a third training, which fine-tunes the pre-trained model.
     """
     options = request.options
-    recipes: dict[str, SentenceRecipe] = {}
-    if options.pretrain or not options.finetune:
-        recipes[PRETRAINED] = options.of(SentenceRecipe)
-    if options.finetune or not options.pretrain:
-        recipes[FINETUNED] = options.of(FinetuneOptions)
-    if len(recipes) > 1:
-        recipes[BOTH] = recipes[FINETUNED]
     stages: dict[str, AnyStage] = {}
-    for variant, recipe in recipes.items():
-        origin = made_from
-        if variant == BOTH:
-            # Known before it is trained: what makes the pre-trained model determines it.
-            origin = {**made_from, "base": content_hash(stages[PRETRAINED].identity)}
-        kind: Kind = "pretraining" if variant == PRETRAINED else "finetuning"
+
+    def add(variant: str, kind: Kind, recipe: SentenceRecipe, origin: JsonObject) -> None:
         stages[variant] = Stage(request.out / variant, kind, recipe, origin, LIBRARIES, request.overwrite)
+
+    if options.pretrain or not options.finetune:
+        add(PRETRAINED, "pretraining", options.of(SentenceRecipe), made_from)
+    if options.finetune or not options.pretrain:
+        add(FINETUNED, "finetuning", options.of(FinetuneOptions), made_from)
+    if len(stages) > 1:
+        # Known before it is trained: what makes the pre-trained model determines it.
+        origin = {**made_from, "base": content_hash(stages[PRETRAINED].identity)}
+        add(BOTH, "finetuning", stages[FINETUNED].recipe, origin)
     return stages
 
 

@@ -1,12 +1,11 @@
 """The trainer's checkpoints: the newest one, and what it tells about the training so far.
 
-A kill or a power cut may come while a checkpoint is being written. So it is written into ``new`` and renamed when it is
+A kill may come while a checkpoint is being written. So it is written into ``new`` and renamed when it is
 complete. Older checkpoints are removed only afterwards.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -80,10 +79,6 @@ def put_in_place(work: Path, history: History) -> None:
     """
     checkpoint = checkpoint_of(work, history.step)
     new = checkpoint_of(work / NEW, history.step)
-    # On the disk before the older ones are removed: a power cut must not cost them all.
-    for path in new.iterdir():
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
     new.rename(checkpoint)
     kept = {checkpoint, checkpoint_of(work, history.kept_step())}
     for other in work.glob("checkpoint-*"):

@@ -23,7 +23,7 @@ from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.negatives import Triplet, normalised
 from embassay.training.options import FinetuneOptions
 from embassay.training.stage import Advance, Stage, Trained
-from embassay.training.trainer import Job, features, train_stage
+from embassay.training.trainer import Job, train_stage
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -103,15 +103,9 @@ def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> 
     return float(places.success(K).mean())
 
 
-def _job(
-    recipe: FinetuneOptions,
-    encoder: Base,
-    model: SentenceTransformer,
-    triplets: Sequence[Triplet],
-) -> Job:
+def _job(recipe: FinetuneOptions, encoder: Base, model: SentenceTransformer, triplets: Sequence[Triplet]) -> Job:
     """Return the training: its loss, its batches, and the texts of their rows."""
-    query_prompt = encoder.card.prompts.get("query", "")
-    document_prompt = encoder.card.prompts.get("document", "")
+    prompts = encoder.card.prompts
     batches = draw(candidate_rows(triplets), recipe.batch, recipe.epochs, recipe.seed)
     if not batches:
         raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
@@ -119,18 +113,19 @@ def _job(
     def collate(batch: Batch, random: np.random.Generator) -> dict[str, Tensor]:
         """Return questions, right documents, and as many wrong documents as every row has."""
         chosen = [triplets[row] for row in batch]
-        columns = {
-            "question": ([row.question for row in chosen], query_prompt),
-            "right": ([row.right for row in chosen], document_prompt),
-        }
+        columns = {"question": [row.question for row in chosen], "right": [row.right for row in chosen]}
         # A column needs a text in every row.
         shared_wrong = min(len(row.wrong) for row in chosen)
         for number in range(shared_wrong):
-            columns[f"wrong{number}"] = ([row.wrong[number] for row in chosen], document_prompt)
-        return features(model, columns)
+            columns[f"wrong{number}"] = [row.wrong[number] for row in chosen]
+        named = {}
+        for name, texts in columns.items():
+            prompt = prompts.get("query" if name == "question" else "document")
+            for feature, tensor in model.preprocess(texts, prompt=prompt or None).items():
+                named[f"{name}_{feature}"] = tensor
+        return named
 
-    loss = ranking_loss(model, encoder.card.similarity)
-    return Job(model, loss, collate, batches, recipe)
+    return Job(model, ranking_loss(model, encoder.card.similarity), collate, batches, recipe)
 
 
 def ranking_loss(model: SentenceTransformer, similarity: str) -> Module:

@@ -64,7 +64,10 @@ def train(
     """
     kind: Kind = "words" if isinstance(options, WordsOptions) else "paragraphs"
     command = f"embassay train {kind}"
-    _require_gensim(command)
+    if importlib.util.find_spec("gensim") is None:
+        if sys.version_info >= (3, 14):
+            raise InputError(f"{command} needs gensim, which is not available for Python 3.14; use Python 3.13")
+        raise MissingExtraError(command, "words")
     source = read_sentences(text)
     sentences = cut_sentences(source, options.tokens, command)
     vocabulary = count_words(source, sentences, options.min_count)
@@ -168,11 +171,3 @@ def seed_of(kind: str, seed: int, purpose: str) -> int:
 def hash_word(word: str) -> int:
     """Return a hash that is the same in every process, unlike Python's built-in hash."""
     return zlib.crc32(word.encode("utf-8", "surrogatepass"))
-
-
-def _require_gensim(command: str) -> None:
-    if importlib.util.find_spec("gensim") is not None:
-        return
-    if sys.version_info >= (3, 14):
-        raise InputError(f"{command} needs gensim, which is not available for Python 3.14; use Python 3.13")
-    raise MissingExtraError(command, "words")

@@ -110,16 +110,10 @@ def new_matrices(dim: int, random: np.random.Generator) -> dict[str, DenseVector
     Manning, Ng (2013), "Parsing with compositional vector grammars", for W_e.
     """
     both_children = np.concatenate([np.eye(dim), np.eye(dim)])
-    fold_noise = random.uniform(-NOISE, NOISE, (dim, 2 * dim))
-    unfold_noise = random.uniform(-NOISE, NOISE, (2 * dim, dim))
-    fold = np.ascontiguousarray(both_children.T / 2 + fold_noise, dtype=np.float32)
-    unfold = np.ascontiguousarray(both_children + unfold_noise, dtype=np.float32)
-    return {
-        "fold": fold,
-        "fold_bias": np.zeros(dim, dtype=np.float32),
-        "unfold": unfold,
-        "unfold_bias": np.zeros(2 * dim, dtype=np.float32),
-    }
+    fold = both_children.T / 2 + random.uniform(-NOISE, NOISE, (dim, 2 * dim))
+    unfold = both_children + random.uniform(-NOISE, NOISE, (2 * dim, dim))
+    start = {"fold": fold, "fold_bias": np.zeros(dim), "unfold": unfold, "unfold_bias": np.zeros(2 * dim)}
+    return {name: np.ascontiguousarray(values, dtype=np.float32) for name, values in start.items()}
 
 
 @contextmanager
