@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +11,11 @@ from pydantic import Field
 
 from embassay.core.errors import SourceError, quoted
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.records import Record, Table, first_line, read_table
+from embassay.core.tables.records import first_line, read_table
 from embassay.core.tables.rows import Key, Row, Stripped, Text, column
-from embassay.core.tables.texts import read_head, read_text
+from embassay.core.tables.texts import read_head
 from embassay.core.types import Corpus
+from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, notes_on, units
 
@@ -56,21 +57,17 @@ def read_judgements(path: Path) -> Iterable[Judgement]:
     """
     line = first_line(read_head(path, HEAD))
     if len(line.split()) == 4:
-        return Table(path, HEADER, 1, lambda _: _trec_records(path)).select(Judgement)
+        return headerless(path, HEADER, _trec_values, "query, 0, document and grade").select(Judgement)
     if not line.startswith("{") and tuple(cell.strip() for cell in line.split("\t")) != HEADER:
         problem = f"the header must be {', '.join(HEADER)}, separated by tabs; it is {quoted(line)}"
         raise SourceError(f"{problem}; without a header, lines are TREC's query, 0, document and grade", path, 1)
     return read_table(path).select(Judgement)
 
 
-def _trec_records(path: Path) -> Iterator[Record]:
-    """Yield the lines of TREC's judgements."""
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        match line.split():
-            case [query, _, document, grade]:
-                yield number, dict(zip(HEADER, (query, document, grade), strict=True))
-            case [_, *_]:
-                raise SourceError("must be query, 0, document and grade", path, number)
+def _trec_values(cells: list[str]) -> list[str]:
+    """Return query, document and grade of a line of TREC's judgements, between spaces or tabs."""
+    values = " ".join(cells).split()
+    return [values[0], *values[2:]] if values else []
 
 
 def judged_corpus(

@@ -6,7 +6,7 @@ lines of query, 0, document and grade in a file whose name has ``qrels``; a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -15,10 +15,10 @@ from pydantic import AfterValidator
 
 from embassay.core.errors import SourceError, listed
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.records import Record, Table, delimited
 from embassay.core.tables.rows import R, Text
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries, files_in
+from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter, collapsed
 from embassay.corpora.retrieval.corpus import About
 from embassay.corpora.retrieval.judgements import DocumentRow, QueryRow, judged_corpus
@@ -92,12 +92,10 @@ def judgements_and_topics(path: Path) -> list[list[Path]]:
 
 
 def _rows(path: Path, model: type[R]) -> Iterable[R]:
-    """Return the rows of lines of id, tab, text; more tabs are spaces."""
+    """Return the rows of lines of id, tab, text."""
+    return headerless(path, ("_id", "text"), _values, "an id, a tab and a text").select(model)
 
-    def records(_: object) -> Iterator[Record]:
-        for line, (key, *texts) in delimited(path):
-            if not texts:
-                raise SourceError("must be an id, a tab and a text", path, line)
-            yield line, {"_id": key, "text": " ".join(texts)}
 
-    return Table(path, ("_id", "text"), 1, records).select(model)
+def _values(cells: list[str]) -> list[str]:
+    """Return the id and the text of a line; more tabs are spaces."""
+    return [cells[0], " ".join(cells[1:])] if len(cells) > 1 else []
