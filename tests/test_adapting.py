@@ -227,9 +227,9 @@ def test_a_base_that_an_adaptation_made_is_said(base, tmp_path):
     model = tmp_path / "a" / "finetuned"
     shutil.copytree(base, model)
     note = "the base was trained by embassay adapt; if test questions were among its training questions"
-    assert not [line for line in prepared(base, tmp_path / "b").notes() if line.startswith(note)]
+    assert not [line for line in prepared(base, tmp_path / "b").summary() if line.startswith(note)]
     (model / "training.json").write_text('{"kind": "finetuning"}')
-    assert [line for line in prepared(str(model), tmp_path / "b").notes() if line.startswith(note)]
+    assert [line for line in prepared(str(model), tmp_path / "b").summary() if line.startswith(note)]
 
 
 def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypatch):

@@ -175,20 +175,16 @@ class Adaptation:
         plan = _plan(request, base, material, general, {})
         return cls(request, base, material, general, stages, made_from, plan)
 
-    def notes(self) -> tuple[str, ...]:
-        """Return notes about the split, the corpora and the base before training, one sentence each."""
-        notes = [*self.material.warnings(), *self.plan.notes]
-        if read_json(self.base.found.folder / RECORD):
-            notes.append(TRAINED_BASE)
-        return tuple(dict.fromkeys(notes))
-
     def summary(self) -> tuple[str, ...]:
         """Return what is known before any training: the base, the data and what is assumed about them."""
         material = self.material
+        notes = [*material.warnings(), *self.plan.notes]
+        if read_json(self.base.found.folder / RECORD):
+            notes.append(TRAINED_BASE)
         return (
             f"base: {self.request.base} ({self.base.fingerprint})",
             f"questions: {self.split_summary()}",
-            *self.notes(),
+            *dict.fromkeys(notes),
             f"sentences to pre-train on: {len(material.sentences):,}; documents: {len(material.union.documents):,}",
             f"variants: {', '.join(self.stages)}",
         )

@@ -142,8 +142,6 @@ def _usage(encoder: Base) -> dict[str, object]:
 def _read(base: str) -> tuple[str, JsonObject]:
     """Return the model's name and options; refuse other kinds of encoders and options that cannot be used."""
     spec = parse(base, "base")
-    if spec.label is not None:
-        raise SpecError(f"base {base!r}: the base has a fixed label; leave out {spec.label}=")
     for name in spec.options:
         if name not in TAKEN:
             raise SpecError(

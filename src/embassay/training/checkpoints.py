@@ -64,9 +64,7 @@ def checkpoint_of(work: Path, step: int) -> Path:
 def newest(work: Path) -> History | None:
     """Return the history up to the newest checkpoint; None if there is none."""
     steps = [int(path.name.rpartition("-")[2]) for path in work.glob("checkpoint-*")]
-    if not steps:
-        return None
-    return History.of(read_json(checkpoint_of(work, max(steps)) / "trainer_state.json"))
+    return History.of(read_json(checkpoint_of(work, max(steps)) / "trainer_state.json")) if steps else None
 
 
 def put_in_place(work: Path, history: History) -> None:

@@ -178,6 +178,7 @@ def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> t
     corpora = load_corpora(sources)
     learnt = {normalised(question.question) for question in (*material.split.train, *material.split.dev)}
     shapes = ranking_diagnostics().keys()
+    named_shapes = {corpus.shape for corpus in corpora}
     for corpus in corpora:
         if corpus.shape not in shapes:
             raise SpecError(
@@ -188,14 +189,15 @@ def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> t
                 f"corpus {corpus.name!r} cannot be a general corpus: {shared:,} of its {len(corpus.samples):,} "
                 "questions are training or dev questions; remove them, or name another corpus with --general"
             )
-    named_shapes = {corpus.shape for corpus in corpora}
-    built_in = [corpus for corpus in map(load_corpus, BUILT_IN) if corpus.shape not in named_shapes]
-    return (*corpora, *(corpus for corpus in built_in if not _count_shared(corpus, learnt)))
+    for built_in in map(load_corpus, BUILT_IN):
+        if built_in.shape not in named_shapes and not _count_shared(built_in, learnt):
+            corpora.append(built_in)
+    return tuple(corpora)
 
 
 def _count_shared(corpus: AnyCorpus, learnt: Collection[str]) -> int:
     """Return how many questions of a corpus are training or dev questions, compared in normalised form."""
-    questions = [sample.question for sample in corpus.samples if isinstance(sample, Question)]
+    questions = (sample.question for sample in corpus.samples if isinstance(sample, Question))
     return sum(normalised(question) in learnt for question in questions)
 
 

@@ -60,7 +60,22 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
     InputError
         If no question is left for training or test.
     """
-    groups = _groups(corpus, by)
+    texts = {document.id: normalised(" ".join(document.passages)) for document in corpus.documents}
+    # The groups are the connected components of a graph of questions and what they must not share: (kind, value).
+    nodes: dict[tuple[str, str], int] = {}
+    edges = []
+    for place, sample in enumerate(corpus.samples):
+        keys = [("text", normalised(sample.question))]
+        if by == "context":
+            keys += [("unit", unit) for unit in sample.units]
+            keys += [("right document", texts[name]) for name in sample.right]
+        edges += [(place, len(corpus.samples) + nodes.setdefault(key, len(nodes))) for key in keys]
+    component = closure(edges)
+    members: defaultdict[int, list[str]] = defaultdict(list)
+    for place, sample in enumerate(corpus.samples):
+        members[component[place]].append(sample.id)
+    # In the order of the corpus.
+    groups = list(members.values())
     remaining = {"test": test * len(corpus.samples)}
     remaining["dev"] = DEV * (len(corpus.samples) - remaining["test"])
     part_of: dict[str, str] = {}
@@ -95,22 +110,3 @@ def contains_any(text: str, questions: Collection[str]) -> bool:
     words = normalised(text)
     long_questions = (question for question in questions if question.count(" ") >= LEAST_WORDS - 1)
     return words in questions or any(f" {question} " in f" {words} " for question in long_questions)
-
-
-def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
-    """Return the ids of the questions that must stay together, in the order of the corpus."""
-    texts = {document.id: normalised(" ".join(document.passages)) for document in corpus.documents}
-    # The groups are the connected components of a graph of questions and what they must not share: (kind, value).
-    nodes: dict[tuple[str, str], int] = {}
-    edges = []
-    for place, sample in enumerate(corpus.samples):
-        keys = [("text", normalised(sample.question))]
-        if by == "context":
-            keys += [("unit", unit) for unit in sample.units]
-            keys += [("right document", texts[name]) for name in sample.right]
-        edges += [(place, len(corpus.samples) + nodes.setdefault(key, len(nodes))) for key in keys]
-    component = closure(edges)
-    groups: defaultdict[int, list[str]] = defaultdict(list)
-    for place, sample in enumerate(corpus.samples):
-        groups[component[place]].append(sample.id)
-    return list(groups.values())
