@@ -230,7 +230,7 @@ def _text(file: Path) -> str:
     except Exception as error:
         raise SourceError(f"its markup cannot be read ({type(error).__name__}: {error})", file) from None
     if title and text.partition("\n")[0].strip("# ").casefold() != title.casefold():
-        text = f"# {title}\n\n{text}"
+        return f"# {title}\n\n{text}"
     if not text.strip():
         raise SourceError("no text in it", file)
     return text
