@@ -231,9 +231,8 @@ def _problem_of_heading(text: str, own: str, passages: Sequence[Passage], share:
 
 def is_version_or_date(heading: str) -> bool:
     """Return whether a heading has no words but a version, a date or both, as in a list of changes."""
-    words = plain(heading)
-    rest = _VERSION_OR_DATE.sub("", words)
-    return rest != words and not any(map(str.isalnum, rest))
+    rest, versions = _VERSION_OR_DATE.subn("", plain(heading))
+    return versions > 0 and not any(map(str.isalnum, rest))
 
 
 def _query_of(path: Sequence[str]) -> str:

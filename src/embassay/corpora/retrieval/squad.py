@@ -133,9 +133,8 @@ def load(
                 if offset is None:
                     counts["answer", "left out: empty, or not exactly once in the context"] += 1
                     continue
-                counts["answer", "not at the offset: located by the text, which occurs once"] += (
-                    offset != answer.answer_start
-                )
+                is_moved = offset != answer.answer_start
+                counts["answer", "not at the offset: located by the text, which occurs once"] += is_moved
                 # Its first letter counts.
                 offsets.append(offset + len(answer.text) - len(answer.text.lstrip()))
             # In the order of the text. A sentence is right if an answer begins in it.
