@@ -153,7 +153,7 @@ def test_no_file_is_read_into_a_page(tmp_path, name):
     assert "It rained." in document.text
 
 
-@pytest.mark.parametrize("unit", ["a. b ", "[a](", "`", "{{", "<b>"])
+@pytest.mark.parametrize("unit", ["a. b ", "[a](", "`", "{{", "<b>", "水很热。"])
 @pytest.mark.parametrize("read", [markdown_text, sentences])
 def test_the_time_of_a_long_line_is_linear(read, unit):
     def seconds(length):

@@ -22,6 +22,7 @@ _FENCED = re.compile(
 """Code between fences, which may begin in an item of a list; without a second fence it is the rest of the text."""
 _COMMENT = re.compile(r"^ {0,3}(?=#)", re.MULTILINE)
 _PARAGRAPH = re.compile(r"(?:[^\n]|\n(?!\n))+")
+WINDOW = 5_000
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _DOTTED_NAME = re.compile(r"[A-Za-z0-9_]\.[A-Za-z_]")
 """A full stop inside a name, as in ``np.Array``: no white space follows it."""
@@ -87,7 +88,12 @@ class Cutter:
 
 
 def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
-    """Return (start in the text, sentence) of every sentence, with single spaces for white space inside."""
+    """Return (start in the text, sentence) of every sentence, with single spaces for white space inside.
+
+    A text without line ends is read in windows of :data:`WINDOW` characters, because the time of the library grows with
+    the square of a paragraph's length. What begins in the second half of a window is read again in the next one, so
+    that each sentence is seen with what follows it.
+    """
     import sentencex
 
     # sentencex 1.0 breaks at white space of more than one byte; replacing each by one space keeps all positions.
@@ -95,14 +101,21 @@ def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
     placed = list[tuple[int, str]]()
     # Blank lines always end sentences, so each paragraph is divided separately.
     for paragraph in _PARAGRAPH.finditer(plain):
-        place = paragraph.start()
-        for part in sentencex.segment(language, paragraph[0]):
-            sentence = part.strip()
-            # The position is searched, not counted, because the library sometimes drops line ends.
-            place = plain.index(sentence, place)
-            if sentence:
-                placed.append((place, collapsed(sentence)))
-            place += len(sentence)
+        start, end = paragraph.span()
+        while start < end:
+            place, stop = start, min(start + WINDOW, end)
+            for part in sentencex.segment(language, plain[start:stop]):
+                sentence = part.strip()
+                # The position is searched, not counted, because the library sometimes drops line ends.
+                place = plain.index(sentence, place)
+                if stop < end and place > start + WINDOW // 2:
+                    start = place
+                    break
+                if sentence:
+                    placed.append((place, collapsed(sentence)))
+                place += len(sentence)
+            else:
+                start = stop
     return placed
 
 
