@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,6 @@ import embassay as ea
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.training.adapt import Adaptation, AdaptRequest
-from embassay.training.negatives import Mined
 
 torch = pytest.importorskip("torch", reason="the train extra is not installed")
 pytest.importorskip("accelerate", reason="the train extra is not installed")
@@ -76,8 +74,8 @@ def pretended(monkeypatch):
     def pretrain(stage, base, sentences, *, advance):
         return train("pretrain", stage, base, advance, sentences=sentences)
 
-    def finetune(stage, base, mined, dev, corpus, *, advance):
-        return train("finetune", stage, base, advance, triplets=mined.triplets, dev=dev, corpus=corpus)
+    def finetune(stage, base, triplets, dev, corpus, *, advance):
+        return train("finetune", stage, base, advance, triplets=triplets, dev=dev, corpus=corpus)
 
     monkeypatch.setattr("embassay.training.pretraining.pretrain", pretrain)
     monkeypatch.setattr("embassay.training.finetuning.finetune", finetune)
@@ -133,7 +131,6 @@ def test_all_four_variants_are_assayed_on_the_test_questions(adapted):
         ("negated_antonyms", "opposites"),
         ("minimal_pairs", "edits"),
         ("composition", "vignettes"),
-        ("shift", "handbook vs towns"),
     }
 
 
@@ -211,7 +208,7 @@ def test_split_by_context_no_negative_answers_a_test_question(base, tmp_path):
     adaptation = prepared(base, tmp_path / "a", by="context")
     material = adaptation.material
     held_out = {d.passages[0] for d in material.union.documents if d.id in material.held_out}
-    wrong = {text for triplet in adaptation.mined().triplets for text in triplet.wrong}
+    wrong = {text for triplet in adaptation.triplets() for text in triplet.wrong}
     assert len(held_out) > 20 < len(wrong)
     assert not held_out & wrong
 
@@ -230,9 +227,9 @@ def test_a_base_that_an_adaptation_made_is_said(base, tmp_path):
     model = tmp_path / "a" / "finetuned"
     shutil.copytree(base, model)
     note = "the base was trained by embassay adapt; if test questions were among its training questions"
-    assert not [line for line in prepared(base, tmp_path / "b").notes() if line.startswith(note)]
+    assert not [line for line in prepared(base, tmp_path / "b").summary() if line.startswith(note)]
     (model / "training.json").write_text('{"kind": "finetuning"}')
-    assert [line for line in prepared(str(model), tmp_path / "b").notes() if line.startswith(note)]
+    assert [line for line in prepared(str(model), tmp_path / "b").summary() if line.startswith(note)]
 
 
 def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypatch):
@@ -247,7 +244,7 @@ def test_the_base_s_options_hold_in_training_and_assay(base, tmp_path, monkeypat
         "embassay.training.pretraining.pretrain",
         lambda stage, start, *given, **more: said.append(start) or stage.trained(),
     )
-    adaptation.train("pretrained", Mined((), Counter()), None)
+    adaptation.train("pretrained", (), None)
     assert said == [spec]
 
 

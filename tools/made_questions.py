@@ -31,8 +31,8 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus, Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import Cutter
-from embassay.corpora.io.squad import paragraphs
 from embassay.corpora.queries.made import MadeQueries, Method, made_queries
+from embassay.corpora.retrieval.squad import paragraphs
 
 FILES = {"xquad": "xquad_en/xquad.en.json", "telequad": "telequad/TeleQuAD-v4-full.json"}
 LEXICAL = ("bow", "tfidf", "bm25", "hashing")

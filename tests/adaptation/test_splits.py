@@ -11,7 +11,7 @@ from embassay.core.errors import InputError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.training.negatives import normalised
-from embassay.training.splits import WordForWord
+from embassay.training.splits import contains_any
 from embassay.training.splits import split as split_questions
 
 
@@ -107,7 +107,7 @@ def test_a_split_is_apart_however_questions_hang_together(links):
     ],
 )
 def test_questions_are_found_word_for_word(text, there):
-    assert WordForWord(["Where is the valve?", "Why?", "???"]).within(text) == there
+    assert contains_any(text, {"where is the valve", "why", "???"}) == there
 
 
 @given(st.lists(st.text("ab ", min_size=1), min_size=1, max_size=5), st.text("ab ", max_size=40))
@@ -115,4 +115,4 @@ def test_questions_are_found_as_a_naive_search_finds_them(questions, text):
     own = normalised(text)
     forms = [normalised(question) for question in questions]
     wanted = any(q == own or (len(q.split()) >= 3 and f" {q} " in f" {own} ") for q in forms)
-    assert WordForWord(questions).within(text) == wanted
+    assert contains_any(text, forms) == wanted

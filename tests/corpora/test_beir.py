@@ -105,15 +105,6 @@ def test_what_is_missing_is_named(folder, missing):
     assert fails(path).startswith(f"/{missing}: no such file")
 
 
-def test_a_folder_without_a_split_or_with_a_file_in_its_place(folder):
-    path = folder()
-    (path / "qrels" / "test.tsv").unlink()
-    assert fails(path).startswith("/qrels: the folder has no SPLIT.tsv")
-    (path / "qrels").rmdir()
-    (path / "qrels").write_text("x")
-    assert fails(path).startswith("/qrels: cannot be read: Not a directory")
-
-
 def judged_in_lines(path, rows):
     shutil.rmtree(path / "qrels")
     (path / "qrels.jsonl").write_text(lines(dict(zip(HEADER.split(), row, strict=True)) for row in rows))
@@ -129,68 +120,6 @@ def test_judgements_may_be_json_lines_as_in_limit(folder):
     assert fails(path, SpecError, split="test") == (
         f"split 'test': {path} has no splits, only qrels.jsonl; leave out split="
     )
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        (("q1", "d1", 0.5), "field 'score': must be a text or a whole number, is a number"),
-        (("q1", None, 1), "field 'corpus-id': must be a text or a whole number, is null"),
-        (("", "d1", 1), "field 'query-id': an empty text"),
-    ],
-)
-def test_broken_judgements_in_lines_are_named(folder, row, says):
-    path = folder()
-    judged_in_lines(path, [("q2", "d3", 1), row])
-    assert fails(path).startswith("/qrels.jsonl, line 2")
-
-
-@pytest.mark.parametrize(
-    ("docs", "says"),
-    [
-        ([*DOCS, {"_id": "d1", "text": "x"}], ", line 4, field '_id'"),
-        ([{"text": "x"}], ", line 1, field '_id'"),
-        ([{"_id": "x"}], ", line 1, field 'text'"),
-        ([{"_id": None, "text": "x"}], ", line 1, field '_id'"),
-        ([{"_id": "x", "text": 7}], ", line 1, field 'text'"),
-        ([{"_id": "x", "text": "x", "title": ["y"]}], ", line 1, field 'title'"),
-        ([{"_id": "x", "text": "\ud83d"}], ", line 1, field 'text'"),
-        ([{"_id": "x", "text": ""}], ": the file has no documents"),
-        ("", ": the file has no documents"),
-        ("[1]", ", line 1"),
-    ],
-)
-def test_broken_documents_are_named(folder, docs, says):
-    assert fails(folder(docs=docs)).startswith(("/corpus.jsonl", "/qrels"))
-
-
-@pytest.mark.parametrize(
-    ("queries", "says"),
-    [
-        ([*QUERIES, QUERIES[0]], ", line 4, field '_id'"),
-        ([{"_id": "x", "text": " "}], ", line 1, field 'text'"),
-        ("", ": the file has no queries"),
-    ],
-)
-def test_broken_queries_are_named(folder, queries, says):
-    assert fails(folder(queries=queries)).startswith("/queries.jsonl")
-
-
-@pytest.mark.parametrize(
-    ("qrels", "says"),
-    [
-        ("", ": the file is empty"),
-        ("q1\td1\t1\n", ", line 1"),
-        (HEADER + "q1\td1\n", ", line 2"),
-        (HEADER + "q1\td1\thigh\n", ", line 2, field 'score'"),
-        (HEADER + "q1\td1\t1.5\n", ", line 2, field 'score'"),
-        (HEADER + "q1\t\t1\n", ", line 2, field 'corpus-id'"),
-        (HEADER, ": no judgement gives a query a right document: no grade is above 0"),
-        (HEADER + "q1\tx\t1\n", ": no judgement gives a question a right document; passages"),
-    ],
-)
-def test_broken_judgements_are_named(folder, qrels, says):
-    assert fails(folder(test=qrels)).startswith("/qrels/test.tsv")
 
 
 ids = st.integers(0, 5)

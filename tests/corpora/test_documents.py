@@ -6,7 +6,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.core.errors import SourceError, SpecError
@@ -66,44 +66,6 @@ def test_a_table_and_its_questions(docs, at):
         "passages: paragraph",
         "3 documents, 2 questions",
     )
-
-
-def test_every_form_of_table_is_read_alike(at):
-    import polars as pl
-
-    docs = [{"_id": "1", "contents": "It rained."}, {"_id": "2", "contents": "We ran."}]
-    asked = [{"query": "Rain?", "doc_id": ["1", "2"], "qid": 7}, {"query": "Snow?", "doc_id": [], "qid": 8}]
-    forms = {
-        "d.csv": "_id,contents\n1,It rained.\n2,We ran.\n",
-        "d.tsv": "_id\tcontents\n1\tIt rained.\n2\tWe ran.\n",
-        "d.jsonl": lines(*docs),
-        "q.csv": "qid,query,doc_id\n7,Rain?,1 2\n8,Snow?,\n",
-        "q.tsv": "qid\tquery\tdoc_id\n7\tRain?\t1;2\n8\tSnow?\t\n",
-        "q.jsonl": lines(*asked),
-    }
-    paths = {name: at(name, content) for name, content in forms.items()}
-    paths["d.parquet"], paths["q.parquet"] = at("d.parquet", ""), at("q.parquet", "")
-    pl.DataFrame(docs).with_columns(pl.lit(0.5).alias("weight")).write_parquet(paths["d.parquet"])
-    pl.DataFrame(asked).write_parquet(paths["q.parquet"])
-    found = [
-        load_corpus(f"{paths['d.' + d]},questions={paths['q.' + q]}")
-        for d in ("csv", "tsv", "jsonl", "parquet")
-        for q in ("csv", "tsv", "jsonl", "parquet")
-    ]
-    assert len({corpus.fingerprint for corpus in found}) == 1
-    assert told(found[0]) == ({"1": ("It rained.",), "2": ("We ran.",)}, {"Rain?": ("1", "2"), "Snow?": ()})
-    assert [q.id for q in found[0].samples] == ["7", "8"]
-    assert found[0].notes[-1:] == ("2 documents, 2 questions, 1 of them not answered by any document",)
-
-
-def test_a_parquet_file_without_a_suffix_is_known_by_its_first_bytes(at):
-    import polars as pl
-
-    path = at("docs", "")
-    pl.DataFrame({"id": [1, 2], "text": ["a", "b"]}).write_parquet(path)
-    assert told(load(path, "x", questions=at("q.csv", "query,doc\na?,2\n")))[1] == {"a?": ("2",)}
-    with pytest.raises(SourceError, match=r"unrecognised format .* questions= for documents"):
-        load_corpus(path)
 
 
 def test_a_folder_of_texts(at, tmp_path):
@@ -368,59 +330,6 @@ def test_questions_are_needed_where_none_can_be_made(docs, at, tmp_path):
         assert all(name in str(found.value) for name in ("question, query, text", "document, documents", "Parquet"))
 
 
-@pytest.mark.parametrize(
-    ("asked", "place", "says"),
-    [
-        ("question,document\nx,a\ny,hme\n", ", line 3, field 'document'", "no document has the id 'hme'"),
-        ("question,doc\nx,a homf\n", ", line 2, field 'doc'", "no document has the id 'homf'; did you mean 'home'?"),
-        ("question\nx\n", ", line 1", "no column 'document' with the ids of the right documents; found question; add"),
-        ("q,document\nx,a\n", ", line 1", "no column of questions; found q, document; add one, or name it with q"),
-        ("question,document\n", "", "the table has no questions"),
-        ("", "", "the file is empty"),
-        ("question,document\n ,a\n", ", line 2, field 'question'", "an empty text"),
-        ("question,document\nx\n", ", line 2", "1 column; the header has 2"),
-        ("id,question,document\n7,x,a\n7,y,a\n", ", line 3, field 'id'", "'7' has another question on line 2"),
-        ("id,question,document\n,x,a\n", ", line 2, field 'id'", "an empty text"),
-        (lines({"query": "x", "doc": "a"}, {"query": "y"}), ", line 2, field 'doc'", "missing"),
-        (lines({"query": "x", "doc": ["a", None]}), ", line 1, field 'doc'", "is null, an id is needed"),
-        (lines({"query": "x", "doc": [["a"]]}), ", line 1, field 'doc'", "must be a text or a whole number, is a list"),
-        (lines({"query": "x", "doc": {"a": 1}}), ", line 1, field 'doc'", "must be a text or a whole number"),
-        (lines({"query": "x", "doc": True}), ", line 1, field 'doc'", "must be a text or a whole number"),
-        (lines({"query": 7, "doc": "a"}), ", line 1, field 'query'", "must be a text, is a number"),
-        (lines({"id": None, "query": "x", "doc": "a"}), ", line 1, field 'id'", "missing; if some questions have an"),
-        ('{"query": "\\ud83d", "doc": "a"}', ", line 1, field 'query'", "contains half of a surrogate pair"),
-        ("{broken\n", ", line 1", "not JSON"),
-        ("PAR1 and no more", "", "not a Parquet file"),
-    ],
-)  # fmt: skip
-def test_a_broken_table_of_questions_is_named(at, asked, place, says):
-    path = at("q.csv", asked)
-    found = fails(at("d.csv", "id,text\na,It rained.\nhome,We ran.\n"), questions=path)
-    assert found.startswith(f"{path}{place}")
-
-
-@pytest.mark.parametrize(
-    ("docs", "place", "says"),
-    [
-        ("id,text\na,x\na,y\n", ", line 3, field 'id'", "'a' is already used on line 2"),
-        ("id,text\na,\n", ", line 2, field 'text'", "an empty text"),
-        ("id,text\n,x\n", ", line 2, field 'id'", "an empty text"),
-        ("id,words\na,x\n", ", line 1", "no column of texts; found id, words; add one, or name it with text="),
-        ("name,text\na,x\n", ", line 1", "no column of ids; found name, text; add one, or name it with id="),
-        ("id,text\n", "", "the table has no documents"),
-        ("", "", "the file is empty"),
-        (lines({"id": "a", "text": "x"}, {"id": "b"}), ", line 2, field 'text'", "missing"),
-        (lines({"id": "a", "text": ["x"]}), ", line 1, field 'text'", "must be a text, is a list"),
-        (lines({"id": 1.5, "text": "x"}), ", line 1, field 'id'", "must be a text or a whole number"),
-        (lines({"id": "a", "text": "x", "title": 7}), ", line 1, field 'title'", "must be a text, is a number"),
-        (b"id,text\na,caf\xe9\n", ", line 2", "not UTF-8 text"),
-    ],
-)
-def test_a_broken_table_of_documents_is_named(at, docs, place, says):
-    path = at("d.csv", docs)
-    assert fails(path, questions=at("q.csv", "question,document\nx,a\n")).startswith(f"{path}{place}")
-
-
 def test_a_named_column_must_be_there_and_be_one_thing(docs, at):
     asked = at("q.csv", ASKED)
     for option, path in [("id", docs), ("text", docs), ("question", asked), ("document", asked)]:
@@ -478,21 +387,6 @@ def test_other_files_and_folders_can_be_left_out(at, tmp_path, exclude, ids):
 
 
 # The same examples each time: some damage makes the reader of the library end the process.
-@settings(max_examples=10, derandomize=True)
-@given(junk=st.binary(max_size=40), cut=st.integers(0, 200))
-def test_no_damage_to_parquet_brings_anything_but_a_corpus_or_a_source_error(junk, cut, tmp_path_factory):
-    import polars as pl
-
-    path = tmp_path_factory.getbasetemp() / "damage.parquet"
-    pl.DataFrame({"id": ["a", "b"], "text": ["x", "y"]}).write_parquet(path)
-    content = path.read_bytes()
-    path.write_bytes(content[:cut] + junk + content[cut + len(junk) :])
-    asked = tmp_path_factory.getbasetemp() / "damage-q.csv"
-    asked.write_text("question,document\nx,a\n")
-    try:
-        load(str(path), "mine", questions=str(asked))
-    except SourceError as error:
-        assert "\n" not in str(error)
 
 
 def test_an_id_without_its_folder_is_guessed(tmp_path):
@@ -503,14 +397,6 @@ def test_an_id_without_its_folder_is_guessed(tmp_path):
         (tmp_path / "q.csv").write_text(f"question,document\nHow do I ask for leave?,{wrong}\n")
         with pytest.raises(SourceError, match=r"did you mean 'hr/leave'\?"):
             load(str(tmp_path / "docs"), "mine", questions=str(tmp_path / "q.csv"))
-
-
-def test_a_table_with_semicolons_between_its_cells(tmp_path):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").write_text("Tea.\n")
-    (tmp_path / "q.csv").write_text("question;document\nWhat is hot?;a\n")
-    corpus = load(str(tmp_path / "docs"), "mine", questions=str(tmp_path / "q.csv"))
-    assert (corpus.samples[0].question, corpus.samples[0].right) == ("What is hot?", ("a",))
 
 
 def test_right_documents_may_be_named_by_their_files(tmp_path, at):

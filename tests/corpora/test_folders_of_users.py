@@ -83,49 +83,16 @@ def test_links_that_lead_in_circles_or_nowhere_end(tmp_path):
     assert [file.name for file in files if file.is_file()] == ["x.txt"]
 
 
-@pytest.mark.parametrize("command", ["look", "run"])
-def test_the_flag_of_the_command_line(command, folder, asked, tmp_path, capsys):
+def test_the_flag_of_the_command_line(folder, asked, capsys):
     (folder / "sub" / "linked.md").unlink()
-    arguments = [command, "-c", f"{folder},questions={asked}"]
-    if command == "run":
-        arguments += [
-            "-e",
-            "bow",
-            "-d",
-            "isotropy",
-            "--no-baselines",
-            "--no-cache",
-            "--resamples",
-            "10",
-            "-o",
-            str(tmp_path / "run"),
-        ]
-    assert exit_code_of([*arguments]) == 0
+    arguments = ["look", "-c", f"{folder},questions={asked}"]
+    assert exit_code_of(arguments) == 0
     written = capsys.readouterr()
     assert SKIPPED.format("2 files", "linked.txt, more") in written.out + written.err
-    assert exit_code_of([*arguments, "--follow-links", *(["--overwrite"] if command == "run" else [])]) == 0
+    assert exit_code_of([*arguments, "--follow-links"]) == 0
     written = capsys.readouterr()
     assert "symbolic" not in written.out + written.err
     assert "3 documents" in written.out + written.err
-
-
-def test_a_test_set_is_built_from_links_only_where_that_is_asked_for(tmp_path, capsys):
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    text = "The {} stands in the hall. It holds water for a week of washing. Visitors may drink from it at no charge."
-    (folder / "a.md").write_text(text.format("barrel"))
-    outside = tmp_path / "b.md"
-    outside.write_text(text.format("cistern"))
-    (folder / "b.md").symlink_to(outside)
-    built = ea.build("composition", folder)
-    assert {sample.unit for sample in built.samples} == {"a"}
-    built = ea.build("composition", folder, follow_links=True)
-    assert {sample.unit for sample in built.samples} == {"a", "b"}
-    for flags, count in (([], "1 document"), (["--follow-links"], "2 documents")):
-        out = tmp_path / f"set{len(flags)}.jsonl"
-        arguments = ["build", "composition", "--from", str(folder), "-o", str(out), *flags]
-        assert exit_code_of(arguments) == 0
-        assert f"files: {count}" in capsys.readouterr().err
 
 
 def test_empty_files_are_left_out_and_said(tmp_path, asked):

@@ -51,21 +51,6 @@ def test_groups_of_three_and_more_are_kept_in_the_order_of_the_rows(file):
     )
 
 
-@pytest.mark.parametrize("sentence", ["sentence", "text"])
-@pytest.mark.parametrize("group", ["group", "label", "group_id", "cluster"])
-def test_common_headers_are_known_in_any_order_and_form(file, sentence, group):
-    rows = [{group: "g", "more": "z", "id": f"x{i}", sentence: f"Text {i}, so."} for i in range(3)]
-    tsv, semicolons = (
-        "\n".join(sep.join(cells) for cells in [list(rows[0]), *(list(row.values()) for row in rows)]) for sep in "\t;"
-    )
-    csv = ",".join(rows[0]) + "\n" + "".join(f'g,z,{row["id"]},"{row[sentence]}"\n' for row in rows)
-    for text in (csv, tsv, semicolons, lines(*rows)):
-        assert recognises(text)
-        corpus = load(file(text), "mine")
-        assert told(corpus) == [(f"x{i}", f"Text {i}, so.", "g") for i in range(3)]
-        assert corpus.notes[0] == f"columns: {sentence} as sentence, {group} as group, id as id"
-
-
 def test_columns_can_be_named_and_then_need_no_loader(file):
     path = file("key,said,by\na,x y,1\nb,x z,1\nc,x,1\n")
     expected = [("0", "x y", "1"), ("1", "x z", "1"), ("2", "x", "1")]
@@ -102,13 +87,6 @@ def test_space_around_cells_is_none_of_theirs(file):
     assert told(corpus) == [("0", "a", "g"), ("1", "b", "g"), ("2", "c", "g")]
 
 
-def test_numbers_name_a_group_as_texts_do(file):
-    rows = [{"text": "a", "label": 1}, {"text": "b", "label": "1"}, {"text": "c", "label": 1, "id": 9}]
-    assert told(load(file(lines(*rows)), "mine")) == [("0", "a", "1"), ("1", "b", "1"), ("9", "c", "1")]
-    rows[0]["id"] = 7
-    assert [s.id for s in load(file(lines(*rows)), "mine").samples] == ["7", "1", "9"]
-
-
 def test_the_same_sentence_in_the_same_group_is_merged_before_groups_are_counted(file):
     rows = "a,g\nb,g\na,g\nc,h\nd,h\ne,h\n a,g\nf,h\nf,h\n"
     corpus = load(file(CSV + rows), "mine")
@@ -131,42 +109,6 @@ def test_ids_stand_once(file):
     assert found.startswith(", line 4, field 'id'")
     # Also where the second is a repeat that is left out.
     assert fails(file("id,text,label\nx,a,g\nx,a,g\n")).startswith(", line 3, field 'id'")
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        (" ,g", ", field 'sentence'"),
-        ("a,", ", field 'group'"),
-        ("a", ": 1 column; the header has 2"),
-        ("a,g,x", ": 3 columns; the header has 2"),
-        ('"a"x,g', ": not a table: ',' expected after '\"'"),
-    ],
-)
-def test_a_broken_row_is_named(file, row, says):
-    assert fails(file(GOOD + row + "\n")).startswith(f", line 7{says}")
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ({"text": "a"}, "'label': missing"),
-        ({"label": 1}, "'text': missing"),
-        ({"text": "a", "label": None}, "'label': missing"),
-        ({"text": None, "label": 1}, "'text': missing"),
-        ({"text": 7, "label": 1}, "'text': must be a text, is a number"),
-        ({"text": "a", "label": 1.5}, "'label': must be a text or a whole number, is a number"),
-        ({"text": "a", "label": True}, "'label': must be a text or a whole number, is true or false"),
-        ({"text": "a", "label": [1]}, "'label': must be a text or a whole number, is a list"),
-        (
-            {"text": "a\ud83d", "label": 1},
-            "'text': contains half of a surrogate pair, which is not a Unicode character",
-        ),
-        ({"text": "a", "label": 1, "id": []}, "'id': must be a text or a whole number, is a list"),
-    ],
-)
-def test_a_broken_json_line_is_named(file, row, says):
-    assert fails(file(lines({"text": "x", "label": 1, "id": "k"}, row))).startswith(", line 2, field")
 
 
 @pytest.mark.parametrize("options", ["group=group,first=sentence", "id=x,label=group", "sentence=a,second=b"])
@@ -229,21 +171,6 @@ def test_a_label_that_is_neither_is_named(file, label):
     assert found.startswith(", line 3, field 'label'")
 
 
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ({"first": "a", "second": "b"}, "'label': missing"),
-        ({"first": "a", "second": "b", "label": None}, "'label': missing"),
-        ({"first": "a", "label": 1}, "'second': missing"),
-        ({"first": "", "second": "b", "label": 0}, "'first': an empty text"),
-        ({"first": "a", "second": "b", "label": [1]}, "'label': must be 1, true or yes, or 0, false or no, is '[1]'"),
-    ],
-)
-def test_a_broken_pair_is_named(file, row, says):
-    path = file(lines({"first": "x", "second": "y", "label": 1}, row))
-    assert fails(path, label="label").startswith(", line 2, field")
-
-
 def test_pairs_of_which_nothing_is_left(file):
     assert fails(file(PAIRS), label="label").startswith(": the table has no rows")
     found = fails(file(PAIRS + "a,b,0\n"), label="label")
@@ -270,17 +197,6 @@ def test_pairs_of_which_nothing_is_left(file):
 )
 def test_a_table_is_told_by_its_names_and_never_where_it_is_one_of_pairs(head, known):
     assert recognises(head + "\n") is known
-
-
-def test_closure_names_each_group_after_its_smallest():
-    assert closure([]) == {}
-    assert closure([(5, 5)]) == {5: 5}
-    found = closure([(9, 4), (7, 7), (30, 9), (1, 10**17), (9, 4), (4, 9)])
-    assert list(found.items()) == [(1, 1), (4, 4), (7, 7), (9, 4), (30, 4), (10**17, 1)]
-
-
-def test_a_pair_that_stands_many_times_still_joins():
-    assert closure([(1, 2)] * 256 + [(2, 3)] * 65_536) == {1: 1, 2: 1, 3: 1}
 
 
 @given(pairs=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=14))

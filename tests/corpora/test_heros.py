@@ -107,13 +107,6 @@ def test_columns_that_cannot_be_told_apart_are_taken_as_they_stand(table):
     assert [name for name, _ in corpus.samples[0].edits][-2:] == ["negation_main", "negation_antonym"]
 
 
-def test_equal_votes_of_different_rows_cannot_be_told_apart_either(table):
-    corpus = load_corpus(table([ROWS[0], swapped(ROWS[1])]))
-    assert "(rows that change the synonym's place: 1, 1)" in corpus.notes[0]
-    assert dict(corpus.samples[0].edits)["negation_main"] == ROWS[0][MAIN]
-    assert dict(corpus.samples[1].edits)["negation_main"] == ROWS[1][CHOSEN]
-
-
 @pytest.mark.parametrize(
     ("original", "synonym", "negation", "expected"),
     [
@@ -140,35 +133,7 @@ def test_quotes_are_ordinary_characters(table):
     assert load_corpus(table(rows)).samples[0].original == f'"{ROWS[0][0]}'
 
 
-@pytest.mark.parametrize("place", [0, 1, 2, 4, 5])
-def test_a_missing_column_is_named_with_those_found(table, place):
-    head = without(HEAD, place)
-    found = fails(table([without(row, place) for row in ROWS], head))
-    assert found.startswith(", line 1")
-
-
-@pytest.mark.parametrize("row", [ROWS[1][:-1], (*ROWS[1], "x"), ("one cell",)])
-def test_a_ragged_row_is_named_with_its_line(table, row):
-    "1 column" if len(row) == 1 else f"{len(row)} columns"
-    assert fails(table([ROWS[0], row])).startswith(", line 3")
-
-
-@pytest.mark.parametrize("place", range(7))
-def test_an_empty_cell_is_named_with_its_line_and_column(table, place):
-    row = list(ROWS[1])
-    row[place] = "  "
-    assert fails(table([ROWS[0], row])).startswith(", line 3, field")
-
-
 def test_rows_that_share_a_sentence_are_one_unit(table):
     shared = list(ROWS[1])
     shared[4] = ROWS[0][4]
     assert load_corpus(table([ROWS[0], shared, ROWS[2]])).units.tolist() == [0, 0, 1]
-
-
-def test_no_table_is_said_to_be_the_release(table):
-    # As many rows as the released table has.
-    rows = [[f"{cell} {number}" for cell in ROWS[0]] for number in range(1_000)]
-    corpus = load(table(rows), "mine")
-    assert corpus.source == "a file of HEROS's form"
-    assert corpus.notes[0].startswith("two columns Negation")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,40 +65,6 @@ def test_the_authors_groups_of_msrp_are_recognised_by_their_content(folder, monk
     assert other.licence == "unknown"
 
 
-def test_a_corpus_as_large_as_the_released_one_is_cut_alike(folder):
-    # White et al. (2015), Figure 3: 521 sentences in 89 groups are left, of 669 in 163. 74 groups below 3 have 148.
-    sizes = [2] * 74 + [3] * 40 + [5] * 20 + [8] * 16 + [9] * 4 + [10] * 4 + [13] * 4 + [45]
-    assert (len(sizes), sum(sizes), sum(s > 2 for s in sizes)) == (163, 669, 89)
-    groups = [group for group, size in enumerate(sizes) for _ in range(size)]
-    groups = [groups[i] for i in np.random.default_rng(0).permutation(669)]
-    corpus = load_corpus(str(folder([f"Opinion {i}." for i in range(669)], groups)))
-    assert corpus.notes == (
-        "521 sentences in 89 groups",
-        "74 groups below 3 sentences dropped, with 148 sentences",
-    )
-    assert Counter(Counter(s.group for s in corpus.samples).values()) == Counter(s for s in sizes if s > 2)
-    kept = [i for i, group in enumerate(groups) if sizes[group] > 2]
-    assert [(s.id, s.text, s.group) for s in corpus.samples] == [
-        (str(i), f"Opinion {i}.", str(groups[i])) for i in kept
-    ]
-    assert len(set(corpus.units.tolist())) == 89
-
-
-def test_rows_may_come_in_any_order(folder):
-    shuffled = HEADER + "".join(f"{i},{GROUPS[i]}\n" for i in (4, 0, 5, 3, 1, 2))
-    plain = load(str(folder()), "mine").samples
-    assert load(str(folder(groups=shuffled)), "mine").samples == plain
-
-
-def test_marks_dos_line_ends_and_empty_lines_at_the_end_change_nothing(folder):
-    plain = load(str(folder()), "mine")
-    mark = b"\xef\xbb\xbf"
-    dos = ("\n".join(PHRASES) + "\n\n \n").replace("\n", "\r\n").encode(), table(GROUPS).replace("\n", "\r\n").encode()
-    other = load(str(folder(mark + dos[0], mark + dos[1], "dos")), "mine")
-    assert other.samples == plain.samples
-    assert load(str(folder("\n".join(PHRASES))), "mine").samples == plain.samples
-
-
 def test_a_line_ends_at_its_end_only(folder):
     odd = [PHRASES[0], "  Large\u2028and\x85wide\x0b. ", *PHRASES[2:]]
     corpus = load(str(folder(odd, [1] * 6)), "mine")
@@ -123,65 +86,10 @@ def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
     assert not opinosis.recognises_folder(other)
 
 
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ("2,7", ", field 'phrase_index'"),
-        ("2,1", ", field 'phrase_index'"),
-        (",1", ", field 'phrase_index'"),
-        ("5,x", ", field 'paraphrase_group_index'"),
-        ("5,", ", field 'paraphrase_group_index'"),
-        ("5,-3", ", field 'paraphrase_group_index'"),
-        ("5", ": 1 column; the header has 2"),
-        ("5,1,1", ": 3 columns; the header has 2"),
-        ('5,"1', ": not a table: unexpected end of data"),
-    ],
-)
-def test_a_broken_row_is_named(folder, row, says):
-    assert fails(folder(groups=table(GROUPS[:5]) + row + "\n")).startswith("/phrase_groups.csv, line 7")
-
-
-def test_blank_rows_between_are_counted_as_lines(folder):
-    rows = table(GROUPS[:5]).replace("\n", "\n\n")
-    assert fails(folder(groups=rows + "9,1\n")).endswith(
-        "each of the 6 sentences, numbered from 0; missing or too many: 5, 9"
-    )
-    assert load(str(folder(groups=rows + "5,2\n")), "mine").samples == load(str(folder()), "mine").samples
-
-
-@pytest.mark.parametrize("head", ["", "0,7\n", "phrase_index;paraphrase_group_index\n", "phrase_index\n"])
-def test_another_header_is_named(folder, head):
-    found = fails(folder(groups=head + table(GROUPS).removeprefix(HEADER)))
-    assert found.startswith("/phrase_groups.csv, line")
-
-
 @pytest.mark.parametrize(("phrases", "line"), [("\na\nb\nc\n", 1), ("a\n\nb\nc\n", 2), ("a\nb\n \t\r\nc", 3)])
 def test_an_empty_line_among_the_sentences_is_named(folder, phrases, line):
     told = "an empty line; each line must be a sentence"
     assert fails(folder(phrases, [1, 1, 1])) == f"/phrases.txt, line {line}: {told}"
-
-
-@pytest.mark.parametrize("phrases", ["", "\n", "\ufeff", " \r\n\r\n"])
-def test_no_sentences_is_an_error(folder, phrases):
-    assert fails(folder(phrases, [])).startswith("/phrase")
-
-
-def test_what_is_not_utf8_is_named_with_its_line(folder):
-    assert fails(folder(b"a\nb\ncaf\xe9\nd\n")).startswith("/phrases.txt, line 3: not UTF-8 text")
-    found = fails(folder(groups=table(GROUPS).encode() + b"\xe9,1\n"))
-    assert found.startswith("/phrase_groups.csv, line 8: not UTF-8 text")
-
-
-def test_a_folder_in_a_file_s_place_is_named(folder):
-    path = folder()
-    (path / "phrases.txt").unlink()
-    (path / "phrases.txt").mkdir()
-    assert fails(path).startswith("/phrases.txt: cannot be read: Is a directory")
-
-
-def test_small_groups_alone_are_an_error(folder):
-    found = ": no group has 3 sentences or more; found 3 groups with 6 sentences"
-    assert fails(folder(groups=[1, 1, 2, 2, 3, 3])) == found
 
 
 @given(groups=st.lists(st.integers(0, 4), min_size=1, max_size=14))

@@ -56,30 +56,6 @@ def test_sick_is_known_by_its_header(file):
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "score"),
-    [
-        ("sentence1", "sentence2", "score"),
-        ("sentence1", "sentence2", "similarity_score"),
-        ("text1", "text2", "score"),
-        ("first", "second", "score"),
-    ],
-)
-def test_common_headers_are_known_in_any_order_and_form(file, first, second, score):
-    row = {score: 1.5, "more": "z", second: "b c", "subset": "news", first: "a"}
-    tables = [sep.join(row) + "\n" + sep.join(map(str, row.values())) + "\n" for sep in ",\t;"]
-    for text in (*tables, json.dumps(row) + "\n"):
-        corpus = load_corpus(file(text))
-        assert [told(s) for s in corpus.samples] == [("a", "b c", 1.5, "news")]
-        assert corpus.notes == (f"columns: {first} as first, {second} as second, {score} as score, subset as subset",)
-
-
-def test_names_of_columns_are_known_in_any_case(file):
-    corpus = load_corpus(file("Sentence1,SENTENCE2,Score\na,b,2\n"))
-    assert [told(s) for s in corpus.samples] == [("a", "b", 2.0, "")]
-    assert corpus.notes == ("columns: Sentence1 as first, SENTENCE2 as second, Score as score",)
-
-
 def test_csv_cells_may_be_quoted_and_hold_commas_and_line_ends(file):
     corpus = load_corpus(file(CSV + '"Well, no.","He said ""no"".",2\n"two\nlines",b,1\nc,d,0\n'))
     assert [told(s)[:3] for s in corpus.samples] == [
@@ -123,12 +99,6 @@ def test_labels_that_say_yes_or_no_are_scores(file, name, yes, no):
     assert corpus.notes == (f"columns: sentence1 as first, sentence2 as second, {name} as label", NOTE)
 
 
-def test_labels_of_json_say_yes_or_no_as_well(file):
-    rows = [{"sentence1": "a", "sentence2": "b", "label": True}, {"sentence1": "c", "sentence2": "d", "label": 0}]
-    corpus = load_corpus(file("".join(json.dumps(row) + "\n" for row in rows)))
-    assert [s.score for s in corpus.samples] == [1.0, 0.0]
-
-
 def test_a_column_that_is_named_may_say_yes_or_no(file):
     rows = [{"a": "x", "b": "y", "same": True}, {"a": "v", "b": "w", "same": False}]
     path = file("\n".join(map(json.dumps, rows)), "pairs.jsonl")
@@ -167,17 +137,6 @@ def test_a_score_that_is_no_number_is_named(file, score):
     assert fails(file(CSV + f"a,b,1\nc,d,{score}\n")).startswith(", line 3, field 'score'")
 
 
-@pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity", '"high"', "[1]", "{}"])
-def test_a_score_of_json_that_is_no_number_is_named(file, score):
-    good, bad = (f'{{"sentence1": "a", "sentence2": "b", "score": {s}}}\n' for s in (1, score))
-    assert fails(file(good + bad)).startswith(", line 2, field 'score'")
-
-
-def test_a_score_too_large_for_a_number_is_named(file):
-    row = json.dumps({"sentence1": "a", "sentence2": "b", "score": 10**400})
-    assert fails(file(row)).startswith(", line 1, field 'score'")
-
-
 def test_a_subset_of_null_is_none(file):
     row = json.dumps({"sentence1": "a", "sentence2": "b", "score": 1, "subset": None})
     assert load_corpus(file(row)).samples[0].subset == ""
@@ -186,59 +145,6 @@ def test_a_subset_of_null_is_none(file):
 @pytest.mark.parametrize("score", [" 4.5 ", "4.50", "+4.5", "45e-1"])
 def test_a_score_may_be_written_in_any_way_a_number_is(file, score):
     assert load_corpus(file(CSV + f"a,b,{score}\n")).samples[0].score == 4.5
-
-
-@pytest.mark.parametrize("place", [0, 1])
-def test_an_empty_sentence_is_named(file, place):
-    cells = ["a", "b", "1"]
-    cells[place] = " "
-    found = fails(file(CSV + "c,d,2\n" + ",".join(cells) + "\n"))
-    assert found == f", line 3, field 'sentence{place + 1}': an empty text"
-
-
-@pytest.mark.parametrize(("row", "width"), [("a,b", "2 columns"), ("a,b,1,x", "4 columns"), ("a", "1 column")])
-def test_a_ragged_row_is_named(file, row, width):
-    found = fails(file(CSV + "c,d,2\n" + row + "\n"))
-    assert found.startswith(", line 3")
-
-
-@pytest.mark.parametrize("row", ['"a"x,b,1', '"a,b,1'])
-def test_a_broken_quote_is_named(file, row):
-    assert fails(file(CSV + "c,d,2\n" + row + "\n")).startswith(", line 3")
-
-
-@pytest.mark.parametrize("option", ["first", "second", "score", "subset"])
-def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
-    found = fails(file(CSV + "a,b,1\n"), **{option: "nope"})
-    assert found.startswith(", line 1, field 'nope'")
-
-
-def test_a_table_without_two_texts_says_how_to_name_them(file):
-    found = fails(file("a,b,score\nx,y,1\n"))
-    assert found.startswith(", line 1")
-    assert "name another column" in fails(file("sentence1,b,score\nx,y,1\n"))
-
-
-def test_a_json_line_that_misses_a_field_is_named(file):
-    rows = [{"sentence1": "a", "sentence2": "b", "score": 1}, {"sentence1": "a", "score": 1}]
-    found = fails(file("".join(json.dumps(row) + "\n" for row in rows)))
-    assert found.startswith(", line 2, field 'sentence2'")
-
-
-@pytest.mark.parametrize("value", [7, None, ["a"], True])
-def test_a_text_of_json_must_be_one(file, value):
-    found = fails(file(json.dumps({"sentence1": "a", "sentence2": value, "score": 1})))
-    assert found.startswith(", line 1, field 'sentence2'")
-
-
-def test_a_short_row_of_stsb_is_named(file):
-    found = fails(file(STSB + "main\tx\t2012\t1\t3.0\tonly one\n"))
-    assert found.startswith(", line 2")
-
-
-def test_a_row_of_stsb_whose_score_is_no_number_is_named(file):
-    found = fails(file(STSB + "main\tx\t2012\t1\tnan\ta\tb\n"))
-    assert found.startswith(", line 2, field 'score'")
 
 
 def test_the_benchmarks_test_set_is_understood(data):

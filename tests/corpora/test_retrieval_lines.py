@@ -91,54 +91,6 @@ def test_a_first_line_longer_than_what_is_looked_at_is_recognised(file):
     assert load_corpus(str(file({**FAN, "passages": ["word " * 50_000]}, COOLS))).loader == "retrieval"
 
 
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ({**COOLS, "right": ["fam"]}, ": corpus 'mine', sample 0: the right document 'fam' is not in the corpus"),
-        ({**COOLS, "right": "fan"}, ", line 3, field 'right'"),
-        ({**COOLS, "right": None}, ", line 3, field 'right'"),
-        ({**COOLS, "right": [None]}, ", line 3, field 'right'"),
-        ({**COOLS, "right": [1.5]}, ", line 3, field 'right'"),
-        ({**COOLS, "right": ["fan", "fan"]}, ": corpus 'mine', sample 0: a right document is listed twice"),
-        ({**COOLS, "question": " "}, ", line 3, field 'question'"),
-        ({**COOLS, "question": 7}, ", line 3, field 'question'"),
-        ({**COOLS, "split": "dev"}, ", line 3, field 'split'"),
-        ({**COOLS, "split": ["test"]}, ", line 3, field 'split'"),
-        ({**COOLS, "unit": {}}, ", line 3, field 'unit'"),
-        ({**COOLS, "answer": 3}, ", line 3, field 'answer'"),
-        ({**COOLS, "source": []}, ", line 3, field 'source'"),
-        (
-            {**COOLS, "gains": [0]},
-            ", line 3, field 'gains'",
-        ),
-        (
-            {**COOLS, "gains": [1, 1]},
-            ": corpus 'mine', sample 0: gains must have",
-        ),
-        (
-            {**COOLS, "gains": [True]},
-            ", line 3, field 'gains'",
-        ),
-        ({"question": "Why?"}, ", line 3, field 'right'"),
-        ({"id": "q"}, ", line 3, field 'document'"),
-        ({"document": "x"}, ", line 3, field 'passages'"),
-        ({**FAN, "document": None}, ", line 3, field 'document'"),
-        (
-            {**FAN, "document": "x", "passages": []},
-            ", line 3, field 'passages'",
-        ),
-        (
-            {**FAN, "document": "x", "passages": "a"},
-            ", line 3, field 'passages'",
-        ),
-        ({**FAN, "document": "x", "passages": ["a", ""]}, ", line 3, field 'passages'"),
-        (FAN, ": corpus 'mine', document 2: the id 'fan' is already used"),
-    ],
-)
-def test_every_mistake_has_its_line_and_field(file, row, says):
-    assert message(file(FAN, DRUM, row, HOLDS)).startswith(says)
-
-
 def test_an_id_that_stands_twice_is_said(file):
     assert message(file(FAN, COOLS, COOLS)).startswith(": corpus 'mine', sample 1: the id 'q1' is already used")
 

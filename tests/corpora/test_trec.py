@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from embassay.core.errors import SourceError
 from embassay.corpora.retrieval.trec import load
 from embassay.run.resolve import load_corpus
 from failing import failing
@@ -66,65 +63,3 @@ def test_units_may_be_documents_and_passages_words(folder):
     assert corpus.units.tolist() == [0, 0]
     assert corpus.documents[1].passages == ("It rained.",)
     assert corpus.documents[2].passages == ("It was", "was late.")
-
-
-@pytest.mark.parametrize(
-    ("files", "says"),
-    [
-        ({"topics.301": None}, ": no file of topics, with 'topics' or 'queries' in its name"),
-        ({"qrels.txt": None}, ": no file of judgements, with 'qrels' in its name"),
-        (
-            {"qrels.2": "x"},
-            ": more than one file of judgements, with 'qrels' in its name: qrels.2, qrels.txt; keep only one",
-        ),
-        (
-            {"docs/a.tsv": None, "docs/b.tsv": None},
-            ": no document with a text; documents must be id, tab, text in .tsv",
-        ),
-        ({"topics.301": ""}, "/topics.301: the file has no topics"),
-        ({"topics.301": "no tab\n"}, "/topics.301, line 1: must be an id, a tab and a text"),
-        ({"topics.301": "1\t \n"}, "/topics.301, line 1, field 'text': an empty text"),
-        ({"topics.301": "1\ta\n1\tb\n"}, "/topics.301, line 2, field 'id': '1' is already used on line 1"),
-        ({"qrels.txt": "301 0 A-1\n"}, "/qrels.txt, line 1: must be query, 0, document and grade; it has 3 columns"),
-        ({"qrels.txt": "301 0 A-1 x\n"}, "/qrels.txt, line 1, field 'grade': must be a whole number, is 'x'"),
-        (
-            {"qrels.txt": "301 0 A-1 0\n"},
-            "/qrels.txt: no judgement gives a query a right document: no grade is above 0",
-        ),
-        (
-            {"docs/c.tsv": "A-1\tx\n"},
-            "/docs/c.tsv, line 1, field 'id': 'A-1' is already used in a.tsv on line 1",
-        ),
-        (
-            {"docs/c.tsv": b"x\ty\ncaf\xe9"},
-            "/docs/c.tsv, line 2: not UTF-8 text, probably Latin-1",
-        ),
-        ({"docs/b.tsv": "B-1 no tab\n"}, "/docs/b.tsv, line 1: must be an id, a tab and a text"),
-    ],
-)
-def test_what_is_broken_is_named(folder, files, says):
-    assert fails(folder(only=files))
-
-
-@settings(deadline=None, max_examples=200)
-@given(
-    name=st.sampled_from(["topics.x", "qrels.x", "a.tsv", "b.tsv"]),
-    cut=st.integers(0, 400),
-    skip=st.integers(0, 9),
-    junk=st.sampled_from([b"", b"\t", b"\xff", b"<", b"\r"]),
-)
-def test_no_damage_brings_anything_but_a_corpus_or_a_source_error(name, cut, skip, junk, tmp_path_factory):
-    path = tmp_path_factory.getbasetemp() / "damaged-trec"
-    path.mkdir(exist_ok=True)
-    files = {"topics.x": TOPICS, "qrels.x": QRELS, "a.tsv": DOCUMENTS, "b.tsv": "B-1\tIt was late.\n"}
-    for file, text in files.items():
-        content = text.encode()
-        at = cut % len(content)
-        (path / file).write_bytes(content[:at] + junk + content[at + skip :] if file == name else content)
-    try:
-        corpus = load(str(path), "mine")
-    except SourceError as error:
-        assert str(path) in str(error)
-        return
-    assert all(d.passages[0].strip() for d in corpus.documents)
-    assert {key for q in corpus.samples for key in q.right} <= {d.id for d in corpus.documents}

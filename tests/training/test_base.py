@@ -2,12 +2,11 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from embassay.core.errors import InputError, SpecError
+from embassay.core.errors import InputError
 from embassay.core.types import Runtime
 from embassay.models.neural import st
 from embassay.run.specs import known_options
@@ -124,10 +123,3 @@ def test_what_a_base_takes_are_options_of_an_encoder():
 def test_an_option_that_does_not_hold_in_training_is_refused(base, option, why):
     with pytest.raises(InputError, match=why):
         find_base(f"{base},{option}")
-
-
-def test_a_base_has_no_label_of_its_own(base):
-    with pytest.raises(SpecError, match="has a fixed label; leave out mine="):
-        find_base(f"mine={base}")
-    assert find_base(f"st:{base}").target == base
-    assert Path(base).is_absolute()

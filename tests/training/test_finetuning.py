@@ -1,7 +1,6 @@
 """Fine-tuning of a tiny random BERT: what it learns, which weights it keeps, how it goes on."""
 
 import json
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus
 from embassay.training import finetuning
 from embassay.training.finetuning import finetune, success
-from embassay.training.negatives import Mined, Triplet
+from embassay.training.negatives import Triplet
 from embassay.training.options import FinetuneOptions
 
 pytestmark = pytest.mark.slow
@@ -28,7 +27,7 @@ def fine(tiny, base, domain):
     def train(folder, advance=lambda done, total: None, dev=None, triplets=None, **changes):
         corpus, own, held_out = domain
         stage = tiny.finetuning(folder, **{"epochs": 1, "checkpoints": 3, **changes})
-        mined = Mined(tuple(own if triplets is None else triplets), Counter())
+        mined = tuple(own if triplets is None else triplets)
         return finetune(stage, base, mined, held_out if dev is None else dev, corpus, advance=advance)
 
     return train

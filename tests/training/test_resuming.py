@@ -2,14 +2,12 @@
 
 import json
 import shutil
-from collections import Counter
 
 import pytest
 
 from embassay.core.errors import EncoderError
 from embassay.training import checkpoints, finetuning, trainer
 from embassay.training.finetuning import finetune
-from embassay.training.negatives import Mined
 from embassay.training.pretraining import pretrain
 
 # Each test trains a model several times.
@@ -29,7 +27,7 @@ def learn(tiny, base, domain):
         changes = {"epochs": 6, **changes}
         if how == "mnr":
             stage = tiny.finetuning(folder, **changes)
-            return finetune(stage, base, Mined(tuple(triplets), Counter()), dev, corpus, advance=advance)
+            return finetune(stage, base, tuple(triplets), dev, corpus, advance=advance)
         return pretrain(tiny.stage(folder, **changes), base, tiny.sentences(), advance=advance)
 
     return train

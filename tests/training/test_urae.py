@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from embassay.core.errors import InputError, SourceError
-from embassay.models.static.trees import balanced, right
+from embassay.models.static.trees import right
 from embassay.run.resolve import load_encoder
 from embassay.training.options import UraeOptions
-from embassay.training.unfolding import new_matrices, parts
+from embassay.training.unfolding import new_matrices
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
@@ -122,25 +122,6 @@ def learner_of(words, decay=0.0, rate=0.05):
     matrices = new_matrices(words.shape[1], np.random.default_rng(0))
     learner = Learner({**matrices, "words": words}, UraeOptions(decay=decay, rate=rate))
     return matrices, learner
-
-
-def test_a_batch_learns_what_its_parts_would_together(monkeypatch):
-    rng = np.random.default_rng(0)
-    trees = [right(("a",) * 4), balanced(("a",) * 5), right(("a",) * 2), balanced(("a",) * 3)]
-    rows = [rng.integers(0, 6, words) for words in (4, 5, 2, 3)]
-    words = np.random.default_rng(2).normal(0, 0.1, (7, 4)).astype(np.float32)
-
-    def after():
-        _, learner = learner_of(words, decay=0.01, rate=0.1)
-        return learner.step(rows, trees), learner.state()
-
-    whole, state = after()
-    assert list(parts(trees, max_vectors=30)) == [(0, 1), (1, 3), (3, 4)]
-    monkeypatch.setattr("embassay.training.unfolding.parts", lambda trees: parts(trees, 30))
-    divided, other = after()
-    assert divided == pytest.approx(whole, rel=1e-5)
-    assert all(np.allclose(values, other[name], atol=1e-4) for name, values in state.items())
-    assert np.array_equal(state["words"][6], words[6])
 
 
 def test_the_first_step_goes_down_by_the_rate():

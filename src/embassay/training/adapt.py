@@ -8,41 +8,41 @@ negations, composition, similarity.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from embassay.core.columns import read_columns
-from embassay.core.errors import EncoderError, SpecError
+from embassay.core.errors import SpecError
 from embassay.core.formatting import counted, duration
-from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, JsonObject, content_hash
 from embassay.diagnostics.metrics.metric import ranking_diagnostics
 from embassay.models.neural.library import available_device
+from embassay.reports.findings import templates
 from embassay.run.command import save
 from embassay.run.execute import execute
-from embassay.run.plan import Plan, Task
+from embassay.run.plan import Plan
 from embassay.run.plan import prepare as plan_run
 from embassay.run.request import RunRequest
 from embassay.run.specs import Spec
 from embassay.training.base_model import LIBRARIES, Base, find_base
-from embassay.training.card import card_of
+from embassay.training.card import bullets, card_of
 from embassay.training.material import Material, gather, general_corpora, load_corpora, write_questions
-from embassay.training.negatives import Mined, mine
+from embassay.training.negatives import Triplet, mine
 from embassay.training.options import AdaptOptions, FinetuneOptions, SentenceRecipe
 from embassay.training.stage import RECORD, Advance, Kind, Stage, as_stored, check_folder, read_json
 from embassay.training.verdict import BASE, BOTH, FINETUNED, PRETRAINED, figures, verdict
 
 SPLIT, QUESTIONS = "split.json", "questions"
 """The file of the ids of all questions, and the folder of the questions, a file for each corpus."""
-NO_SHIFT = (
-    "The shift between your texts and general ones was not measured: it needs a general corpus of questions and "
-    "documents; name one with --general"
+TRAINED_BASE = (
+    "the base was trained by embassay adapt; if test questions were among its training questions, its figures are too "
+    "high: use the same corpora, --seed, --test and --by"
 )
 AnyStage = Stage[Any]
 
@@ -146,10 +146,7 @@ class Adaptation:
             raise SpecError(f"{request.out}: the folder name must not contain a comma; choose another folder with -o")
         base = replace(find_base(request.base), device=options.device)
         if options.device != "auto":
-            try:
-                available_device(options.device)
-            except EncoderError as error:
-                raise SpecError(str(error)) from None
+            available_device(options.device)
         if base.found.folder.resolve().is_relative_to(request.out.resolve()):
             raise SpecError(
                 f"base {request.base!r} is inside the output folder {request.out}; choose another folder with -o"
@@ -178,30 +175,18 @@ class Adaptation:
         plan = _plan(request, base, material, general, {})
         return cls(request, base, material, general, stages, made_from, plan)
 
-    def notes(self) -> tuple[str, ...]:
-        """Return notes about the split, the corpora and the base before training, one sentence each."""
-        notes = [*self.material.warnings(), *self.plan.notes]
-        if read_json(self.base.found.folder / RECORD):
-            notes.append(
-                "the base was trained by embassay adapt; if test questions were among its training questions, its "
-                "figures are too high: use the same corpora, --seed, --test and --by"
-            )
-        return tuple(dict.fromkeys(notes))
-
-    def limits(self) -> tuple[str, ...]:
-        """Return what the assay does not examine, one sentence each."""
-        return () if any(corpus.shape == "retrieval" for corpus in self.general) else (NO_SHIFT,)
-
     def summary(self) -> tuple[str, ...]:
         """Return what is known before any training: the base, the data and what is assumed about them."""
         material = self.material
+        notes = [*material.warnings(), *self.plan.notes]
+        if read_json(self.base.found.folder / RECORD):
+            notes.append(TRAINED_BASE)
         return (
             f"base: {self.request.base} ({self.base.fingerprint})",
             f"questions: {self.split_summary()}",
-            *self.notes(),
+            *dict.fromkeys(notes),
             f"sentences to pre-train on: {len(material.sentences):,}; documents: {len(material.union.documents):,}",
             f"variants: {', '.join(self.stages)}",
-            *self.limits(),
         )
 
     def split_summary(self) -> str:
@@ -216,7 +201,7 @@ class Adaptation:
             f"split by {options.by}, seed {options.seed}"
         )
 
-    def mined(self) -> Mined:
+    def triplets(self) -> tuple[Triplet, ...]:
         """Find hard negatives with the base; none if nothing is to be fine-tuned.
 
         Raises
@@ -224,24 +209,25 @@ class Adaptation:
         InputError
             If there is none.
         """
-        due = [stage for stage in self.stages.values() if stage.kind == "finetuning" and not stage.is_finished()]
-        if not due:
-            return Mined((), Counter())
+        stages = self.stages.values()
+        if all(stage.kind != "finetuning" or stage.is_finished() for stage in stages):
+            return ()
         material, recipe = self.material, self.request.options.of(FinetuneOptions)
-        mined = mine(material.union, material.split.train, self.base, recipe, material.held_out)
+        triplets = mine(material.union, material.split.train, self.base, recipe, material.held_out)
         # Free the memory of the base: the trainings load it again.
         self.base.release()
-        self.request.say(f"triplets: {len(mined.triplets):,} with {counted(mined.negatives, 'negative')}")
-        return mined
+        negatives = sum(len(triplet.wrong) for triplet in triplets)
+        self.request.say(f"triplets: {len(triplets):,} with {counted(negatives, 'negative')}")
+        return triplets
 
-    def train(self, variant: str, mined: Mined, advance: Advance) -> tuple[str, ...]:
+    def train(self, variant: str, triplets: Sequence[Triplet], advance: Advance) -> tuple[str, ...]:
         """Train one variant, and return notes."""
         stage, material = self.stages[variant], self.material
         start = self.stages[PRETRAINED].spec if variant == BOTH else self.request.base
         if stage.kind == "finetuning":
             from embassay.training.finetuning import finetune
 
-            return finetune(stage, start, mined, material.split.dev, material.union, advance=advance).notes
+            return finetune(stage, start, triplets, material.split.dev, material.union, advance=advance).notes
         from embassay.training.pretraining import pretrain
 
         return pretrain(stage, start, material.sentences, advance=advance).notes
@@ -260,7 +246,7 @@ class Adaptation:
         for line in self.summary():
             request.say(line)
         # Negatives are mined before anything is written, because there may be nothing to learn from.
-        mined = self.mined()
+        triplets = self.triplets()
         ids = {part: [question.id for question in questions] for part, questions in vars(material.split).items()}
         write(out / SPLIT, canonical({"made_from": self.made_from, **ids}))
         held_out = () if request.options.no_texts else write_questions(out / QUESTIONS, material)
@@ -271,7 +257,7 @@ class Adaptation:
                 continue
             began = time.perf_counter()
             with request.training(variant) as advance:
-                notes = self.train(variant, mined, advance)
+                notes = self.train(variant, triplets, advance)
             for note in (*notes, f"trained in {duration(time.perf_counter() - began)}"):
                 request.say(f"{variant}: {note}")
 
@@ -286,18 +272,19 @@ class Adaptation:
         records = {variant: stage.record() for variant, stage in self.stages.items()}
         evaluations = {variant: record.get("evaluations", ()) for variant, record in records.items()}
         domain = [test.name for test in material.tests]
-        found = verdict(result, read_columns(plan.request.out), domain, evaluations, self.limits())
+        of_variant = verdict(result, read_columns(plan.request.out), domain, evaluations)
+        caveat = templates.CAVEAT.sentence(seed=result.seed)
+        sentences = (*chain.from_iterable(of_variant.values()), caveat)
         table = figures(result, domain, (BASE, *self.stages))
-        lines = ["# Verdict", "", *(f"- {sentence}" for sentence in found.lines), "", table, ""]
-        write(out / "verdict.md", "\n".join(lines).encode())
+        write(out / "verdict.md", f"# Verdict\n\n{bullets(sentences)}\n\n{table}\n".encode())
         origin = f"Base: {request.base} ({self.base.fingerprint}). Questions: {self.split_summary()}."
         for variant, stage in self.stages.items():
-            before = [PRETRAINED] if variant == BOTH else []
-            trainings = {name: records[name] for name in (*before, variant)}
-            sentences = (*found.of_variant.get(variant, ()), found.limits[0])
-            card = card_of(origin, trainings, material.corpora, result, domain, sentences)
+            trainings = {variant: records[variant]}
+            if variant == BOTH:
+                trainings = {PRETRAINED: records[PRETRAINED], **trainings}
+            card = card_of(origin, trainings, material.corpora, result, domain, (*of_variant[variant], caveat))
             write(stage.folder / "README.md", card.encode())
-        return Adapted(out, result, {BASE: request.base, **specs}, found.lines, table, held_out)
+        return Adapted(out, result, {BASE: request.base, **specs}, sentences, table, held_out)
 
 
 def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, AnyStage]:
@@ -306,28 +293,26 @@ def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, An
     With both kinds there is a third training, which fine-tunes the pre-trained model.
     """
     options = request.options
-    recipes: dict[str, SentenceRecipe] = {}
-    if options.pretrain or not options.finetune:
-        recipes[PRETRAINED] = options.of(SentenceRecipe)
-    if options.finetune or not options.pretrain:
-        recipes[FINETUNED] = options.of(FinetuneOptions)
-    if len(recipes) > 1:
-        recipes[BOTH] = recipes[FINETUNED]
     stages: dict[str, AnyStage] = {}
-    for variant, recipe in recipes.items():
-        origin = made_from
-        if variant == BOTH:
-            # Known before it is trained: what makes the pre-trained model determines it.
-            origin = {**made_from, "base": content_hash(stages[PRETRAINED].identity)}
-        kind: Kind = "pretraining" if variant == PRETRAINED else "finetuning"
+
+    def add(variant: str, kind: Kind, recipe: SentenceRecipe, origin: JsonObject) -> None:
         stages[variant] = Stage(request.out / variant, kind, recipe, origin, LIBRARIES, request.overwrite)
+
+    if options.pretrain or not options.finetune:
+        add(PRETRAINED, "pretraining", options.of(SentenceRecipe), made_from)
+    if options.finetune or not options.pretrain:
+        add(FINETUNED, "finetuning", options.of(FinetuneOptions), made_from)
+    if len(stages) > 1:
+        # Known before it is trained: what makes the pre-trained model determines it.
+        origin = {**made_from, "base": content_hash(stages[PRETRAINED].identity)}
+        add(BOTH, "finetuning", stages[FINETUNED].recipe, origin)
     return stages
 
 
 def _plan(
     request: AdaptRequest, base: Base, material: Material, general: Sequence[AnyCorpus], variants: Mapping[str, str]
 ) -> Plan:
-    """Return the assay of base and variants: test questions, general corpora, and the shift between the two.
+    """Return the assay of base and variants on test questions and general corpora.
 
     Parameters
     ----------
@@ -341,7 +326,7 @@ def _plan(
     # compared, so that pretrained+finetuned is also compared with fine-tuning alone.
     by_shape = {**ranking_diagnostics(), "retrieval": "retrieval,paper=true"}
     diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
-    plan = plan_run(
+    return plan_run(
         RunRequest(
             encoders=[of_base, *(Spec(spec, variant) for variant, spec in variants.items())],
             corpora=corpora,
@@ -357,11 +342,3 @@ def _plan(
             robustness=True,
         )
     )
-    tasks = list(plan.tasks)
-    # The first general corpus of questions and documents.
-    for other in [corpus for corpus in general if corpus.shape == "retrieval"][:1]:
-        for test in material.tests:
-            names = {"domain": test.name, "general": other.name}
-            diagnostic = DIAGNOSTICS.module("shift").create(**names)
-            tasks.append(Task("shift", diagnostic, diagnostic.join(test, other), names))
-    return replace(plan, tasks=tuple(tasks))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from embassay.core.errors import EncoderError, MissingExtraError, SpecError, first_line_of
 from embassay.core.plugins import ENCODERS
 from embassay.core.store.canonical import canonical, write
-from embassay.core.types import JsonObject, Runtime
+from embassay.core.types import Runtime
 from embassay.models.neural import st
 from embassay.models.neural.library import LibraryRunner
 from embassay.models.neural.locations import find
@@ -60,7 +60,15 @@ def find_base(base: str) -> Base:
     """
     if not all(find_spec(name.replace("-", "_")) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
-    target, options = _read(base)
+    spec = parse(base, "base")
+    where = f"base {spec.head!r}"
+    for name in spec.options:
+        if name not in TAKEN:
+            raise SpecError(f"{where}: option {name!r} cannot be used in training; the base takes {', '.join(TAKEN)}")
+    target = spec.head.removeprefix("st:")
+    if target in ENCODERS.names() or re.match(r"[a-z][\w-]+:", target):
+        raise SpecError(f"{where} is not a sentence-transformers model; name one, or its folder")
+    options = bind(st.create, spec.options, where)
     runtime = Runtime()
     folder = find(target, "", runtime).folder
     if foreign := own_modules(folder):
@@ -123,33 +131,13 @@ def write_model(encoder: Base, model: SentenceTransformer, folder: Path) -> None
                 break
     # The library stores the limit in the tokenizer only, and the base's tokenizer may have another limit.
     write(written / LIMIT, canonical({**read_json(written / LIMIT), "max_seq_length": limit}))
-    write(folder / CONFIG, canonical({**settings_of(folder), **_usage(encoder)}))
-
-
-def _usage(encoder: Base) -> dict[str, object]:
-    """Return the configuration entries with which a model is used like its base: prompts and similarity."""
+    # A model is used like its base: with its prompts and similarity.
     own = settings_of(encoder.found.folder).get("prompts") or {}
     # The library looks for a document prompt under the name "document" only.
     prompts = {name: prompt for name, prompt in own.items() if name not in DOCUMENT}
     prompts |= {"query": "", "document": "", **encoder.card.prompts}
     default = "text" if encoder.card.prompts.get("text") else None
-    usage: dict[str, object] = {"prompts": prompts, "default_prompt_name": default}
+    usage = {"prompts": prompts, "default_prompt_name": default}
     if "similarity" in encoder.options:
         usage["similarity_fn_name"] = encoder.options["similarity"]
-    return usage
-
-
-def _read(base: str) -> tuple[str, JsonObject]:
-    """Return the model's name and options; refuse other kinds of encoders and options that cannot be used."""
-    spec = parse(base, "base")
-    if spec.label is not None:
-        raise SpecError(f"base {base!r}: the base has a fixed label; leave out {spec.label}=")
-    for name in spec.options:
-        if name not in TAKEN:
-            raise SpecError(
-                f"base {spec.head!r}: option {name!r} cannot be used in training; the base takes {', '.join(TAKEN)}"
-            )
-    target = spec.head.removeprefix("st:")
-    if target in ENCODERS.names() or re.match(r"[a-z][\w-]+:", target):
-        raise SpecError(f"base {spec.head!r} is not a sentence-transformers model; name one, or its folder")
-    return target, bind(st.create, spec.options, f"base {spec.head!r}")
+    write(folder / CONFIG, canonical({**settings_of(folder), **usage}))

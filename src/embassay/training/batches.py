@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import numpy as np
 
 from embassay.core.randomness import generator
 
@@ -41,14 +43,6 @@ class BatchRow:
     wrong: int = 0
 
 
-@dataclass
-class _OpenBatch:
-    """A batch that is being filled, and its texts."""
-
-    rows: list[int] = field(default_factory=list)
-    texts: set[str] = field(default_factory=set)
-
-
 def draw(rows: Sequence[BatchRow], size: int, epochs: float, seed: int) -> list[Batch]:
     """Return the batches of all epochs, in their order.
 
@@ -63,38 +57,37 @@ def draw(rows: Sequence[BatchRow], size: int, epochs: float, seed: int) -> list[
     """
     drawn: list[Batch] = []
     for epoch in range(math.ceil(epochs)):
-        batches = _epoch(rows, size, epoch, seed)
+        batches = _epoch(rows, size, generator(seed, "batches", str(epoch)))
         # The last epoch may be partial: 2.5 epochs are two and the first half of the batches of a third.
         share = min(1.0, epochs - epoch)
-        number = max(1, round(share * len(batches)))
-        drawn += batches[:number]
+        drawn += batches[: max(1, round(share * len(batches)))]
     return drawn
 
 
-def _epoch(rows: Sequence[BatchRow], size: int, epoch: int, seed: int) -> list[Batch]:
+def _epoch(rows: Sequence[BatchRow], size: int, rng: np.random.Generator) -> list[Batch]:
     """Return the batches of one epoch."""
-    rng = generator(seed, "batches", str(epoch))
     shuffled = rng.permutation(len(rows)).tolist()
-    batches: list[Batch] = []
-    waiting: list[_OpenBatch] = []
+    full: list[list[int]] = []
+    # The batches that are being filled, each with its texts.
+    waiting: list[tuple[list[int], set[str]]] = []
     for start in range(0, len(rows), POOL * size):
         pool = shuffled[start : start + POOL * size]
         # A batch uses as many wrong texts as every row has, so rows with the same number of them belong together.
         pool.sort(key=lambda place: (-rows[place].wrong, rows[place].length))
         for place in pool:
             texts = rows[place].texts
-            batch = next((batch for batch in waiting if batch.texts.isdisjoint(texts)), None)
+            batch = next((batch for batch in waiting if batch[1].isdisjoint(texts)), None)
             if batch is None:
-                batch = _OpenBatch()
+                batch = ([], set())
                 waiting.append(batch)
-            batch.rows.append(place)
-            batch.texts |= texts
-            if len(batch.rows) == size:
-                batches.append(tuple(batch.rows))
+            batch[0].append(place)
+            batch[1].update(texts)
+            if len(batch[0]) == size:
+                full.append(batch[0])
                 waiting.remove(batch)
             elif len(waiting) > OPEN:
-                batches.append(tuple(waiting.pop(0).rows))
-    batches += (tuple(batch.rows) for batch in waiting)
+                full.append(waiting.pop(0)[0])
+    batches = [*full, *(batch for batch, _ in waiting)]
     # A single question with only its right text has nothing to be contrasted with.
     usable = [batch for batch in batches if len(batch) > 1 or rows[batch[0]].wrong or not rows[batch[0]].texts]
-    return [usable[place] for place in rng.permutation(len(usable)).tolist()]
+    return [tuple(usable[place]) for place in rng.permutation(len(usable)).tolist()]

@@ -43,10 +43,17 @@ def card_of(
         The sentences on the variant, and the caveat.
     """
     *_, name = trainings
-    parts = [HEAD, f"# {name}", f"Made by `embassay adapt`. {origin}", "## Verdict", _bullets(verdict)]
+    parts = [HEAD, f"# {name}", f"Made by `embassay adapt`. {origin}", "## Verdict", bullets(verdict)]
     parts += ["## Results on the test questions", figures(result, domain, (BASE, name)), "## Training"]
     for variant, record in trainings.items():
-        parts += [f"### {variant}", table(("", ""), _facts(record)), _bullets(record["notes"])]
+        # The settings and facts of a training, and the versions of the libraries.
+        facts = []
+        for fact, value in {**record["settings"], **record["made_with"], **record}.items():
+            if isinstance(value, (str, int, float)):
+                facts.append((fact, f"{value:,}" if isinstance(value, int) else str(value)))
+        evaluations = [f"{score:.3f} (step {step:g})" for step, score in record["evaluations"]]
+        facts.append(("Success@5 of the dev questions", ", ".join(evaluations)))
+        parts += [f"### {variant}", table(("", ""), facts), bullets(record["notes"])]
     data = [(corpus.name, "learnt, before the split", corpus.fingerprint, corpus.licence) for corpus in learnt]
     for corpus in result.corpora:
         role = "test questions of the domain" if corpus.name in domain else "general"
@@ -55,15 +62,6 @@ def card_of(
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _facts(record: JsonObject) -> list[tuple[str, str]]:
-    """Return the settings and facts of a training, and the versions of the libraries, as rows of a table."""
-    rows = []
-    for name, value in {**record["settings"], **record["made_with"], **record}.items():
-        if isinstance(value, (str, int, float)):
-            rows.append((name, f"{value:,}" if isinstance(value, int) else str(value)))
-    evaluations = [f"{score:.3f} (step {step:g})" for step, score in record["evaluations"]]
-    return [*rows, ("Success@5 of the dev questions", ", ".join(evaluations))]
-
-
-def _bullets(lines: Iterable[str]) -> str:
+def bullets(lines: Iterable[str]) -> str:
+    """Return a list in Markdown."""
     return "\n".join(f"- {line}" for line in lines)

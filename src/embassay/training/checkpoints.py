@@ -1,12 +1,11 @@
 """The trainer's checkpoints: the newest one, and what it tells about the training so far.
 
-A kill or a power cut may come while a checkpoint is being written. So it is written into ``new`` and renamed when it is
+A kill may come while a checkpoint is being written. So it is written into ``new`` and renamed when it is
 complete. Older checkpoints are removed only afterwards.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,9 +64,7 @@ def checkpoint_of(work: Path, step: int) -> Path:
 def newest(work: Path) -> History | None:
     """Return the history up to the newest checkpoint; None if there is none."""
     steps = [int(path.name.rpartition("-")[2]) for path in work.glob("checkpoint-*")]
-    if not steps:
-        return None
-    return History.of(read_json(checkpoint_of(work, max(steps)) / "trainer_state.json"))
+    return History.of(read_json(checkpoint_of(work, max(steps)) / "trainer_state.json")) if steps else None
 
 
 def put_in_place(work: Path, history: History) -> None:
@@ -80,10 +77,6 @@ def put_in_place(work: Path, history: History) -> None:
     """
     checkpoint = checkpoint_of(work, history.step)
     new = checkpoint_of(work / NEW, history.step)
-    # On the disk before the older ones are removed: a power cut must not cost them all.
-    for path in new.iterdir():
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
     new.rename(checkpoint)
     kept = {checkpoint, checkpoint_of(work, history.kept_step())}
     for other in work.glob("checkpoint-*"):

@@ -20,10 +20,10 @@ from embassay.search.exact.top import search
 from embassay.stats.ranking import RightPlaces
 from embassay.training.base_model import Base, find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
-from embassay.training.negatives import Mined, Triplet, normalised
+from embassay.training.negatives import Triplet, normalised
 from embassay.training.options import FinetuneOptions
 from embassay.training.stage import Advance, Stage, Trained
-from embassay.training.trainer import Job, features, train_stage
+from embassay.training.trainer import Job, train_stage
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -39,7 +39,7 @@ K = 5
 def finetune(
     stage: Stage[FinetuneOptions],
     base: str,
-    mined: Mined,
+    triplets: Sequence[Triplet],
     dev: Sequence[Question],
     corpus: AnyCorpus,
     *,
@@ -56,8 +56,8 @@ def finetune(
         The recipe and the model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     base
         A model's name or ``./folder``, for example a pre-trained one.
-    mined
-        The triplets.
+    triplets
+        Questions with right and wrong documents; see :func:`~embassay.training.negatives.mine`.
     dev, corpus
         Held-out questions, and the corpus whose documents answer them. Their Success@5 decides which weights are kept
         and when to stop. Without questions, the last weights are kept.
@@ -74,11 +74,13 @@ def finetune(
     encoder = find_base(base)
 
     def prepare(model: SentenceTransformer) -> Job:
-        job = _job(stage.recipe, encoder, model, mined.triplets)
+        job = _job(stage.recipe, encoder, model, triplets)
         return replace(job, evaluate=lambda: success(live(encoder, model), dev, corpus)) if dev else job
 
-    facts = {"rows": len(mined.triplets), "negatives": mined.negatives}
-    return train_stage(stage, encoder, prepare, facts, mined.notes, advance=advance)
+    facts = {"rows": len(triplets), "negatives": sum(len(triplet.wrong) for triplet in triplets)}
+    bare = sum(not triplet.wrong for triplet in triplets)
+    notes = (f"{bare:,} questions without a wrong document, used as pairs",) if bare else ()
+    return train_stage(stage, encoder, prepare, facts, notes, advance=advance)
 
 
 def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> float:
@@ -101,15 +103,9 @@ def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> 
     return float(places.success(K).mean())
 
 
-def _job(
-    recipe: FinetuneOptions,
-    encoder: Base,
-    model: SentenceTransformer,
-    triplets: Sequence[Triplet],
-) -> Job:
+def _job(recipe: FinetuneOptions, encoder: Base, model: SentenceTransformer, triplets: Sequence[Triplet]) -> Job:
     """Return the training: its loss, its batches, and the texts of their rows."""
-    query_prompt = encoder.card.prompts.get("query", "")
-    document_prompt = encoder.card.prompts.get("document", "")
+    prompts = encoder.card.prompts
     batches = draw(candidate_rows(triplets), recipe.batch, recipe.epochs, recipe.seed)
     if not batches:
         raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
@@ -117,18 +113,19 @@ def _job(
     def collate(batch: Batch, random: np.random.Generator) -> dict[str, Tensor]:
         """Return questions, right documents, and as many wrong documents as every row has."""
         chosen = [triplets[row] for row in batch]
-        columns = {
-            "question": ([row.question for row in chosen], query_prompt),
-            "right": ([row.right for row in chosen], document_prompt),
-        }
+        columns = {"question": [row.question for row in chosen], "right": [row.right for row in chosen]}
         # A column needs a text in every row.
         shared_wrong = min(len(row.wrong) for row in chosen)
         for number in range(shared_wrong):
-            columns[f"wrong{number}"] = ([row.wrong[number] for row in chosen], document_prompt)
-        return features(model, columns)
+            columns[f"wrong{number}"] = [row.wrong[number] for row in chosen]
+        named = {}
+        for name, texts in columns.items():
+            prompt = prompts.get("query" if name == "question" else "document")
+            for feature, tensor in model.preprocess(texts, prompt=prompt or None).items():
+                named[f"{name}_{feature}"] = tensor
+        return named
 
-    loss = ranking_loss(model, encoder.card.similarity)
-    return Job(model, loss, collate, batches, recipe)
+    return Job(model, ranking_loss(model, encoder.card.similarity), collate, batches, recipe)
 
 
 def ranking_loss(model: SentenceTransformer, similarity: str) -> Module:

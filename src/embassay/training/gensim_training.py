@@ -34,7 +34,7 @@ from embassay.training.stage import THERE, Advance, Kind, Stage, Trained, save_a
 from embassay.training.text import count_words, cut_sentences, read_sentences
 
 if TYPE_CHECKING:
-    from gensim.models import Doc2Vec, Word2Vec
+    from gensim.models import Word2Vec
 
 RATE, LAST_RATE = 0.025, 0.0001
 """The learning rate at the start and at the end; it falls linearly in between."""
@@ -64,7 +64,10 @@ def train(
     """
     kind: Kind = "words" if isinstance(options, WordsOptions) else "paragraphs"
     command = f"embassay train {kind}"
-    _require_gensim(command)
+    if importlib.util.find_spec("gensim") is None:
+        if sys.version_info >= (3, 14):
+            raise InputError(f"{command} needs gensim, which is not available for Python 3.14; use Python 3.13")
+        raise MissingExtraError(command, "words")
     source = read_sentences(text)
     sentences = cut_sentences(source, options.tokens, command)
     vocabulary = count_words(source, sentences, options.min_count)
@@ -78,7 +81,20 @@ def train(
     counts = vocabulary.counts
     facts = {"tokens": vocabulary.tokens, "kept": sum(counts.values())}
     if isinstance(options, WordsOptions):
-        model = _untrained_words(options, counts, len(sentences))
+        from gensim.models import Word2Vec
+
+        model = Word2Vec(
+            vector_size=options.dim,
+            window=options.window,
+            sg=int(options.model == "skipgram"),
+            negative=options.negative,
+            min_count=1,
+            workers=1,
+            sorted_vocab=0,
+            seed=seed_of("words", options.seed, "start"),
+            hashfxn=hash_word,
+        )
+        model.build_vocab_from_freq(dict(counts), corpus_count=len(sentences))
         arrays = {"vectors": model.wv.vectors, "hidden": model.syn1neg}
         _train_epochs(stage, model, sentences, arrays, advance)
         write = model.wv.save_word2vec_format
@@ -86,7 +102,10 @@ def train(
     else:
         from gensim.models.doc2vec import TaggedDocument
 
-        model = _untrained_paragraphs(options, counts, len(sentences))
+        start = seed_of("paragraphs", options.seed, "start")
+        model = build(options.model, options.dim, options.window, counts, start)
+        model.dv.index_to_key = list(range(len(sentences)))
+        model.dv.resize_vectors(seed=seed_of("paragraphs", options.seed, "start of paragraphs"))
         arrays = {"hidden": model.syn1}
         if options.model == "dm":
             arrays["words"] = model.wv.vectors
@@ -95,34 +114,6 @@ def train(
         words = {"vocabulary": list(counts), "counts": list(counts.values())}
         stage.finish(lambda new: save_arrays(new, arrays), {**facts, **words})
     return stage.trained(*vocabulary.notes)
-
-
-def _untrained_words(options: WordsOptions, counts: Mapping[str, int], sentences: int) -> Word2Vec:
-    """Return an untrained gensim model with the vocabulary in its order."""
-    from gensim.models import Word2Vec
-
-    model = Word2Vec(
-        vector_size=options.dim,
-        window=options.window,
-        sg=int(options.model == "skipgram"),
-        negative=options.negative,
-        min_count=1,
-        workers=1,
-        sorted_vocab=0,
-        seed=seed_of("words", options.seed, "start"),
-        hashfxn=hash_word,
-    )
-    model.build_vocab_from_freq(dict(counts), corpus_count=sentences)
-    return model
-
-
-def _untrained_paragraphs(options: ParagraphsOptions, counts: Mapping[str, int], sentences: int) -> Doc2Vec:
-    """Return a gensim model over the vocabulary, with a vector for each sentence."""
-    start = seed_of("paragraphs", options.seed, "start")
-    model = build(options.model, options.dim, options.window, counts, start)
-    model.dv.index_to_key = list(range(sentences))
-    model.dv.resize_vectors(seed=seed_of("paragraphs", options.seed, "start of paragraphs"))
-    return model
 
 
 def _train_epochs(
@@ -168,11 +159,3 @@ def seed_of(kind: str, seed: int, purpose: str) -> int:
 def hash_word(word: str) -> int:
     """Return a hash that is the same in every process, unlike Python's built-in hash."""
     return zlib.crc32(word.encode("utf-8", "surrogatepass"))
-
-
-def _require_gensim(command: str) -> None:
-    if importlib.util.find_spec("gensim") is not None:
-        return
-    if sys.version_info >= (3, 14):
-        raise InputError(f"{command} needs gensim, which is not available for Python 3.14; use Python 3.13")
-    raise MissingExtraError(command, "words")

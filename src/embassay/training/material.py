@@ -22,7 +22,7 @@ from embassay.run.plan import check_labels
 from embassay.run.resolve import load_corpus
 from embassay.training.negatives import normalised
 from embassay.training.options import AdaptOptions
-from embassay.training.splits import Split, WordForWord, split
+from embassay.training.splits import Split, contains_any, split
 
 LEAST_TRAIN, LEAST_TEST = 50, 30
 """Minimum numbers of questions: fewer are too few to learn from, or for a test to show anything."""
@@ -118,27 +118,26 @@ def gather(corpora: Sequence[AnyCorpus], options: AdaptOptions) -> Material:
 
     # Documents may quote questions, as lists of frequent questions do.
     not_learnt = (*parts.test, *parts.dev)
-    held_out = WordForWord(question.question for question in not_learnt)
+    questions = {normalised(question.question) for question in not_learnt}
     all_sentences = dict.fromkeys(sentence for text in union.learnt() for _, sentence in sentences(text))
-    learnt_sentences = tuple(sentence for sentence in all_sentences if not held_out.within(sentence))
-    held_out_documents = {name for question in not_learnt for name in question.right}
-    material = Material(
-        tuple(corpora),
-        union,
-        parts,
-        frozenset(held_out_documents if options.by == "context" else ()),
-        learnt_sentences,
-        tuple(tests),
-        len(all_sentences) - len(learnt_sentences),
-    )
-    answered = [sum(bool(question.right) for question in test.samples) for test in material.tests]
+    learnt_sentences = tuple(sentence for sentence in all_sentences if not contains_any(sentence, questions))
+    held_out = frozenset(name for question in not_learnt for name in question.right)
+    answered = [sum(bool(question.right) for question in test.samples) for test in tests]
     if len(parts.train) < LEAST_TRAIN or min(answered) < LEAST_TEST:
         raise InputError(
             f"corpus {union.name!r}: {len(parts.train)} questions are left for training, and "
             f"{' and '.join(map(str, answered))} answered ones for the test; at least {LEAST_TRAIN} and {LEAST_TEST} "
             "are needed: use more questions, or another share of them for the test with --test"
         )
-    return material
+    return Material(
+        tuple(corpora),
+        union,
+        parts,
+        held_out if options.by == "context" else frozenset(),
+        learnt_sentences,
+        tuple(tests),
+        len(all_sentences) - len(learnt_sentences),
+    )
 
 
 def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
@@ -149,16 +148,11 @@ def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
         # Two corpora may use the same ids, for example line numbers.
         prefix = f"{corpus.name}/"
         for sample in corpus.samples:
-            right = tuple(prefix + name for name in sample.right)
-            units = tuple(prefix + unit for unit in sample.units)
+            right, units = (tuple(prefix + name for name in names) for names in (sample.right, sample.units))
             samples.append(replace(sample, id=prefix + sample.id, right=right, units=units))
         documents += (replace(document, id=prefix + document.id) for document in corpus.documents)
-    return Corpus(
-        " + ".join(corpus.name for corpus in corpora),
-        "retrieval",
-        tuple(samples),
-        documents=tuple(documents),
-    )
+    name = " + ".join(corpus.name for corpus in corpora)
+    return Corpus(name, "retrieval", tuple(samples), documents=tuple(documents))
 
 
 def load_corpora(corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
@@ -184,6 +178,7 @@ def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> t
     corpora = load_corpora(sources)
     learnt = {normalised(question.question) for question in (*material.split.train, *material.split.dev)}
     shapes = ranking_diagnostics().keys()
+    named_shapes = {corpus.shape for corpus in corpora}
     for corpus in corpora:
         if corpus.shape not in shapes:
             raise SpecError(
@@ -194,14 +189,15 @@ def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> t
                 f"corpus {corpus.name!r} cannot be a general corpus: {shared:,} of its {len(corpus.samples):,} "
                 "questions are training or dev questions; remove them, or name another corpus with --general"
             )
-    named_shapes = {corpus.shape for corpus in corpora}
-    built_in = [corpus for corpus in map(load_corpus, BUILT_IN) if corpus.shape not in named_shapes]
-    return (*corpora, *(corpus for corpus in built_in if not _count_shared(corpus, learnt)))
+    for built_in in map(load_corpus, BUILT_IN):
+        if built_in.shape not in named_shapes and not _count_shared(built_in, learnt):
+            corpora.append(built_in)
+    return tuple(corpora)
 
 
 def _count_shared(corpus: AnyCorpus, learnt: Collection[str]) -> int:
     """Return how many questions of a corpus are training or dev questions, compared in normalised form."""
-    questions = [sample.question for sample in corpus.samples if isinstance(sample, Question)]
+    questions = (sample.question for sample in corpus.samples if isinstance(sample, Question))
     return sum(normalised(question) in learnt for question in questions)
 
 

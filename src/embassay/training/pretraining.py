@@ -44,13 +44,14 @@ def check_masks(base: Base) -> None:
     place = modules(base.found.folder)[0][1]
     with quiet(*NOISY):
         config = AutoConfig.from_pretrained(place, local_files_only=True)
-        has_head = type(config) in MODEL_FOR_MASKED_LM_MAPPING
-        if has_head and AutoTokenizer.from_pretrained(place, local_files_only=True).mask_token is not None:
-            return
-    lack = f"{config.model_type!r} has no head for masked words"
-    if has_head:
-        lack = "its tokenizer has no mask"
-    raise SpecError(f"base {base.target!r} cannot be pre-trained: {lack}; use --finetune alone")
+        mask = None
+        if type(config) in MODEL_FOR_MASKED_LM_MAPPING:
+            mask = AutoTokenizer.from_pretrained(place, local_files_only=True).mask_token
+    if mask is None:
+        raise SpecError(
+            f"base {base.target!r} cannot be pre-trained: {config.model_type!r} has no head for masked words, or its "
+            "tokenizer has no mask; use --finetune alone"
+        )
 
 
 def pretrain(stage: Stage[SentenceRecipe], base: str, sentences: Sequence[str], *, advance: Advance) -> Trained:
@@ -80,11 +81,10 @@ def pretrain(stage: Stage[SentenceRecipe], base: str, sentences: Sequence[str], 
     if not sentences:
         raise InputError("pre-training needs sentences of the documents, but there are none")
     check_masks(encoder)
-
-    def prepare(model: SentenceTransformer) -> Job:
-        return _job(stage.recipe, encoder, model, sentences)
-
-    return train_stage(stage, encoder, prepare, {"rows": len(sentences)}, advance=advance)
+    facts = {"rows": len(sentences)}
+    return train_stage(
+        stage, encoder, lambda model: _job(stage.recipe, encoder, model, sentences), facts, advance=advance
+    )
 
 
 def _job(recipe: SentenceRecipe, encoder: Base, model: SentenceTransformer, texts: Sequence[str]) -> Job:

@@ -6,8 +6,8 @@ With ``by="context"`` so do questions that share a unit, a right document or the
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from embassay.core.errors import InputError
@@ -60,19 +60,33 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
     InputError
         If no question is left for training or test.
     """
-    groups = _groups(corpus, by)
-    test_size = test * len(corpus.samples)
-    dev_size = DEV * (len(corpus.samples) - test_size)
-    sizes = Counter[str]()
+    texts = {document.id: normalised(" ".join(document.passages)) for document in corpus.documents}
+    # The groups are the connected components of a graph of questions and what they must not share: (kind, value).
+    nodes: dict[tuple[str, str], int] = {}
+    edges = []
+    for place, sample in enumerate(corpus.samples):
+        keys = [("text", normalised(sample.question))]
+        if by == "context":
+            keys += [("unit", unit) for unit in sample.units]
+            keys += [("right document", texts[name]) for name in sample.right]
+        edges += [(place, len(corpus.samples) + nodes.setdefault(key, len(nodes))) for key in keys]
+    component = closure(edges)
+    members: defaultdict[int, list[str]] = defaultdict(list)
+    for place, sample in enumerate(corpus.samples):
+        members[component[place]].append(sample.id)
+    # In the order of the corpus.
+    groups = list(members.values())
+    remaining = {"test": test * len(corpus.samples)}
+    remaining["dev"] = DEV * (len(corpus.samples) - remaining["test"])
     part_of: dict[str, str] = {}
     for place in generator(seed, "split", by, corpus.fingerprint).permutation(len(groups)).tolist():
         group, part = groups[place], "train"
-        # A group brings a part nearer to its size if at most half of the group is too much.
-        if len(group) <= 2 * (test_size - sizes["test"]):
-            part = "test"
-        elif len(group) <= 2 * (dev_size - sizes["dev"]):
-            part = "dev"
-        sizes[part] += len(group)
+        for name, size in remaining.items():
+            # A group brings a part nearer to its size if at most half of the group is too much.
+            if len(group) <= 2 * size:
+                part = name
+                remaining[name] -= len(group)
+                break
         part_of.update(dict.fromkeys(group, part))
 
     parts: dict[str, list[Question]] = {"train": [], "dev": [], "test": []}
@@ -88,39 +102,11 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
     return Split(tuple(parts["train"]), tuple(parts["dev"]), tuple(parts["test"]))
 
 
-class WordForWord:
-    """Finds questions in texts, both in normalised form. A short question only matches a whole text."""
+def contains_any(text: str, questions: Collection[str]) -> bool:
+    """Return whether a text contains one of some questions, which are in normalised form, word for word.
 
-    def __init__(self, questions: Iterable[str]):
-        self._forms = {tuple(normalised(question).split()) for question in questions}
-        self._lengths = {len(form) for form in self._forms if len(form) >= LEAST_WORDS}
-
-    def within(self, text: str) -> bool:
-        """Return whether a text contains one of the questions."""
-        words = tuple(normalised(text).split())
-        if words in self._forms:
-            return True
-        for length in self._lengths:
-            for start in range(len(words) - length + 1):
-                if words[start : start + length] in self._forms:
-                    return True
-        return False
-
-
-def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
-    """Return the ids of the questions that must stay together, in the order of the corpus."""
-    texts = {document.id: normalised(" ".join(document.passages)) for document in corpus.documents}
-    # The groups are the connected components of a graph of questions and what they must not share: (kind, value).
-    nodes: dict[tuple[str, str], int] = {}
-    edges = []
-    for place, sample in enumerate(corpus.samples):
-        keys = [("text", normalised(sample.question))]
-        if by == "context":
-            keys += [("unit", unit) for unit in sample.units]
-            keys += [("right document", texts[name]) for name in sample.right]
-        edges += [(place, len(corpus.samples) + nodes.setdefault(key, len(nodes))) for key in keys]
-    component = closure(edges)
-    groups: defaultdict[int, list[str]] = defaultdict(list)
-    for place, sample in enumerate(corpus.samples):
-        groups[component[place]].append(sample.id)
-    return list(groups.values())
+    A short question only matches a whole text.
+    """
+    words = normalised(text)
+    long_questions = (question for question in questions if question.count(" ") >= LEAST_WORDS - 1)
+    return words in questions or any(f" {question} " in f" {words} " for question in long_questions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,10 +114,13 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
     SourceError
         If fewer than two different words are kept.
     """
-    counts = Counter[str]()
-    for words in sentences:
-        counts.update(words)
-    least = min_count or largest_min_count(counts.values())
+    counts = Counter(word for words in sentences for word in words)
+    least = min_count or MIN_COUNT
+    # The largest count, at most 5, such that words with at least this count make up 90 % of the text.
+    while min_count is None and least > 1:
+        if sum(count for count in counts.values() if count >= least) >= COVERED * counts.total():
+            break
+        least -= 1
     frequent = [(word, count) for word, count in counts.items() if count >= least]
     # Words of equal count in alphabetical order, so that the order of the sentences has no effect.
     frequent.sort(key=lambda item: (-item[1], item[0]))
@@ -134,14 +137,3 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
             f"up less than {COVERED:.0%} of the text"
         )
     return TrainingVocabulary(dict(frequent), least, counts.total(), tuple(notes))
-
-
-def largest_min_count(counts: Iterable[int]) -> int:
-    """Return the largest count from 1 to 5 such that words with at least this count make up 90 % of the text."""
-    counts = list(counts)
-    needed = COVERED * sum(counts)
-    for least in range(MIN_COUNT, 1, -1):
-        covered = sum(count for count in counts if count >= least)
-        if covered >= needed:
-            return least
-    return 1

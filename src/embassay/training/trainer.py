@@ -37,7 +37,6 @@ from embassay.training.stage import THERE, Advance, Stage, Trained
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments
     from torch import Tensor
     from torch.nn import Module
     from transformers import TrainerCallback, TrainerControl, TrainerState
@@ -73,11 +72,11 @@ class Job:
         # A stream for each batch: the loader prepares batches ahead, so their random numbers are not those of a step.
         return self.collate(batch, generator(self.recipe.seed, "adapt", f"batch {number}"))
 
-    @property
-    def interval(self) -> int:
-        """The number of steps between two checkpoints, and between two evaluations."""
+    def is_due(self, step: int) -> bool:
+        """Return whether the model is saved and evaluated after a step: at intervals and at the end."""
         per_epoch = len(self.batches) / max(self.recipe.epochs, 1)
-        return max(1, round(per_epoch / self.recipe.checkpoints))
+        interval = max(1, round(per_epoch / self.recipe.checkpoints))
+        return step % interval == 0 or step == len(self.batches)
 
     def weights(self) -> dict[str, Tensor]:
         """Return all trained weights by name; weights that model and loss share are named once."""
@@ -149,7 +148,9 @@ def train_stage(
 
 def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance) -> History:
     """Run the remaining steps with the library's trainer."""
+    import torch
     from sentence_transformers.sentence_transformer.trainer import SentenceTransformerTrainer
+    from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments
     from torch.utils.data import DataLoader
     from transformers import PrinterCallback
 
@@ -195,23 +196,6 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
             except (OSError, RuntimeError) as error:
                 raise OutputError(f"{work}: a checkpoint cannot be written: {first_line_of(error)}") from error
 
-    trainer = Trainer(
-        model=job.model,
-        args=_arguments(job, work, from_start=history is None),
-        loss=job.loss,
-        callbacks=[_after_steps(job, advance)],
-    )
-    trainer.remove_callback(PrinterCallback)
-    job.loss.train()
-    trainer.train(resume_from_checkpoint=str(checkpoint_of(work, history.step)) if history else None)
-    return History.of(vars(trainer.state))
-
-
-def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformerTrainingArguments:
-    """Return the trainer's arguments."""
-    import torch
-    from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments
-
     device = job.model.device.type
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(work / NEW),
@@ -224,18 +208,22 @@ def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformer
         use_cpu=device == "cpu",
         bf16=device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False),
         save_strategy="no",
-        eval_on_start=job.evaluate is not None and from_start,
+        eval_on_start=job.evaluate is not None and history is None,
         logging_steps=1,
         report_to="none",
         disable_tqdm=True,
     )
     # With several GPUs, each would get only a part of a batch and of its negatives.
     arguments._n_gpu = min(arguments.n_gpu, 1)
-    return arguments
+    trainer = Trainer(model=job.model, args=arguments, loss=job.loss, callbacks=[_after_steps(job, advance)])
+    trainer.remove_callback(PrinterCallback)
+    job.loss.train()
+    trainer.train(resume_from_checkpoint=str(checkpoint_of(work, history.step)) if history else None)
+    return History.of(vars(trainer.state))
 
 
 def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
-    """Return what happens after each step and each evaluation."""
+    """Return what happens after each step."""
     from transformers import TrainerCallback
 
     rows = [0, *accumulate(map(len, job.batches))]
@@ -246,26 +234,10 @@ def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
         def on_step_end(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
             """Report a step; evaluate and save at intervals, and after the last one."""
             advance(rows[state.global_step], rows[-1])
-            due = state.global_step % job.interval == 0 or state.global_step == len(job.batches)
-            control.should_evaluate = due and job.evaluate is not None
-            control.should_save = due
+            control.should_save = job.is_due(state.global_step)
+            control.should_evaluate = control.should_save and job.evaluate is not None
 
     return AfterSteps()
-
-
-def features(model: SentenceTransformer, columns: Mapping[str, tuple[Sequence[str], str]]) -> dict[str, Tensor]:
-    """Return the trainer's input of a batch: the tensors of each column, named ``column_feature``.
-
-    Parameters
-    ----------
-    columns
-        By name, one text of each row and the prompt before each text, which may be empty.
-    """
-    named: dict[str, Tensor] = {}
-    for name, (texts, prompt) in columns.items():
-        for feature, tensor in model.preprocess(list(texts), prompt=prompt or None).items():
-            named[f"{name}_{feature}"] = tensor
-    return named
 
 
 @contextmanager

@@ -14,15 +14,13 @@ import numpy as np
 
 from embassay.core.vectors import DenseVectors, Indices
 from embassay.models.static.autoencoder import Matrices, penalty, unfolding_loss
-from embassay.models.static.trees import Tree, joined, words_of
+from embassay.models.static.trees import Tree, joined
 
 if TYPE_CHECKING:
     from embassay.training.options import UraeOptions
 
 BATCH = 16
 """Number of sentences in a mini-batch."""
-MAX_VECTORS = 100_000
-"""Approximate number of vectors that are unfolded together; each takes a few kilobytes of memory."""
 SPREAD = 0.1
 """Standard deviation of the words' coordinates. Tanh can reach such values, where it is not flat (Turian, Ratinov,
 Bengio 2010, "Word representations: a simple and general method for semi-supervised learning")."""
@@ -64,20 +62,17 @@ class Learner:
             normalize=self.options.normalize,
         )
         self.optimizer.zero_grad()
-        total = 0.0
-        for start, stop in parts(trees):
-            # Sparse gradients, so that a step does not touch the words that do not occur in it.
-            of_words = torch.from_numpy(np.concatenate(rows[start:stop]))
-            words = torch.nn.functional.embedding(of_words, self.weights["words"], sparse=True)
-            merges, _ = joined(trees[start:stop])
-            loss = unfolding_loss(words, merges, matrices) / len(trees)
-            loss.backward()
-            total += loss.item()
+        # Sparse gradients, so that a step does not touch the words that do not occur in it.
+        of_words = torch.from_numpy(np.concatenate(rows))
+        words = torch.nn.functional.embedding(of_words, self.weights["words"], sparse=True)
+        merges, _ = joined(trees)
+        loss = unfolding_loss(words, merges, matrices) / len(trees)
+        loss.backward()
         (self.options.decay * penalty(matrices)).backward()
         # Said explicitly, because torch warns of sparse gradients otherwise.
         with torch.sparse.check_sparse_tensor_invariants(enable=False):
             self.optimizer.step()
-        return total
+        return float(loss.detach())
 
     def respread(self) -> None:
         """Reset every coordinate of the words to mean 0 and standard deviation :data:`SPREAD`.
@@ -110,16 +105,10 @@ def new_matrices(dim: int, random: np.random.Generator) -> dict[str, DenseVector
     Manning, Ng (2013), "Parsing with compositional vector grammars", for W_e.
     """
     both_children = np.concatenate([np.eye(dim), np.eye(dim)])
-    fold_noise = random.uniform(-NOISE, NOISE, (dim, 2 * dim))
-    unfold_noise = random.uniform(-NOISE, NOISE, (2 * dim, dim))
-    fold = np.ascontiguousarray(both_children.T / 2 + fold_noise, dtype=np.float32)
-    unfold = np.ascontiguousarray(both_children + unfold_noise, dtype=np.float32)
-    return {
-        "fold": fold,
-        "fold_bias": np.zeros(dim, dtype=np.float32),
-        "unfold": unfold,
-        "unfold_bias": np.zeros(2 * dim, dtype=np.float32),
-    }
+    fold = both_children.T / 2 + random.uniform(-NOISE, NOISE, (dim, 2 * dim))
+    unfold = both_children + random.uniform(-NOISE, NOISE, (2 * dim, dim))
+    start = {"fold": fold, "fold_bias": np.zeros(dim), "unfold": unfold, "unfold_bias": np.zeros(2 * dim)}
+    return {name: np.ascontiguousarray(values, dtype=np.float32) for name, values in start.items()}
 
 
 @contextmanager
@@ -133,15 +122,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def parts(trees: Sequence[Tree], max_vectors: int = MAX_VECTORS) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) of sentences that are unfolded together; n words need at most n² vectors."""
-    start, size = 0, 0
-    for place, tree in enumerate(trees):
-        vectors = len(words_of(tree)) ** 2
-        if place > start and size + vectors > max_vectors:
-            yield start, place
-            start, size = place, 0
-        size += vectors
-    yield start, len(trees)

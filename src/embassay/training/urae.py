@@ -35,7 +35,8 @@ from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, on
 
 COMMAND = "embassay train urae"
 SHORTEST, LONGEST = 2, 200
-"""Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""
+"""Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n²
+vectors. A mini-batch of the longest ones takes about 1.4 GB at 200 dimensions."""
 UNKNOWN = 0.25
 """Larger values treat known words as unknown more often; see :meth:`TreeSentences.masked`."""
 
@@ -122,7 +123,12 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
         losses = kept["losses"].tolist()
     for epoch in range(done, options.epochs):
         with one_thread():
-            losses.append(_train_epoch(learner, material, options, epoch, advance))
+            loss = _train_epoch(learner, material, options, epoch, advance)
+        if not math.isfinite(loss):
+            raise SpecError(
+                f"{COMMAND}, option 'rate': training diverged in epoch {epoch + 1}; use a rate below {options.rate}"
+            )
+        losses.append(loss)
         learner.respread()
         stage.keep(epoch + 1, {**learner.state(), "losses": np.array(losses)})
 
@@ -153,41 +159,26 @@ def gather(all_trees: Sequence[Tree], path: Path) -> TreeSentences:
     vocabulary = sorted(frequency, key=lambda word: (-frequency[word], word))
     row = {word: number for number, word in enumerate(vocabulary, start=1)}
     rows = [np.array([row[word] for word in words_of(tree)], dtype=np.int64) for tree in trees]
-    notes = []
-    if left_out := len(all_trees) - len(trees):
-        notes.append(
-            f"{left_out:,} of {len(all_trees):,} sentences were left out: fewer than {SHORTEST} or more than {LONGEST} "
-            "words"
-        )
+    left_out = len(all_trees) - len(trees)
+    of_all = f"{left_out:,} of {len(all_trees):,} sentences"
+    note = f"{of_all} were left out: fewer than {SHORTEST} or more than {LONGEST} words"
     counts = np.array([0, *(frequency[word] for word in vocabulary)])
-    return TreeSentences(vocabulary, rows, trees, counts, notes)
+    return TreeSentences(vocabulary, rows, trees, counts, [note] if left_out else [])
 
 
 def _train_epoch(
     learner: Learner, material: TreeSentences, options: UraeOptions, epoch: int, advance: Advance
 ) -> float:
-    """Read all sentences once in random order; return the mean loss per sentence.
-
-    Raises
-    ------
-    SpecError
-        If the training diverged.
-    """
+    """Read all sentences once in random order; return the mean loss per sentence."""
     # A stream for each epoch, so that a resumed training draws the same numbers.
     random = generator(options.seed, COMMAND, f"epoch {epoch}")
     number = len(material.rows)
-    before, all_epochs = epoch * number, options.epochs * number
-    order = random.permutation(number)
+    order = random.permutation(number).tolist()
     loss = 0.0
     for start in range(0, number, BATCH):
-        batch = order[start : start + BATCH].tolist()
+        batch = order[start : start + BATCH]
+        advance(epoch * number + start, options.epochs * number)
         rows = [material.masked(place, random) for place in batch]
-        trees = [material.trees[place] for place in batch]
-        loss += learner.step(rows, trees) * len(batch)
-        advance(before + start, all_epochs)
-    advance(before + number, all_epochs)
-    if not math.isfinite(loss):
-        raise SpecError(
-            f"{COMMAND}, option 'rate': training diverged in epoch {epoch + 1}; use a rate below {options.rate}"
-        )
+        loss += learner.step(rows, [material.trees[place] for place in batch]) * len(batch)
+    advance((epoch + 1) * number, options.epochs * number)
     return loss / number

@@ -7,6 +7,7 @@ small for choosing a model.
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,8 +29,7 @@ def load(source: str, name: str) -> Corpus[Question]:
     for row in rows_of("handbook_questions.tsv"):
         right = tuple(row["right"].split())
         # Each page once, in order.
-        pages_of_question = dict.fromkeys(page_of[sentence] for sentence in right)
-        units = tuple(f"page:{number}" for number in pages_of_question)
+        units = tuple(dict.fromkeys(f"page:{page_of[sentence]}" for sentence in right))
         questions.append(Question(row["id"], row["question"], right, units=units))
     checked = ", each line re-read by a second reader"
     corpus = builtin_corpus(name, SHAPE, questions, version="2", source=checked)
@@ -43,13 +43,16 @@ def write_files(folder: Path) -> Path:
     page_of = {row["id"]: row["page"] for row in rows}
     documents = folder / "docs"
     documents.mkdir(parents=True, exist_ok=True)
-    for page in dict.fromkeys(page_of.values()):
-        text = " ".join(row["sentence"] for row in rows if row["page"] == page)
-        (documents / f"{page}.md").write_text(f"{text}\n", encoding="utf-8")
+    sentences_of = defaultdict[str, list[str]](list)
+    for row in rows:
+        sentences_of[row["page"]].append(row["sentence"])
+    for page, sentences in sentences_of.items():
+        (documents / f"{page}.md").write_text(f"{' '.join(sentences)}\n", encoding="utf-8")
     questions = folder / "questions.csv"
     with questions.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["question", "document"])
         for row in rows_of("handbook_questions.tsv"):
-            writer.writerow([row["question"], " ".join(dict.fromkeys(map(page_of.__getitem__, row["right"].split())))])
+            pages = dict.fromkeys(page_of[sentence] for sentence in row["right"].split())
+            writer.writerow([row["question"], " ".join(pages)])
     return questions

@@ -59,6 +59,6 @@ def corpus_of(
         notes.append(f"{counted(repeats, 'sample')} left out: repeats of an earlier one")
     if not kept:
         raise SourceError(f"the file has no samples; {notes[0]}", table.path)
-    # A dict keeps each spec once, in order.
-    filters = dict.fromkeys(spec for row in rows for spec in row.filtered_with)
+    # Each spec once, in order.
+    filters = dict.fromkeys(chain.from_iterable(row.filtered_with for row in rows))
     return Corpus(name, "composition", kept, notes=tuple(notes), filtered_with=tuple(filters))

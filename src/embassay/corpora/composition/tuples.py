@@ -38,11 +38,12 @@ class TupleRow(CompositionRow):
         samples = []
         for field, operator, mirrored in TARGETS:
             target = getattr(self, field)
-            # B − A is A − B with the sentences swapped.
-            a, b = (self.B, self.A) if mirrored else (self.A, self.B)
             if target:
-                name = f"{self.key}.{field}"
-                samples.append(Composition(name, operator, a, b, target, self.unit or self.key, mirrored))
+                # B − A is A − B with the sentences swapped.
+                a, b = (self.B, self.A) if mirrored else (self.A, self.B)
+                samples.append(
+                    Composition(f"{self.key}.{field}", operator, a, b, target, self.unit or self.key, mirrored)
+                )
         if not samples:
             raise self.error("every target is null", "union")
         return samples

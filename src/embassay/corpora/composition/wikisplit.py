@@ -6,15 +6,14 @@ the whole sentence says what the two parts say together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from embassay.core.errors import SourceError
 from embassay.core.samples.composition import Composition
-from embassay.core.tables.records import Record, Table, delimited, first_line
+from embassay.core.tables.records import first_line
 from embassay.core.tables.rows import Stripped
 from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import CompositionRow, corpus_of
+from embassay.corpora.io.headerless import headerless
 
 SHAPE = "composition"
 MARK = "<::::>"
@@ -52,15 +51,10 @@ def load(source: str, name: str) -> Corpus[Composition]:
     SourceError
         With file and line, for a line that is not a valid split.
     """
-    path = Path(source)
-    table = Table(path, COLUMNS, 1, lambda _: _records(path))
-    return corpus_of(table, name, SplitRow)
+    form = f"a sentence, a tab, and two sentences with {MARK} between them"
+    return corpus_of(headerless(Path(source), COLUMNS, _texts, form), name, SplitRow)
 
 
-def _records(path: Path) -> Iterator[Record]:
-    """Yield the three sentences of each line."""
-    for line, cells in delimited(path):
-        texts = [part for cell in cells for part in cell.split(MARK)]
-        if len(cells) != 2 or len(texts) != 3:
-            raise SourceError(f"must be a sentence, a tab, and two sentences with {MARK} between them", path, line)
-        yield line, dict(zip(COLUMNS, texts, strict=True))
+def _texts(cells: list[str]) -> list[str]:
+    """Return the three sentences of a line."""
+    return [cells[0], *cells[1].split(MARK)] if len(cells) == 2 else []

@@ -13,7 +13,7 @@ from pathlib import Path
 from embassay.core.errors import SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.records import FIRST, SECOND, Table, columns_in, read_table, recognised_pair
+from embassay.core.tables.records import FIRST, SECOND, Selection, columns_in, read_table, recognised_pair
 from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
@@ -93,17 +93,17 @@ def load(
         )
     path = Path(source)
     table = read_table(path)
-    has_pairs = recognised_pair(table.names) and set(SENTENCE).isdisjoint(table.names)
-    if of_pairs or (has_pairs and not of_sentences):
-        samples, notes = _of_pairs(table, first=first, second=second, label=label)
+    if not of_sentences and recognised_pair(table.names):
+        of_pairs = of_pairs or set(SENTENCE).isdisjoint(table.names)
+    if of_pairs:
+        samples, notes = _of_pairs(table.select(LabelledPair, first=first, second=second, label=label))
     else:
-        samples, notes = _of_sentences(table, sentence=sentence, group=group, id=id)
+        samples, notes = _of_sentences(table.select(SentenceRow, sentence=sentence, group=group, id=id))
     return corpus_of(name, path, samples, notes=notes)
 
 
-def _of_sentences(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:
+def _of_sentences(selection: Selection[SentenceRow]) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of a table in its order, each once, and notes."""
-    selection = table.select(SentenceRow, **given)
     # By text: the sample of the first row that has it.
     samples: dict[str, Grouped] = {}
     repeats = 0
@@ -118,9 +118,8 @@ def _of_sentences(table: Table, **given: str) -> tuple[list[Grouped], list[str]]
     return list(samples.values()), notes
 
 
-def _of_pairs(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:
+def _of_pairs(selection: Selection[LabelledPair]) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
-    selection = table.select(LabelledPair, **given)
     rows = list(selection)
     # Sentences are numbered in order of appearance; those of pairs that are not paraphrases get no number.
     number_of: dict[str, int] = {}

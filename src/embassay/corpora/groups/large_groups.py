@@ -38,10 +38,10 @@ def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable
         amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
         raise SourceError(f"no group has {SMALLEST} sentences or more; found {amounts}", path)
     all_notes = [*notes, f"{counted(len(kept), 'sentence')} in {counted(large, 'group')}"]
-    if len(kept) < len(samples):
-        dropped = counted(len(sizes) - large, "group")
-        sentences = counted(len(samples) - len(kept), "sentence")
-        all_notes.append(f"{dropped} below {SMALLEST} sentences dropped, with {sentences}")
+    dropped = len(samples) - len(kept)
+    if dropped:
+        groups = counted(len(sizes) - large, "group")
+        all_notes.append(f"{groups} below {SMALLEST} sentences dropped, with {counted(dropped, 'sentence')}")
     return Corpus(name, "groups", kept, notes=tuple(all_notes))
 
 

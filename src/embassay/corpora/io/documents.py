@@ -116,10 +116,10 @@ def read_documents(
         return _read_records(path, id, text, needs_ids)
     if id or text:
         raise SpecError(f"id= and text= name columns of a table; {path} is not a table")
-    if path.is_dir():
-        files = files_in(path, follow_links=follow_links, exclude=(*NO_PAGES, *exclude), aside=aside)
-        return _read_folder(path, files, follow_links)
-    return (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
+    if not path.is_dir():
+        return (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
+    files = files_in(path, follow_links=follow_links, exclude=(*NO_PAGES, *exclude), aside=aside)
+    return _read_folder(path, files, follow_links)
 
 
 def without_suffix(name: str) -> str:
@@ -130,9 +130,8 @@ def without_suffix(name: str) -> str:
 
 def looks_like_documents(path: Path) -> bool:
     """Return whether a folder has pages, or files to convert to pages, or links, which may be followed to pages."""
-    return any(
-        file.is_symlink() or file.suffix.lower() in (*READERS, *TO_TEXT) for file in files_in(path, exclude=NO_PAGES)
-    )
+    files = files_in(path, exclude=NO_PAGES)
+    return any(file.is_symlink() or file.suffix.lower() in (*READERS, *TO_TEXT) for file in files)
 
 
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
@@ -231,7 +230,7 @@ def _text(file: Path) -> str:
     except Exception as error:
         raise SourceError(f"its markup cannot be read ({type(error).__name__}: {error})", file) from None
     if title and text.partition("\n")[0].strip("# ").casefold() != title.casefold():
-        text = f"# {title}\n\n{text}"
+        return f"# {title}\n\n{text}"
     if not text.strip():
         raise SourceError("no text in it", file)
     return text

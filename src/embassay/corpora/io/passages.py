@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from embassay.core.errors import MissingExtraError, SpecError, quoted
+from embassay.core.errors import SpecError, quoted
 from embassay.stats.lexical.words import UNSPACED
 
-if TYPE_CHECKING:
-    from nltk.tokenize import PunktTokenizer
-
-Sentences = list[tuple[int, str]]
-"""The start of each sentence in a text, and the sentence."""
 WAYS = ("document", "paragraph", "sentence")
 FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/retrieval.md has the figures."""
@@ -94,7 +87,7 @@ class Cutter:
         return tuple(" ".join(words[start : start + self.size]) for start in starts)
 
 
-def sentences(text: str, language: str = "en") -> Sentences:
+def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
     """Return (start in the text, sentence) of every sentence, with single spaces for white space inside.
 
     A text without line ends is read in windows of :data:`WINDOW` characters, because the time of the library grows with
@@ -105,7 +98,7 @@ def sentences(text: str, language: str = "en") -> Sentences:
 
     # sentencex 1.0 breaks at white space of more than one byte; replacing each by one space keeps all positions.
     plain = _SPACE.sub(" ", text)
-    placed = Sentences()
+    placed = list[tuple[int, str]]()
     # Blank lines always end sentences, so each paragraph is divided separately.
     for paragraph in _PARAGRAPH.finditer(plain):
         start, end = paragraph.span()
@@ -126,22 +119,6 @@ def sentences(text: str, language: str = "en") -> Sentences:
     return placed
 
 
-def nltk_sentences(text: str) -> Sentences:
-    """Return what :func:`sentences` does, for English text, by nltk's ``sent_tokenize``.
-
-    Its rules are trained (Kiss and Strunk 2006). Without them nltk ends a sentence after each abbreviation, so they are
-    required.
-
-    Raises
-    ------
-    MissingExtraError
-        If nltk is not installed.
-    SpecError
-        If its trained rules are not installed.
-    """
-    return [(start, collapsed(text[start:end])) for start, end in _punkt().span_tokenize(text)]
-
-
 def whole_sentences(text: str, language: str = "en") -> list[str]:
     """Return the sentences of :func:`sentences`, but no dotted name is divided: ``np.Array``, ``settings.TIME_ZONE``.
 
@@ -155,20 +132,6 @@ def whole_sentences(text: str, language: str = "en") -> list[str]:
         else:
             whole.append(sentence)
     return whole
-
-
-@cache
-def _punkt() -> PunktTokenizer:
-    """Return nltk's sentence splitter with its rules for English."""
-    try:
-        from nltk.tokenize import PunktTokenizer
-    except ImportError:
-        raise MissingExtraError("sentences=nltk", "words") from None
-    try:
-        return PunktTokenizer("english")
-    except LookupError:
-        needs = "sentences=nltk needs nltk's rules for English sentences"
-        raise SpecError(f"{needs}; download them with: python -m nltk.downloader punkt_tab") from None
 
 
 def collapsed(text: str) -> str:

@@ -20,7 +20,6 @@ from embassay.corpora.io.changes import change
 SHAPE = "minimal_pairs"
 SOURCE = "a file of HEROS's form"
 """The fingerprint of the released table is not known here, so no file is said to be the release."""
-NEGATIONS = ("negation_main", "negation_antonym")
 
 
 class HerosRow(Row):
@@ -64,11 +63,20 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
             yield number, by_name(heads, cells, path, number)
 
     rows = list(Table(path, tuple(heads), line, records).select(HerosRow))
-    names, note = _negations(rows)
+    # For each column of negations, the number of rows whose negation changes the place of the synonym.
+    first = sum(touches(row.original, row.synonym, row.negation) for row in rows)
+    second = sum(touches(row.original, row.synonym, row.another) for row in rows)
+    # The first of two that cannot be distinguished is read as negation_main.
+    ordinal, names = "second", {"negation_main": "negation", "negation_antonym": "another"}
+    if first > second:
+        ordinal, names = "first", {"negation_main": "another", "negation_antonym": "negation"}
+    note = (
+        f"two columns Negation: the {ordinal} is negation_antonym (rows that change the synonym's place: "
+        f"{first}, {second})"
+    )
     samples = list[MinimalPairs]()
     for row in rows:
-        texts = row.model_dump()
-        edits = tuple((edit, texts[names.get(edit, edit)]) for edit in EDITS)
+        edits = tuple((edit, getattr(row, names.get(edit, edit))) for edit in EDITS)
         samples.append(MinimalPairs(row.key, row.original, edits))
     return Corpus(name, SHAPE, tuple(samples), source=SOURCE, notes=(note,))
 
@@ -81,17 +89,3 @@ def touches(original: str, synonym: str, negation: str) -> bool:
 
 def _heads(cells: Sequence[str]) -> list[str]:
     return [cell.strip().lower() for cell in cells]
-
-
-def _negations(rows: Sequence[HerosRow]) -> tuple[dict[str, str], str]:
-    """Return the column of each edit that is a negation, and a note on how the two were distinguished."""
-    # For each column, the number of rows whose negation changes the place of the synonym.
-    first = sum(touches(row.original, row.synonym, row.negation) for row in rows)
-    second = sum(touches(row.original, row.synonym, row.another) for row in rows)
-    # The first of two that cannot be distinguished is read as negation_main.
-    ordinal, names = ("first", NEGATIONS[::-1]) if first > second else ("second", NEGATIONS)
-    note = (
-        f"two columns Negation: the {ordinal} is negation_antonym (rows that change the synonym's place: "
-        f"{first}, {second})"
-    )
-    return dict(zip(names, ("negation", "another"), strict=True)), note

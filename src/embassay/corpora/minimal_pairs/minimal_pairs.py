@@ -46,10 +46,10 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
     ways: dict[str, None] = {}
     for row in read_table(Path(source)).select(EditsRow):
         # In the order of the known edits, so that the order in the file has no effect.
-        edits = {edit: row.edits[edit] for edit in ALL_EDITS if edit in row.edits}
-        same = [edit for edit, text in edits.items() if text == row.original]
-        if same:
-            raise row.error(f"{same[0]} equals the original", "edits")
+        edits = tuple((edit, row.edits[edit]) for edit in ALL_EDITS if edit in row.edits)
+        for edit, text in edits:
+            if text == row.original:
+                raise row.error(f"{edit} equals the original", "edits")
         ways |= dict.fromkeys(f"{edit}: {way}".removeprefix(": ") for edit, way in row.source.items())
-        samples.append(MinimalPairs(row.key, row.original, tuple(edits.items()), row.unit))
+        samples.append(MinimalPairs(row.key, row.original, edits, row.unit))
     return Corpus(name, SHAPE, tuple(samples), source="; ".join(ways))

@@ -9,19 +9,14 @@ says yes or no (1 or 0, true or false) in each row is the score.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
 from embassay.core.samples.pairs import Pair
 from embassay.core.tables.records import (
     FIRST,
     SECOND,
-    Record,
-    Table,
     columns_in,
-    delimited,
     first_line,
     is_parquet,
     read_table,
@@ -30,6 +25,7 @@ from embassay.core.tables.records import (
 from embassay.core.tables.rows import Key, Number, Row, Text, column, yes_or_no
 from embassay.core.tables.texts import read_head
 from embassay.core.types import Corpus
+from embassay.corpora.io.headerless import headerless
 
 SHAPE = "pairs"
 PRIORITY = 20
@@ -76,7 +72,8 @@ def load(
     path = Path(source)
     is_named = any((first, second, score, subset))
     if not is_named and not is_parquet(path) and _is_stsb(first_line(read_head(path, HEAD))):
-        table = Table(path, STSB, 1, lambda _: _stsb_records(path))
+        form = "genre, file, year, index, score and two sentences, between tabs"
+        table = headerless(path, STSB, _stsb_values, form)
     else:
         table = read_table(path)
     selection = table.select(PairRow, first=first, second=second, score=score, subset=subset)
@@ -96,12 +93,9 @@ def load(
     return Corpus(name, SHAPE, tuple(samples), notes=tuple(notes))
 
 
-def _stsb_records(path: Path) -> Iterator[Record]:
-    """Yield the rows of a file in STS-b's format; sources after the sentences are ignored."""
-    for line, cells in delimited(path):
-        if len(cells) < 7 or not cells[4].strip():
-            raise SourceError("must be genre, file, year, index, score and two sentences, between tabs", path, line)
-        yield line, dict(zip(STSB, (cells[5], cells[6], cells[4], cells[0]), strict=True))
+def _stsb_values(cells: list[str]) -> list[str]:
+    """Return the values of a line of STS-b; sources after the sentences are ignored."""
+    return [cells[5], cells[6], cells[4], cells[0]] if len(cells) >= 7 and cells[4].strip() else []
 
 
 def _is_stsb(line: str) -> bool:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from embassay.corpora.queries.passages import SHORTEST, Passage, tokens
 
@@ -44,7 +45,7 @@ class PassageGroups:
 
     @cached_property
     def _members(self) -> dict[int, list[Passage]]:
-        members: dict[int, list[Passage]] = {group: [] for group in self.groups}
+        members = defaultdict[int, list[Passage]](list)
         for passage, group in zip(self.passages, self.groups, strict=True):
             members[group].append(passage)
         return members
@@ -99,15 +100,16 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     first_with = dict[frozenset[str], int]()
     index = defaultdict[str, list[int]](list)
     for place, words in enumerate(word_sets):
+        if not words:
+            continue
         first = first_with.setdefault(words, place)
-        if words:
-            groups.merge(first, place)
-        if first < place or not words:
+        groups.merge(first, place)
+        if first < place:
             continue
         # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
         rarest_first = sorted(words, key=lambda word: (number_of_sets[word], word))
         prefix = rarest_first[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
-        for other in {other for word in prefix for other in index[word]}:
+        for other in set(chain.from_iterable(index[word] for word in prefix)):
             common = len(words & word_sets[other])
             if common / (len(words) + len(word_sets[other]) - common) >= near - SLACK:
                 groups.merge(place, other)

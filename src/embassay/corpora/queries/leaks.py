@@ -37,12 +37,11 @@ def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
     if answer_words and spaced(answer_words) in spaced(question_words):
         return ANSWER
     name_words = set(names(question))
-    content = telling(question_words, name_words)
+    enough = max(ENOUGH, share * len(telling(question_words, name_words)) - 1e-9)
     for run in shared_runs(question_words, passage):
-        run_content = telling(run, name_words)
+        content = telling(run, name_words)
         is_long = sum(word not in name_words for word in run) >= RUN
-        has_share = len(run_content) >= max(ENOUGH, share * len(content) - 1e-9)
-        if run_content and (is_long or has_share):
+        if content and (is_long or len(content) >= enough):
             return REPEATS
     return ""
 

@@ -20,7 +20,6 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from embassay.core.errors import SpecError
-from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import collapsed, is_heading, whole_sentences, word_count
@@ -58,8 +57,6 @@ LETTERS = 0.7
 """The minimum share of letters among the characters of a sentence without white space; others are tables or code."""
 MARGIN = 2
 """The number of passages that are tried for each query that is needed, because some have no suitable sentence."""
-SEVERAL = -1
-"""Stands for several groups of passages."""
 NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words next to {SHORTEST} other words"
 _MARKS = re.compile(
     r"(?P<code>`+[^`]+`+)|!?\[(?P<words>[^\]]{0,500})\]\([^)\s]{0,300}(?:\s[^)]{0,300})?\)|<[^<>]{1,200}>|\{#[^{}]{1,200}\}|"
@@ -112,11 +109,6 @@ class MadeQueries:
         """How they were made, for the corpus."""
         return SOURCES[self.method]
 
-    def summary(self) -> str:
-        """Return how many they are and how they were made: ``12 queries were made from headings of the documents``."""
-        were = counted(len(self.queries), "query was", "queries were")
-        return f"{were} {self.source.removeprefix('queries ')}"
-
 
 def made_queries(
     sources: Sequence[SourceDocument],
@@ -150,16 +142,14 @@ def made_queries(
         If the passages are sentences, and sentences are to be taken out of them.
     """
     passages = passages.strip()
-    of_headings = None
-    if method != "cloze":
-        of_headings = _from_headings(sources, passages, count, seed, share)
-        enough = min(ENOUGH_HEADINGS if count is None else count, ENOUGH_HEADINGS)
-        if method == "headings" or passages == "sentence" or len(of_headings.queries) >= enough:
-            return of_headings
-    of_sentences = _from_sentences(sources, passages, count, seed, share, language)
-    if of_headings and of_headings.queries and len(of_headings.queries) >= len(of_sentences.queries):
+    if method == "cloze":
+        return _from_sentences(sources, passages, count, seed, share, language)
+    of_headings = _from_headings(sources, passages, count, seed, share)
+    number = len(of_headings.queries)
+    if method == "headings" or passages == "sentence" or number >= min(count or ENOUGH_HEADINGS, ENOUGH_HEADINGS):
         return of_headings
-    return of_sentences
+    of_sentences = _from_sentences(sources, passages, count, seed, share, language)
+    return of_headings if number and number >= len(of_sentences.queries) else of_sentences
 
 
 def plain(text: str) -> str:
@@ -180,26 +170,23 @@ def _from_headings(
     A heading is preceded by the headings above it. The passages of its section, without those of the sections below it,
     are right if they are long enough to ask about, and so are near-duplicates of them.
     """
-    rejected = Counter[str]()
     cut = cut_all(sources, passages, by_section=True)
     groups = PassageGroups.of([replace(passage, headings=()) for passage in cut])
-    without = {source.id for source in sources} - {passage.document for passage in cut if passage.path}
-    rejected["a document without headings, or with headings only"] += len(without)
     sections = defaultdict[tuple[str, int], list[Passage]](list)
     for passage in groups.passages:
         if passage.path:
             sections[passage.document, passage.section].append(passage)
-    text_of = {key: _query_of(members[0].path) for key, members in sections.items()}
-    number_of = Counter(" ".join(tokens(text)) for text in text_of.values())
+    without = {source.id for source in sources}.difference(document for document, _ in sections)
+    rejected = Counter({"a document without headings, or with headings only": len(without)})
+    texts = [_query_of(members[0].path) for members in sections.values()]
+    number_of = Counter(" ".join(tokens(text)) for text in texts)
 
     queries = list[MadeQuery]()
-    for key, members in sections.items():
-        text = text_of[key]
+    for text, members in zip(texts, sections.values(), strict=True):
         usable = [passage for passage in members if passage.long and not groups.is_boilerplate(passage)]
+        reason = _problem_of_heading(text, members[0].path[-1], usable, share)
         if number_of[" ".join(tokens(text))] > 1:
             reason = "a heading that several sections have"
-        else:
-            reason = _problem_of_heading(text, members[0].path[-1], usable, share)
         if reason:
             rejected[reason] += 1
             continue
@@ -244,9 +231,8 @@ def _problem_of_heading(text: str, own: str, passages: Sequence[Passage], share:
 
 def is_version_or_date(heading: str) -> bool:
     """Return whether a heading has no words but a version, a date or both, as in a list of changes."""
-    words = plain(heading)
-    rest = _VERSION_OR_DATE.sub("", words)
-    return rest != words and not any(map(str.isalnum, rest))
+    rest, versions = _VERSION_OR_DATE.subn("", plain(heading))
+    return versions > 0 and not any(map(str.isalnum, rest))
 
 
 def _query_of(path: Sequence[str]) -> str:
@@ -298,7 +284,7 @@ def _from_sentences(
     selected = [(passage.unit, passage) for passage in groups.selected(rejected)]
     tried = evenly(selected, None if count is None else MARGIN * count, seed, "passages")
     sentences_of = {passage.id: _suitable_sentences(passage, language) for passage in tried}
-    group_of_run = _groups_of_runs(chain.from_iterable(sentences_of.values()), groups)
+    groups_of = _groups_of_runs(chain.from_iterable(sentences_of.values()), groups)
 
     stream = generator(seed, "queries", "cloze")
     queries = list[MadeQuery]()
@@ -310,11 +296,11 @@ def _from_sentences(
         for place in stream.permutation(len(candidates)).tolist():
             sentence = candidates[place]
             right = tuple(map(sentence.removed_from, near))
-            reason = _problem_of_sentence(sentence, right, group_of_run, groups.group(passage), share)
+            reason = _problem_of_sentence(sentence, right, groups_of, groups.group(passage), share)
             if not reason:
                 queries.append(MadeQuery(f"cloze:{passage.id}", sentence.text, right))
                 break
-        if reason:
+        else:
             rejected[reason] += 1
     drawn = _drawn(queries, count, seed, "sentence", rejected)
     # Only the passages of the queries that are drawn lose a sentence.
@@ -334,16 +320,13 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
     suitable = list[_Sentence]()
     for part in parts:
         text = plain(part)
-        if not is_heading(part) and RUN <= word_count(text) <= LONGEST and _letters(text) >= LETTERS:
+        # Marks are counted as letters, because Indic scripts, for example, write vowels as marks.
+        characters = [unicodedata.category(character)[0] for character in "".join(text.split())]
+        letters = sum(category in "LM" for category in characters)
+        is_prose = RUN <= word_count(text) <= LONGEST and letters >= LETTERS * len(characters)
+        if is_prose and not is_heading(part):
             suitable.append(_Sentence(text, part, _runs(tokens(part), RUN)))
     return suitable
-
-
-def _letters(text: str) -> float:
-    """Return the share of letters, and of marks on letters, among the characters that are not white space."""
-    characters = "".join(text.split())
-    # Marks are counted as letters, because Indic scripts, for example, write vowels as marks.
-    return sum(unicodedata.category(character)[0] in "LM" for character in characters) / len(characters)
 
 
 def _runs(words: Sequence[str], length: int) -> list[str]:
@@ -351,26 +334,25 @@ def _runs(words: Sequence[str], length: int) -> list[str]:
     return [" ".join(words[start : start + length]) for start in range(max(len(words) - length + 1, 1))]
 
 
-def _groups_of_runs(sentences: Iterable[_Sentence], groups: PassageGroups) -> Mapping[str, int]:
-    """Return the group of near-duplicates in which each run of some sentences occurs, or SEVERAL."""
-    wanted = {run for sentence in sentences for run in sentence.runs}
-    lengths = {run.count(" ") + 1 for run in wanted}
-    group_of_run = dict[str, int]()
+def _groups_of_runs(sentences: Iterable[_Sentence], groups: PassageGroups) -> Mapping[str, set[int]]:
+    """Return the groups of near-duplicates in which each run of some sentences occurs."""
+    groups_of: dict[str, set[int]] = {run: set() for sentence in sentences for run in sentence.runs}
+    lengths = {run.count(" ") + 1 for run in groups_of}
     for passage, group in zip(groups.passages, groups.groups, strict=True):
         words = tokens(passage.text)
-        for run in wanted.intersection(chain.from_iterable(_runs(words, length) for length in lengths)):
-            if group_of_run.setdefault(run, group) != group:
-                group_of_run[run] = SEVERAL
-    return group_of_run
+        for run in chain.from_iterable(_runs(words, length) for length in lengths):
+            if run in groups_of:
+                groups_of[run].add(group)
+    return groups_of
 
 
 def _problem_of_sentence(
-    sentence: _Sentence, right: Sequence[Passage], group_of_run: Mapping[str, int], group: int, share: float
+    sentence: _Sentence, right: Sequence[Passage], groups_of: Mapping[str, set[int]], group: int, share: float
 ) -> str:
     """Return why a sentence is no query for the passages from which it was removed; empty if it is one."""
     if not all(passage.long for passage in right):
         return NO_SENTENCE
-    if any(group_of_run.get(run) != group for run in sentence.runs):
+    if any(groups_of[run] != {group} for run in sentence.runs):
         return "a passage whose sentences repeat words of other passages"
     if any(leak(sentence.text, "", passage.text, share) for passage in right):
         return "a passage whose sentences repeat its other words"

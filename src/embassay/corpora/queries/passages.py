@@ -97,7 +97,9 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
             # words overlap, so that they are not independent of each other.
             unit = name if one_unit and not cut.size else source.unit or source.id
             # Headings go to the first piece under them, the title to the first of all.
-            headings = (title if number == 1 else ()) + (section.headings if place != last else ())
+            headings = section.headings if place != last else ()
+            if number == 1:
+                headings = title + headings
             path = section.path if section.path[:1] == (source.title,) else title + section.path
             cut_passages.append(Passage(name, body, unit, cut.overlap, headings, source.id, place, path))
             last = place

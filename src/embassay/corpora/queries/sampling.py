@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import TypeVar
@@ -23,10 +24,10 @@ def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose
     """
     if count is None or count >= len(items):
         return [item for _, item in items]
-    places_of_unit = dict[str, list[int]]()
+    places_of_unit = defaultdict[str, list[int]](list)
     for place in generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist():
-        places_of_unit.setdefault(items[place][0], []).append(place)
-    # One of each unit, then a second of each, and so on; -1 where a unit has no more.
-    rounds = chain.from_iterable(zip_longest(*places_of_unit.values(), fillvalue=-1))
-    order = [place for place in rounds if place >= 0]
+        places_of_unit[items[place][0]].append(place)
+    # One of each unit, then a second of each, and so on; None where a unit has no more.
+    rounds = chain.from_iterable(zip_longest(*places_of_unit.values()))
+    order = [place for place in rounds if place is not None]
     return [items[place][1] for place in sorted(order[:count])]

@@ -64,23 +64,18 @@ def load(
     """
     path = Path(source)
     cut = Cutter(passages, language)
-    judgements = path / LINES
+    judgements, folder = path / LINES, path / FOLDER
     if not judgements.exists():
-        judgements = _split_file(path / FOLDER, split.strip())
+        files = {entry.stem: entry for entry in entries(folder) if entry.suffix == ".tsv"}
+        if not files:
+            raise SourceError("the folder has no SPLIT.tsv", folder)
+        wanted = split.strip() or (DEFAULT if len(files) > 1 else next(iter(files)))
+        if wanted not in files:
+            raise SpecError(f"split {quoted(wanted)} is not in {folder}; choose one with split=: {listed(files)}")
+        judgements = files[wanted]
     elif split:
         raise SpecError(f"split {quoted(split)}: {path} has no splits, only {LINES}; leave out split=")
     documents = read_table(path / "corpus.jsonl").select(DocumentRow)
     queries = read_table(path / "queries.jsonl").select(QueryRow)
     notes = (f"judgements: {judgements.name}", f"passages: {passages}")
     return judged_corpus(name, judgements, queries, documents, cut, about, notes)
-
-
-def _split_file(folder: Path, split: str) -> Path:
-    """Return the judgements of a split: the named one, else ``test``, else the only one."""
-    files = {entry.stem: entry for entry in entries(folder) if entry.suffix == ".tsv"}
-    if not files:
-        raise SourceError("the folder has no SPLIT.tsv", folder)
-    wanted = split or (DEFAULT if len(files) > 1 else next(iter(files)))
-    if wanted not in files:
-        raise SpecError(f"split {quoted(wanted)} is not in {folder}; choose one with split=: {listed(files)}")
-    return files[wanted]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -50,15 +50,14 @@ def unknown_documents(
     ids
         Those of the documents; the nearest one is suggested.
     """
-    name = unknown[0][1]
+    (line, name), *others = unknown
+    near = nearest(name, islice(ids, GUESSED))
+    hint = f" (did you mean {quoted(near)}?)" if near else ""
     if name.casefold() in NULLS:
         hint = "; leave the cell empty for no document"
-    else:
-        near = nearest(name, islice(ids, GUESSED))
-        hint = f" (did you mean {quoted(near)}?)" if near else ""
-    if len(unknown) > 1:
-        hint += f", and {len(unknown) - 1:,} more are unknown"
-    return SourceError(f"no document has the id {quoted(name)}{hint}", path, unknown[0][0], field)
+    if others:
+        hint += f", and {len(others):,} more are unknown"
+    return SourceError(f"no document has the id {quoted(name)}{hint}", path, line, field)
 
 
 def corpus_of(
@@ -71,14 +70,31 @@ def corpus_of(
     noun: str = "document",
 ) -> Corpus[Question]:
     """Return the corpus, with notes on its size; ``noun`` is what its documents are called."""
+    # The texts of stored documents are not read, and each has one passage.
+    in_memory = () if isinstance(documents, StoredDocuments) else tuple(documents)
+    amounts = counted(len(documents), "document")
+    passages = sum(len(document.passages) for document in in_memory)
+    if passages > len(documents):
+        amounts += f" in {counted(passages, 'passage')}"
+    amounts += f", {counted(len(questions), 'question')}"
+    unanswered = sum(not question.right for question in questions)
+    if unanswered:
+        amounts += f", {unanswered:,} of them not answered by any document"
+    all_notes = [*notes, amounts]
+    equal = len(in_memory) - len({document.passages for document in in_memory})
+    if equal:
+        all_notes.append(f"{counted(equal, 'document repeats', 'documents repeat')} the text of another")
+    repeated = len(questions) - len({question.question for question in questions})
+    if repeated:
+        all_notes.append(f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word")
     return Corpus(
         name,
         "retrieval",
         tuple(questions),
         source=source,
-        notes=(*notes, *_amounts(documents, questions)),
+        notes=tuple(all_notes),
         document_noun=noun,
-        documents=documents if isinstance(documents, StoredDocuments) else tuple(documents),
+        documents=documents if isinstance(documents, StoredDocuments) else in_memory,
     )
 
 
@@ -95,23 +111,3 @@ def sound(corpus: Corpus[Question], path: Path) -> Corpus[Question]:
     except SpecError as error:
         raise SourceError(str(error), path) from None
     return corpus
-
-
-def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> Iterator[str]:
-    """Yield the numbers of documents and questions, and of repeated ones."""
-    in_memory = () if isinstance(documents, StoredDocuments) else documents
-    amounts = counted(len(documents), "document")
-    passages = sum(len(document.passages) for document in in_memory)
-    if passages > len(documents):
-        amounts += f" in {counted(passages, 'passage')}"
-    amounts += f", {counted(len(questions), 'question')}"
-    numbers = sorted(len(question.right) for question in questions)
-    if numbers[:1] == [0]:
-        amounts += f", {numbers.count(0):,} of them not answered by any document"
-    yield amounts
-    equal = len(in_memory) - len({document.passages for document in in_memory})
-    if equal:
-        yield f"{counted(equal, 'document repeats', 'documents repeat')} the text of another"
-    repeated = len(questions) - len({question.question for question in questions})
-    if repeated:
-        yield f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word"

@@ -8,11 +8,11 @@ the documents that answer it. Without it queries are made from headings or sente
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from embassay.core.errors import SourceError, SpecError
+from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
@@ -100,32 +100,30 @@ def load(
     if exclude and not path.is_dir():
         raise SpecError(f"exclude= leaves out files of a folder; {path} is not a folder")
     cut = Cutter(passages, language)
-    read = partial(
-        read_documents,
+    questions_path = source_path(questions) if questions else None
+    if questions_path is None and (question or document):
+        raise SpecError("question= and document= name columns of a table of questions; add questions=FILE")
+    if questions_path is not None and (method, count, seed) != ("auto", QUERIES, 0):
+        raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
+    if count < 1 or seed < 0:
+        raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
+    documents, notes = read_documents(
         path,
         id=id,
         text=text,
+        aside=[questions_path] if questions_path else (),
         follow_links=follow_links,
         exclude=exclude.split(";") if exclude else (),
         needs_ids=True,
     )
-    if not questions:
-        if question or document:
-            raise SpecError("question= and document= name columns of a table of questions; add questions=FILE")
-        if count < 1 or seed < 0:
-            raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
-        documents, notes = read()
+    cut_note = f"passages: {passages}"
+    if questions_path is None:
         made = made_queries(documents, method, passages=passages, count=count, seed=seed, language=language)
-        return _without_questions(name, path, made, about, (*notes, f"passages: {passages}"))
-    if (method, count, seed) != ("auto", QUERIES, 0):
-        raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
-    questions_path = source_path(questions)
-    documents, notes = read(aside=[questions_path])
+        return _without_questions(name, path, made, about, (*notes, cut_note))
     texts = {document.id: document.whole for document in documents}
     samples, columns = read_questions(questions_path, lambda _: texts, question, document, about)
-    all_notes = [*notes, columns, f"passages: {passages}"]
     noun = "page" if path.is_dir() else "document"
-    return corpus_of(name, cut_all(texts, cut), samples, notes=all_notes, noun=noun)
+    return corpus_of(name, cut_all(texts, cut), samples, notes=(*notes, columns, cut_note), noun=noun)
 
 
 def _without_questions(
@@ -148,5 +146,7 @@ def _without_questions(
         of_documents = dict.fromkeys(passage.unit for passage in query.right)
         samples.append(Question(query.id, query.text, right, units=units(of_documents, about)))
     documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
-    all_notes = (f"no questions given: {made.summary()}; {REAL_ADD}", "each passage is a document", *notes)
+    were = counted(len(made.queries), "query was", "queries were")
+    summary = f"no questions given: {were} {made.source.removeprefix('queries ')}; {REAL_ADD}"
+    all_notes = (summary, "each passage is a document", *notes)
     return corpus_of(name, documents, samples, notes=all_notes, source=made.source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +11,11 @@ from pydantic import Field
 
 from embassay.core.errors import SourceError, quoted
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.records import Record, Table, first_line, read_table
+from embassay.core.tables.records import first_line, read_table
 from embassay.core.tables.rows import Key, Row, Stripped, Text, column
-from embassay.core.tables.texts import read_head, read_text
+from embassay.core.tables.texts import read_head
 from embassay.core.types import Corpus
+from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, notes_on, units
 
@@ -56,21 +57,17 @@ def read_judgements(path: Path) -> Iterable[Judgement]:
     """
     line = first_line(read_head(path, HEAD))
     if len(line.split()) == 4:
-        return Table(path, HEADER, 1, lambda _: _trec_records(path)).select(Judgement)
+        return headerless(path, HEADER, _trec_values, "query, 0, document and grade").select(Judgement)
     if not line.startswith("{") and tuple(cell.strip() for cell in line.split("\t")) != HEADER:
         problem = f"the header must be {', '.join(HEADER)}, separated by tabs; it is {quoted(line)}"
         raise SourceError(f"{problem}; without a header, lines are TREC's query, 0, document and grade", path, 1)
     return read_table(path).select(Judgement)
 
 
-def _trec_records(path: Path) -> Iterator[Record]:
-    """Yield the lines of TREC's judgements."""
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        match line.split():
-            case [query, _, document, grade]:
-                yield number, dict(zip(HEADER, (query, document, grade), strict=True))
-            case [_, *_]:
-                raise SourceError("must be query, 0, document and grade", path, number)
+def _trec_values(cells: list[str]) -> list[str]:
+    """Return query, document and grade of a line of TREC's judgements, between spaces or tabs."""
+    values = " ".join(cells).split()
+    return [values[0], *values[2:]] if values else []
 
 
 def judged_corpus(
@@ -97,7 +94,13 @@ def judged_corpus(
         If no query has a right document.
     """
     text_of = {row.id: row.text for row in queries}
-    whole = _text_by_id(documents)
+    # The title and the text of each document, which may be empty.
+    whole = dict[str, str]()
+    for document in documents:
+        # They may be those of several files.
+        if document.id in whole:
+            raise document.error(f"{quoted(document.id)} is already the id of a document", "id")
+        whole[document.id] = f"{document.title} {document.text}".strip()
     texts = {key: text for key, text in whole.items() if text}
     gains: dict[str, dict[str, int]] = {query: {} for query in text_of}
     counts = Counter[tuple[str, str]]()
@@ -110,11 +113,11 @@ def judged_corpus(
             right = gains[row.query]
             counts["judgement", "repeated: the highest grade counts"] += row.document in right
             right[row.document] = max(row.score, right.get(row.document, 0))
-    questions = []
-    for query, right in gains.items():
-        if right:
-            grades = tuple(right.values())
-            questions.append(Question(query, text_of[query], tuple(right), grades, units(right, about)))
+    questions = [
+        Question(query, text_of[query], tuple(right), tuple(right.values()), units(right, about))
+        for query, right in gains.items()
+        if right
+    ]
     counts["question", "left out: no right document"] = len(gains) - len(questions)
     counts["document", "left out: no text"] = len(whole) - len(texts)
     counts["question", "with the id of a document, which can be retrieved here; BEIR's evaluation leaves it out"] = len(
@@ -126,13 +129,3 @@ def judged_corpus(
     if about == "these-documents":
         all_notes.append(JUDGED)
     return corpus_of(name, cut_all(texts, cut), questions, notes=all_notes)
-
-
-def _text_by_id(documents: Iterable[DocumentRow]) -> dict[str, str]:
-    """Return the title and the text of each document, which may be empty; the rows may be those of several files."""
-    whole = dict[str, str]()
-    for row in documents:
-        if row.id in whole:
-            raise row.error(f"{quoted(row.id)} is already the id of a document", "id")
-        whole[row.id] = f"{row.title} {row.text}".strip()
-    return whole

@@ -83,13 +83,11 @@ def read_questions(
     names = {name for row in rows for reading in row.readings() for name in reading}
     ids = ids_among(names | set(map(without_suffix, names)))
     # macOS decomposes the names of files.
-    composed = {normalize("NFC", key): key for key in ids if not key.isascii()}
+    composed = {normalize("NFC", key): key for key in ids}
 
     def id_of(name: str) -> str:
         # In a folder a document's id is its path without the suffix.
-        stem = without_suffix(name)
-        forms = (name, stem, composed.get(normalize("NFC", stem), ""))
-        return next((form for form in forms if form in ids), "")
+        return composed.get(normalize("NFC", name)) or composed.get(normalize("NFC", without_suffix(name)), "")
 
     first_rows: dict[str, QuestionRow] = {}
     right: dict[str, dict[str, None]] = {}
@@ -103,8 +101,8 @@ def read_questions(
             raise row.error(problem, "id")
         readings = row.readings()
         # The first reading that names documents: all of them, or, between spaces, any.
-        complete = (reading for reading in readings if reading and all(map(id_of, reading)))
-        reading = next(complete, readings[-1] if any(map(id_of, readings[-1])) else readings[0])
+        default = readings[-1] if any(map(id_of, readings[-1])) else readings[0]
+        reading = next((names for names in readings if names and all(map(id_of, names))), default)
         unknown += [(row.line, name) for name in reading if not id_of(name)]
         right.setdefault(row.key, {}).update(dict.fromkeys(map(id_of, reading)))
     if unknown:

@@ -80,8 +80,10 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
     unit_of = {row.document: row.unit or f"document:{row.document}" for row in documents}
     questions = []
     for line in chosen:
-        # Without units, those of its right documents.
-        units = line.unit if line.unit is not None else dict.fromkeys(unit_of.get(key, key) for key in line.right)
+        units = line.unit
+        if units is None:
+            # Without units, those of its right documents, each once.
+            units = list(dict.fromkeys(unit_of.get(key, key) for key in line.right))
         questions.append(Question(line.key, line.question, tuple(line.right), line.gains, tuple(units)))
     notes = [f"split {name}: {counted(number, 'question')}" for name, number in sorted(splits.items()) if name]
     # Each source once, in order.

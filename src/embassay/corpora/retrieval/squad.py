@@ -7,25 +7,89 @@ what is unanswerable, whatever answers stand beside it.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import SourceError, SpecError
+from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
+
+from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
-from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
+from embassay.core.tables.records import parsed_json
+from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
+from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
-from embassay.corpora.io import passages
-from embassay.corpora.io.squad import Answer, Paragraph, is_squad
-from embassay.corpora.io.squad import paragraphs as read_paragraphs
+from embassay.corpora.io.passages import sentences
 from embassay.corpora.retrieval.corpus import corpus_of, notes_on, sound
 
 SHAPE = "retrieval"
-recognises = is_squad
+HEAD = 65_536
+_DATA = re.compile(r'\[|\{(?s:.*)"data"\s*:\s*\[')
+_INSIDE = re.compile(r'"(?:paragraphs|qas|context)"\s*:')
+
+
+class Answer(BaseModel):
+    """An answer of an annotator, and its offset in the context."""
+
+    text: StrictStr
+    answer_start: StrictInt
+
+
+class Asked(BaseModel):
+    """A question about a paragraph."""
+
+    id: Key
+    question: Stripped
+    answers: list[Answer] = []
+    is_impossible: StrictBool = False
+
+
+class _Paragraph(BaseModel):
+    context: Text
+    qas: list[Asked] = []
+
+
+class _Article(BaseModel):
+    title: object = ""
+    paragraphs: list[_Paragraph]
+
+
+class _File(Row):
+    data: list[_Article]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph.
+
+    Attributes
+    ----------
+    id
+        The numbers of its article and of the paragraph, from 0: ``0-3``.
+    text
+        As it is written in the file: answers are found by their offsets.
+    title
+        The title of its article; empty if it has none.
+    article
+        The key of its article: ``article:0``.
+    """
+
+    id: str
+    text: str
+    title: str
+    article: str
+    questions: list[Asked]
+
+
+def recognises(head: str) -> bool:
+    """Return whether a file looks like this format, by its beginning; the list of articles may stand alone."""
+    start = head.lstrip(BLANK)[:HEAD]
+    return bool(_DATA.match(start) and _INSIDE.search(start))
 
 
 def load(
@@ -33,9 +97,6 @@ def load(
     name: str,
     *,
     documents: Literal["sentences", "paragraphs"] = "sentences",
-    sentences: Literal["sentencex", "nltk"] = "sentencex",
-    paragraphs: int | None = None,
-    seed: int = 0,
     language: str = "en",
 ) -> Corpus[Question]:
     """Read a file in SQuAD's format.
@@ -46,69 +107,24 @@ def load(
         Path of the JSON file.
     documents
         What to search: sentences or paragraphs.
-    sentences
-        What decides where a sentence ends: sentencex, or nltk's rules for English (Roychowdhury et al. 2024).
-    paragraphs
-        Read only this many of the paragraphs with questions, chosen at random; all of the file by default. The paper
-        has 120 of SQuAD, with 1,009 questions in 651 sentences.
-    seed
-        Seed for the choice of paragraphs.
     language
-        The language whose rules decide where a sentence ends, for sentencex.
+        The language whose rules decide where a sentence ends.
 
     Raises
     ------
     SourceError
         With file and field, for content that is not in this format.
-    SpecError
-        For more paragraphs than the file has, and for nltk with another language.
     """
     path = Path(source)
-    if sentences == "nltk" and language != "en":
-        raise SpecError("sentences=nltk has rules for English only; leave out language=, or use sentencex")
-    chosen = list(read_paragraphs(path))
-    notes = list[str]()
-    if paragraphs is not None:
-        with_questions = [paragraph for paragraph in chosen if paragraph.questions]
-        chosen = _sample(with_questions, paragraphs, seed)
-        notes.append(f"{paragraphs:,} of {len(with_questions):,} paragraphs with questions, chosen with seed {seed}")
-    cut: Callable[[str], passages.Sentences] = partial(passages.sentences, language=language)
-    if sentences == "nltk":
-        cut = passages.nltk_sentences
-        notes.append("sentences are split by nltk")
-    read, questions, notes_on_answers = _read(path, chosen, cut if documents == "sentences" else None)
-    articles = {paragraph.article for paragraph in chosen}
-    counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
-    notes += [counts, f"documents: {documents}", *notes_on_answers]
-    return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
-
-
-def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Paragraph]:
-    """Return this many randomly chosen paragraphs, in the order of the file."""
-    if not 0 < number <= len(paragraphs):
-        raise SpecError(f"paragraphs must be 1 to {len(paragraphs):,} (all that have questions), is {number:,}")
-    order = generator(seed, "paragraphs").permutation(len(paragraphs))
-    return [paragraphs[place] for place in sorted(order[:number])]
-
-
-def _read(
-    path: Path, paragraphs: Sequence[Paragraph], cut: Callable[[str], passages.Sentences] | None
-) -> tuple[list[Document], list[Question], list[str]]:
-    """Return the documents, the questions that are unanswerable or have an answer in them, and notes.
-
-    Parameters
-    ----------
-    cut
-        Returns the sentences of a paragraph; None if paragraphs are searched.
-    """
-    documents, questions = list[Document](), list[Question]()
+    all_paragraphs = list(paragraphs(path))
+    read, questions = list[Document](), list[Question]()
     counts = Counter[tuple[str, str]]()
-    for paragraph in paragraphs:
+    for paragraph in all_paragraphs:
         pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
-        if cut:
-            pieces = cut(paragraph.text)
+        if documents == "sentences":
+            pieces = sentences(paragraph.text, language)
             ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
-        documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
+        read += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
         starts = [start for start, _ in pieces]
         for asked in paragraph.questions:
             offsets = []
@@ -117,9 +133,8 @@ def _read(
                 if offset is None:
                     counts["answer", "left out: empty, or not exactly once in the context"] += 1
                     continue
-                counts["answer", "not at the offset: located by the text, which occurs once"] += (
-                    offset != answer.answer_start
-                )
+                is_moved = offset != answer.answer_start
+                counts["answer", "not at the offset: located by the text, which occurs once"] += is_moved
                 # Its first letter counts.
                 offsets.append(offset + len(answer.text) - len(answer.text.lstrip()))
             # In the order of the text. A sentence is right if an answer begins in it.
@@ -130,7 +145,10 @@ def _read(
                 counts["question", "left out: no answer can be located"] += 1
     if not questions:
         raise SourceError("the file has no usable question", path)
-    return documents, questions, notes_on(counts)
+    articles = {paragraph.article for paragraph in all_paragraphs}
+    amounts = f"{counted(len(articles), 'article')}, {counted(len(all_paragraphs), 'paragraph')}"
+    notes = [amounts, f"documents: {documents}", *notes_on(counts)]
+    return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
 
 
 def _offset(answer: Answer, context: str) -> int | None:
@@ -142,3 +160,20 @@ def _offset(answer: Answer, context: str) -> int | None:
     if start >= 0 and context.startswith(text, start):
         return start
     return context.find(text) if context.count(text) == 1 else None
+
+
+def paragraphs(path: Path) -> Iterator[Paragraph]:
+    """Yield the paragraphs of a file.
+
+    Raises
+    ------
+    SourceError
+        With file and field, for content that is not in this format.
+    """
+    content = parsed_json(read_text(path), path)
+    file = checked(_File, content if isinstance(content, dict) else {"data": content}, path)
+    for number, article in enumerate(file.data):
+        # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
+        title = article.title.strip().replace("_", " ") if isinstance(article.title, str) else ""
+        for index, row in enumerate(article.paragraphs):
+            yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", row.qas)

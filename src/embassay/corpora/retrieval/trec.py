@@ -6,7 +6,7 @@ lines of query, 0, document and grade in a file whose name has ``qrels``; a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -15,16 +15,18 @@ from pydantic import AfterValidator
 
 from embassay.core.errors import SourceError, listed
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.records import Record, Table, delimited
 from embassay.core.tables.rows import R, Text
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries, files_in
+from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter, collapsed
 from embassay.corpora.retrieval.corpus import About
 from embassay.corpora.retrieval.judgements import DocumentRow, QueryRow, judged_corpus
 
 SHAPE = "retrieval"
 TABLE = ".tsv"
+WORDS = ("qrels", "topics", "queries")
+"""What the names of files of judgements, and of topics, contain; the first one counts."""
 NAMES = ("of judgements, with 'qrels' in its name", "of topics, with 'topics' or 'queries' in its name")
 
 
@@ -36,8 +38,7 @@ class Topic(QueryRow):
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder looks like this format, by its file names."""
-    judgements, topics = judgements_and_topics(entries(path))
-    return bool(judgements and topics)
+    return all(judgements_and_topics(path))
 
 
 def load(
@@ -69,36 +70,32 @@ def load(
     """
     path = Path(source)
     cut = Cutter(passages, language)
-    found = judgements_and_topics(entries(path))
-    for files, what in zip(found, NAMES, strict=True):
+    kinds = judgements_and_topics(path)
+    for files, what in zip(kinds, NAMES, strict=True):
         if len(files) != 1:
             raise SourceError(f"needs one file {what}; found {listed(file.name for file in files)}", path)
-    (judged,), (topics,) = found
+    (judged,), (topics,) = kinds
     tables = [file for file in files_in(path, follow_links=True) if file.suffix.lower() == TABLE]
     documents = chain.from_iterable(_rows(file, DocumentRow) for file in tables if file not in (judged, topics))
     notes = (f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}",)
     return judged_corpus(name, judged, _rows(topics, Topic), documents, cut, about, notes)
 
 
-def judgements_and_topics(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the files that contain judgements, and those that contain topics, by their names."""
-    judgements, topics = [], []
-    for file in files:
-        name = file.name.lower()
-        if "qrels" in name and file.is_file():
-            judgements.append(file)
-        elif ("topics" in name or "queries" in name) and file.is_file():
-            topics.append(file)
-    return judgements, topics
+def judgements_and_topics(path: Path) -> list[list[Path]]:
+    """Return the files of a folder that contain judgements, and those that contain topics, by their names."""
+    kinds: list[list[Path]] = [[], []]
+    for file in entries(path):
+        words = [word for word in WORDS if word in file.name.lower()]
+        if words and file.is_file():
+            kinds[words[0] != "qrels"].append(file)
+    return kinds
 
 
 def _rows(path: Path, model: type[R]) -> Iterable[R]:
-    """Return the rows of lines of id, tab, text; more tabs are spaces."""
+    """Return the rows of lines of id, tab, text."""
+    return headerless(path, ("_id", "text"), _values, "an id, a tab and a text").select(model)
 
-    def records(_: object) -> Iterator[Record]:
-        for line, (key, *texts) in delimited(path):
-            if not texts:
-                raise SourceError("must be an id, a tab and a text", path, line)
-            yield line, {"_id": key, "text": " ".join(texts)}
 
-    return Table(path, ("_id", "text"), 1, records).select(model)
+def _values(cells: list[str]) -> list[str]:
+    """Return the id and the text of a line; more tabs are spaces."""
+    return [cells[0], " ".join(cells[1:])] if len(cells) > 1 else []

@@ -455,34 +455,6 @@ MEANING_OF_POWER = Template(
 
 # Before and after fine-tuning: embassay adapt
 
-ADAPTED_DIFFERS = Template(
-    "{head}: {outcome}, {amount}{below_margin}",
-    "p ≤ 0.05, corrected over the variants",
-    EXCHANGE,
-)
-ADAPTED_NOT_WORSE = Template(
-    "{head}: not worse at a margin of {margin}, {amount}",
-    "not significant, and a loss of the margin is ruled out",
-    NOT_WORSE,
-)
-ADAPTED_INCONCLUSIVE = Template(
-    "{head}: inconclusive, {amount}; a loss of {margin} is not ruled out",
-    "none of these",
-    NOT_WORSE,
-    "not shown",
-)
-ADAPTED_UNCHANGED = Template(
-    "{head}: nothing changed ({metric}, same model and same value on every item){ruled_out}",
-    "training changed no value",
-    COUNT,
-)
-ADAPTED_UNKNOWN = Template("{head}: nothing can be said ({metric}: {reason})", "undefined, or too few units", LIMIT)
-DOMAIN_DISTANCE = Template(
-    "{encoder}: your {texts} lie {after:.2f} mean pair distances from the nearest general ones ({corpus}), "
-    "{before:.2f} before",
-    "shift was measured before and after; neither is better, and nothing is tested",
-    COUNT,
-)
 NEVER_BETTER = Template(
     "{encoder}: training never beat its starting model on the dev questions (Success@5 {before:.3f} before, {best:.3f} "
     "at best); the weights of the best step are kept anyway",

@@ -1,0 +1,60 @@
+"""The built-in corpora: their tables become samples; ``tests/frozen`` holds every text of them by fingerprint."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from embassay.core.samples.minimal_pairs import EDITS
+from embassay.corpora.builtin.handwritten import rows_of
+from embassay.run.resolve import load_corpus
+
+
+def loaded(name):
+    corpus, rows = load_corpus(name), rows_of(f"{name}.tsv")
+    assert (corpus.name, corpus.loader, corpus.builtin, corpus.licence) == (name, name, True, "CC-BY-4.0")
+    assert corpus.audit().duplicates == 0
+    return corpus, rows
+
+
+def test_each_row_of_edits_is_a_sample_and_a_unit():
+    corpus, rows = loaded("edits")
+    assert corpus.units.tolist() == list(range(len(rows)))
+    for sample, row in zip(corpus.samples, rows, strict=True):
+        assert (sample.id, sample.original) == (row["word"], row["original"])
+        assert sample.edits == tuple((edit, row[edit]) for edit in EDITS)
+
+
+def test_each_quadruple_of_opposites_is_a_unit_with_four_inputs():
+    corpus, rows = loaded("opposites")
+    assert (corpus.audit().items, corpus.audit().units) == (4 * len(rows), len(rows))
+    for number, row in enumerate(rows):
+        sentence, negated, antonym, negated_antonym = corpus.samples[4 * number : 4 * number + 4]
+        assert [sentence.input, negated.input] == [row["sentence"], row["negated"]]
+        assert [antonym.input, negated_antonym.input] == [row["antonym_sentence"], row["negated_antonym"]]
+        assert [sentence.antonym, sentence.polarity, sentence.paraphrase] == [
+            antonym.input,
+            negated.input,
+            negated_antonym.input,
+        ]
+
+
+def test_the_groups_of_paraphrases_are_units():
+    corpus, rows = loaded("paraphrases")
+    assert [(s.id, s.group, s.text) for s in corpus.samples] == [tuple(row.values()) for row in rows]
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    assert [groups.index(row["group"]) for row in rows] == corpus.units.tolist()
+
+
+def test_each_document_of_vignettes_is_a_unit_of_nine_samples():
+    corpus, rows = loaded("vignettes")
+    assert (corpus.audit().items, corpus.audit().units) == (9 * len(rows), len(rows))
+    assert Counter(s.operator for s in corpus.samples) == {
+        "overlap": len(rows),
+        "difference": 6 * len(rows),
+        "union": 2 * len(rows),
+    }
+    for place, row in enumerate(rows):
+        mine = corpus.samples[9 * place : 9 * place + 9]
+        assert {s.unit for s in mine} == {row["id"]}
+        assert (mine[0].a, mine[0].b, mine[0].target) == (row["F12"], row["F23"], row["S2"])
+        assert (mine[8].a, mine[8].b, mine[8].target) == (row["S2"], row["S3"], row["F23"])
