@@ -19,7 +19,7 @@ from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABL
 from embassay.diagnostics.composition.criteria import OperatorView
 from embassay.diagnostics.composition.scores import PLANAR, measured, other_targets
 from embassay.run.engine.encode import encode
-from embassay.stats.geometry.closeness import MEASURES, paired
+from embassay.stats.geometry.closeness import MEASURES, Moments, Sums
 from embassay.stats.resample import means
 from tables import vectors_of
 
@@ -439,7 +439,7 @@ def test_null_measures_are_those_of_another_units_target(null_seed):
         assert corpus.units[n] != corpus.units[other]
         a, b, t = (np.float32(vectors[text]).astype(float)[None] for text in (own.a, own.b, taken.target))
         for name, vector in (("AN", a), ("BN", b), ("XN", a - b)):
-            for measure, (expected,) in paired(vector, t).items():
+            for measure, (expected,) in Sums.of(vector, t).measures(Moments.of(vector), Moments.of(t)).items():
                 value = found.values[f"null/{measure}/{name}"][n, draw]
                 if name == "XN" and own.operator != "difference":
                     assert np.isnan(value)

@@ -32,7 +32,7 @@ from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
 from embassay.stats.density import density
-from embassay.stats.geometry.closeness import all_pairs, mean_cosine, paired_cosine
+from embassay.stats.geometry.closeness import all_cosines, mean_cosine, paired_cosine
 from embassay.stats.lexical.overlap import METRICS as OVERLAP
 from embassay.stats.lexical.overlap import overlap, pairs_of
 from embassay.stats.resample import ABSENT
@@ -482,7 +482,7 @@ def percentiles(originals: VectorMatrix, cosine: Floats, ranked: int = RANKED) -
     if not half:
         return undefined
     first, second = _evenly_spaced(0, half, ranked), _evenly_spaced(half, n, ranked)
-    pairs = all_pairs(originals[first], originals[second]).ravel()
+    pairs = all_cosines(originals[first], originals[second]).ravel()
     # Beyond nine digits the product depends on the machine's kernels.
     pairs = np.sort(np.round(pairs[~np.isnan(pairs)], 9))
     if not pairs.size:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from embassay.core.vectors import Search, VectorMatrix
-from embassay.stats.geometry.closeness import all_pairs, paired_cosine
+from embassay.stats.geometry.closeness import all_cosines, paired_cosine
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints, ranges
 
@@ -80,7 +80,7 @@ def centroid_cosines(matrix: VectorMatrix, labels: Ints) -> Floats:
     # Entry (g, i) is 1 where item i belongs to group g, so the product adds up the rows of each group. The cosine with
     # a sum is that with the mean.
     sums = csr_array((np.ones(len(labels)), (labels, items))) @ vectors
-    cosines = all_pairs(matrix, sums)
+    cosines = all_cosines(matrix, sums)
     cosines[items, labels] = paired_cosine(matrix, sums[labels] - vectors)
     return cosines
 

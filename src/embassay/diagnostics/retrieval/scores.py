@@ -29,7 +29,7 @@ from embassay.diagnostics.method import ItemView, Stored
 from embassay.diagnostics.metrics.metric import Metric
 from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
 from embassay.stats.geometry import transforms
-from embassay.stats.geometry.closeness import paired
+from embassay.stats.geometry.closeness import paired_cosine, paired_dot
 from embassay.stats.geometry.isotropy import isotropy
 from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
@@ -282,13 +282,14 @@ def similarity_to_random(corpus: Corpus[Question], vectors: Vectors, rows: int =
     queries = vectors.take([sample.question for sample in corpus.samples], "query")
     ends = np.append(starts[1:], passages.shape[0])
     blocks = list[Floats]()
+    similarity_of = paired_dot if vectors.similarity == "dot" else paired_cosine
     step = max(1, rows * len(ends) // (RANDOM * passages.shape[0]))
     for first in range(0, len(drawn), step):
         chosen = drawn[first : first + step].ravel()
         passage, place = ranges(starts[chosen], ends[chosen])
-        values = paired(queries[first + place // RANDOM], passages[passage], [vectors.similarity])
+        values = similarity_of(queries[first + place // RANDOM], passages[passage])
         # A document is as similar as its most similar passage.
-        blocks.append(_largest(place, values[vectors.similarity], len(chosen)).reshape(-1, RANDOM))
+        blocks.append(_largest(place, values, len(chosen)).reshape(-1, RANDOM))
     return np.concatenate(blocks)
 
 

@@ -30,7 +30,7 @@ from scipy.sparse import csr_array, issparse
 
 from embassay.core.cores import cores, in_threads
 from embassay.core.vectors import Neighbours, Similarity
-from embassay.stats.geometry.closeness import paired, paired_dot
+from embassay.stats.geometry.closeness import paired_cosine, paired_dot
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -153,10 +153,10 @@ class ExactSearch:
         They decide every rank and are returned to the user.
         """
         similarity = np.empty(len(query))
+        similarity_of = paired_dot if self.measure == "dot" else paired_cosine
         for start in range(0, len(query), PAIRS):
             part = slice(start, start + PAIRS)
-            vectors = self.queries[query[part]], passages[place[part]]
-            similarity[part] = paired(*vectors, (self.measure,))[self.measure]
+            similarity[part] = similarity_of(self.queries[query[part]], passages[place[part]])
         return np.where(np.isnan(similarity), -np.inf, similarity)
 
     def _scaled(self, rows: Matrix) -> tuple[Matrix, Floats]:

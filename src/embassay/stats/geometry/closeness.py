@@ -16,7 +16,7 @@ for uncorrelated and 1 for opposite ones. The cosine of a zero vector and the NE
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -48,7 +48,13 @@ def paired_cosine(u: Vectors, v: Vectors) -> Floats:
     (n,) float64 in [-1, 1], larger is nearer; NaN where a vector is zero or not finite.
     """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        dot, uu, vv = paired_dot(u, v), paired_dot(u, u), paired_dot(v, v)
+        if issparse(u):
+            return cosine_of(paired_dot(u, v), paired_dot(u, u), paired_dot(v, v))
+        dot, uu, vv = np.empty((3, len(u)))
+        for rows, (a, b) in dense_blocks(u, v):
+            dot[rows] = (a * b).sum(axis=1)
+            uu[rows] = (a * a).sum(axis=1)
+            vv[rows] = (b * b).sum(axis=1)
         return cosine_of(dot, uu, vv)
 
 
@@ -60,29 +66,6 @@ def cosine_of(dot: Floats, uu: Floats, vv: Floats) -> Floats:
     # If the squares overflow, the lengths are infinite and the quotient would be 0.
     defined = np.isfinite(cosine) & np.isfinite(lengths)
     return np.where(defined, np.clip(cosine, -1.0, 1.0), np.nan)
-
-
-def paired(u: Vectors, v: Vectors, measures: Sequence[Measure] = MEASURES) -> dict[Measure, Floats]:
-    """Return several measures of each row of u with the same row of v, in one pass over the vectors.
-
-    Parameters
-    ----------
-    u, v
-        (n, d) dense or CSR.
-
-    Returns
-    -------
-    {measure: (n,) float64}, raw: a distance is larger when farther. NaN where it is undefined.
-    """
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        if issparse(u):
-            a, b = u.astype(np.float64), v.astype(np.float64)
-            return {measure: _of_sparse(measure, a, b) for measure in measures}
-        values: dict[Measure, Floats] = {measure: np.empty(u.shape[0]) for measure in measures}
-        for rows, (a, b) in dense_blocks(u, v):
-            for measure in measures:
-                values[measure][rows] = _of_block(measure, a, b)
-    return values
 
 
 @dataclass(frozen=True)
@@ -150,7 +133,7 @@ class Sums:
         return cls(dot, l1, squared)
 
     def measures(self, u: Moments, v: Moments) -> dict[Measure, Floats]:
-        """Return the five measures of the pairs, equal to those of :func:`paired` up to the rounding of float64.
+        """Return the five measures of the pairs, raw: a distance is larger when farther. NaN where it is undefined.
 
         The variance of u − v is Σ(uᵢ − vᵢ)²/d − (mean of u − mean of v)².
         """
@@ -171,54 +154,20 @@ def nearness(measure: Measure, values: Floats) -> Floats:
     return -values if measure in DISTANCES else values
 
 
-def all_pairs(u: Vectors, v: Vectors, measure: Measure = "cosine") -> Floats:
-    """Return a measure of every row of u with every row of v.
+def all_cosines(u: Vectors, v: Vectors) -> Floats:
+    """Return the (n, m) cosines of every row of u with every row of v, NaN where undefined.
 
-    Cosine, dot and NED use a matrix product in float64, so their last digits depend on the machine's BLAS kernels.
-    Values that go into results are recomputed by :func:`paired`.
+    They come from a matrix product in float64, so their last digits depend on the machine's BLAS kernels.
 
     Parameters
     ----------
     u, v
         (n, d) and (m, d), dense or CSR.
-
-    Returns
-    -------
-    (n, m) float64, raw; NaN where it is undefined.
     """
-    from scipy.spatial.distance import cdist
-
-    if measure in ("cosine", "dot") and issparse(u):
-        return _sparse_products(u, v, measure)
-    a, b = _dense(u), _dense(v)
-    if measure == "l1":
-        return np.asarray(cdist(a, b, "cityblock"))
-    if measure == "l2":
-        return np.asarray(cdist(a, b, "euclidean"))
-    if measure == "dot":
-        return np.asarray(a @ b.T)
-    if measure == "cosine":
-        return np.clip(unit_rows(a) @ unit_rows(b).T, -1.0, 1.0)
-    return _ned_of_all_pairs(a, b)
-
-
-def _ned_of_all_pairs(a: Floats, b: Floats) -> Floats:
-    """Return the (n, m) NED of the rows of a (n, d) and b (m, d): in [0, 1], 0 is nearest, NaN for a constant row.
-
-    With Var(u − v) = Var(u) + Var(v) − 2·Cov(u, v) it is ½ − Cov(u, v)/(Var(u) + Var(v)), so that one matrix product
-    gives all pairs.
-    """
-    width = a.shape[1]
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        centred_a = a - a.mean(axis=1, keepdims=True)
-        centred_b = b - b.mean(axis=1, keepdims=True)
-        products = centred_a @ centred_b.T
-        variance_a = np.where(_constant(a), np.nan, a.var(axis=1))
-        variance_b = np.where(_constant(b), np.nan, b.var(axis=1))
-        sum_of_variances = variance_a[:, np.newaxis] + variance_b[np.newaxis, :]
-        # The covariance is products/width. One division of the (n, m) array is faster than two.
-        ned = 0.5 - products / (width * sum_of_variances)
-    return np.where(np.isfinite(ned), np.clip(ned, 0.0, 1.0), np.nan)
+    if not issparse(u):
+        return np.clip(unit_rows(np.asarray(u, np.float64)) @ unit_rows(np.asarray(v, np.float64)).T, -1.0, 1.0)
+    a, b = u.astype(np.float64), v.astype(np.float64)
+    return cosine_of((a @ b.T).toarray(), paired_dot(a, a)[:, None], paired_dot(b, b)[None, :])
 
 
 def mean_cosine(u: Vectors, v: Vectors) -> float:
@@ -270,42 +219,10 @@ def paired_dot(u: Vectors, v: Vectors) -> Floats:
         a, b = csr_array(u, dtype=np.float64), csr_array(v, dtype=np.float64)
         return _sums(a.multiply(b))
     out = np.empty(len(u))
-    for rows, (a, b) in dense_blocks(u, v):
-        out[rows] = (a * b).sum(axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for rows, (a, b) in dense_blocks(u, v):
+            out[rows] = (a * b).sum(axis=1)
     return out
-
-
-def _of_block(measure: Measure, a: Floats, b: Floats) -> Floats:
-    """Return a measure of each row of a dense block with the same row of another."""
-    if measure == "cosine":
-        dot = (a * b).sum(axis=1)
-        aa = (a * a).sum(axis=1)
-        bb = (b * b).sum(axis=1)
-        return cosine_of(dot, aa, bb)
-    if measure == "dot":
-        return np.asarray((a * b).sum(axis=1))
-    gap = a - b
-    if measure == "l1":
-        return np.asarray(np.abs(gap).sum(axis=1))
-    if measure == "l2":
-        return np.asarray(np.sqrt((gap**2).sum(axis=1)))
-    constant = _constant(a) | _constant(b)
-    return _ned(a.var(axis=1), b.var(axis=1), gap.var(axis=1), constant)
-
-
-def _of_sparse(measure: Measure, u: csr_array, v: csr_array) -> Floats:
-    """Return a measure of each row of a CSR matrix with the same row of another."""
-    if measure == "cosine":
-        return paired_cosine(u, v)
-    if measure == "dot":
-        return paired_dot(u, v)
-    gap = u - v
-    if measure == "l1":
-        return _sums(np.abs(gap))
-    if measure == "l2":
-        return np.sqrt(paired_dot(gap, gap))
-    constant = _sparse_constant(u) | _sparse_constant(v)
-    return _ned(_sparse_variance(u), _sparse_variance(v), _sparse_variance(gap), constant)
 
 
 def _ned(u_variance: Floats, v_variance: Floats, gap_variance: Floats, constant: NDArray[np.bool_]) -> Floats:
@@ -332,7 +249,7 @@ def _sparse_constant(v: csr_array) -> NDArray[np.bool_]:
     nonzero = _sums(v != 0)
     constant = np.asarray(nonzero == 0)
     full = np.flatnonzero(nonzero == v.shape[1])
-    constant[full] = _constant(_dense(v[full]))
+    constant[full] = _constant(v[full].toarray())
     return constant
 
 
@@ -340,19 +257,3 @@ def _sparse_variance(v: csr_array) -> Floats:
     """Return the (n,) variance over the coordinates: the mean square less the squared mean."""
     width = v.shape[1]
     return np.asarray(paired_dot(v, v) / width - (_sums(v) / width) ** 2)
-
-
-def _sparse_products(u: csr_array, v: csr_array, measure: Measure) -> Floats:
-    """Return the (n, m) dot products or cosines of all pairs of CSR rows."""
-    a = u.astype(np.float64)
-    b = v.astype(np.float64)
-    dot: Floats = (a @ b.T).toarray()
-    if measure == "dot":
-        return dot
-    aa = paired_dot(a, a)
-    bb = paired_dot(b, b)
-    return cosine_of(dot, aa[:, None], bb[None, :])
-
-
-def _dense(v: Vectors) -> Floats:
-    return np.asarray(csr_array(v).toarray() if issparse(v) else v, dtype=np.float64)

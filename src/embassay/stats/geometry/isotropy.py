@@ -18,7 +18,6 @@ Both published formulas describe the n vectors themselves. The participation rat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +32,10 @@ TINY = 1e-15
 """A float32 norm below this may have lost digits to underflow, or be 0; it is computed again in float64."""
 EQUAL = 1e-6
 """Unit vectors whose variance is at most this are treated as equal: it is the rounding error of float32."""
-WIDEST = 8192
-"""The largest dense Gram matrix whose smallest and largest eigenvalue, which I_A needs, are computed."""
-FEW_EIGENVALUES = 2048
-"""Up to this size of a Gram matrix, computing all eigenvalues is about as fast as computing two of them."""
+WIDEST = 4096
+"""The largest Gram matrix whose eigenvalues, which I_A needs, are computed: 16 s on one core."""
 COMMON = 0.02
 """A column with a value in more than this share of the rows is multiplied as a dense one."""
-PRECISION = 1e-10
-"""The relative error of an eigenvalue at which an iteration stops."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +78,9 @@ class _SparseRows:
 
     unit: csr_array
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, n)."""
-        return self.unit.shape[0], self.unit.shape[0]
-
-    def dot(self, vectors: Floats) -> Floats:
-        """Return VVᵀ times (n,) or (n, k) vectors."""
-        return np.asarray(self.unit @ (self.unit.T @ vectors))
+    def means(self) -> Floats:
+        """Return (n,) the means of the columns of VVᵀ."""
+        return np.asarray(self.unit @ self.unit.sum(axis=0)) / self.unit.shape[0]
 
     def square(self) -> float:
         """Return ‖VVᵀ‖²_F = ‖FᵀF‖² + 2‖RᵀF‖² + ‖RRᵀ‖², with V divided into its common columns F and the rare ones R."""
@@ -234,7 +224,7 @@ def _centred_square(products: _Products) -> float:
     gram, total, rows = products.gram, products.total, products.rows
     if isinstance(gram, _SparseRows):
         # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
-        means = gram.dot(np.ones(rows)) / rows
+        means = gram.means()
         return float(gram.square() - 2 * rows * (means @ means) + (rows * means.mean()) ** 2)
     if issparse(gram):
         # ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)²
@@ -269,103 +259,22 @@ def _i_a(products: _Products, shape: tuple[int, int]) -> float:
 
 
 def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
-    """Return σ²_min (0 when n < d) and σ²_max."""
-    from scipy.sparse.linalg import ArpackError
+    """Return σ²_min (0 when n < d) and σ²_max.
 
-    gram = products.gram
-    size = gram.shape[0]
-    fewer_rows = products.rows < width
-    # With fewer rows only the largest is computed, which the iteration finds quickly. It needs more than two rows.
-    iterate = size > 2 if fewer_rows else size > FEW_EIGENVALUES
-    if not iterate:
-        return _extreme_of_all(gram, fewer_rows)
-    try:
-        largest = _largest(gram)
-        smallest = 0.0
-        # There is VVᵀ of sparse vectors only for fewer rows than dimensions.
-        if not (fewer_rows or isinstance(gram, _SparseRows) or _has_equal_rows(gram)):
-            smallest = _smallest(gram, largest)
-    except (ArpackError, np.linalg.LinAlgError):
-        # The iteration did not converge, or rounding left the matrix without a Cholesky factor.
-        return _extreme_of_all(gram, fewer_rows)
-    return smallest, largest
-
-
-def _extreme_of_all(gram: Vectors | _SparseRows, fewer_rows: bool) -> tuple[float, float]:
-    """Return the smallest (0 for fewer rows than dimensions) and the largest of all eigenvalues.
-
-    All are computed: LAPACK's solver for a subset of them fails on some degenerate matrices, for example of centred
-    orthogonal vectors.
+    All eigenvalues are computed: LAPACK's solver for a subset of them fails on some degenerate matrices, for example of
+    centred orthogonal vectors.
     """
+    gram = products.gram
     if isinstance(gram, _SparseRows):
-        gram = gram.dot(np.eye(gram.shape[0]))
+        gram = gram.unit @ gram.unit.T
     if issparse(gram):
         gram = csr_array(gram).toarray()
     eigenvalues = np.linalg.eigvalsh(gram)
     largest = float(eigenvalues[-1])
-    if fewer_rows:
+    if products.rows < width:
         return 0.0, largest
     # Rounding may leave a slightly negative one.
-    smallest = max(0.0, float(eigenvalues[0]))
-    return smallest, largest
-
-
-def _largest(gram: Vectors | _SparseRows) -> float:
-    """Return the largest eigenvalue of a symmetric matrix, dense or sparse, by Lanczos iteration."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    if isinstance(gram, _SparseRows):
-        gram = LinearOperator(gram.shape, matvec=gram.dot, dtype=np.float64)
-    return float(eigsh(gram, k=1, v0=_start(gram.shape[0]), tol=PRECISION, return_eigenvectors=False)[0])
-
-
-def _has_equal_rows(gram: Vectors) -> bool:
-    """Return whether two rows of a sparse matrix are equal bit by bit, so that it is singular.
-
-    Counts of words nearly always have some: of two words that occur in the same texts, equally often in each.
-    """
-    if not issparse(gram):
-        return False
-    rows = csr_array(gram)
-    rows.sort_indices()
-    seen = set()
-    for start, stop in pairwise(rows.indptr):
-        row = rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
-        if row in seen:
-            return True
-        seen.add(row)
-    return False
-
-
-def _smallest(gram: Vectors, largest: float) -> float:
-    """Return the smallest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos iteration on its inverse.
-
-    The Cholesky factor takes a tenth of the time of all eigenvalues. A multiple of the identity is added, as large as
-    the rounding error of the eigenvalues, so that a singular matrix has a factor too.
-    """
-    from scipy.linalg import cho_factor, cho_solve
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    dense = csr_array(gram).toarray() if issparse(gram) else gram.copy()
-    size = len(dense)
-    shift = size * float(np.finfo(np.float64).eps) * largest
-    dense[np.diag_indices(size)] += shift
-    factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
-
-    def solve(vector: Floats) -> Floats:
-        return np.asarray(cho_solve(factor, vector, check_finite=False))
-
-    inverse = LinearOperator((size, size), matvec=solve, dtype=np.float64)
-    reciprocal = float(eigsh(inverse, k=1, v0=_start(size), tol=PRECISION, return_eigenvectors=False)[0])
-    return max(0.0, 1 / reciprocal - shift)
-
-
-def _start(size: int) -> Floats:
-    """Return the start of an iteration, always the same, so that the eigenvalue is the same in every run.
-
-    A constant vector would not do: it may be orthogonal to the eigenvector.
-    """
-    return np.cos(np.arange(size))
+    return max(0.0, float(eigenvalues[0])), largest
 
 
 def _dense_products(vectors: NDArray[np.floating]) -> _Products:
