@@ -540,9 +540,9 @@ def test_options_say_the_seed_of_the_null_and_not_what_is_compared():
 def excess(scores, seed, resamples=1000):
     """Estimate the headline as :meth:`summarise` does, without all the rest."""
     headline = create().figures(scores).headline()
-    values, unit = headline.values, headline.labels.label_set
+    unit = next(iter(headline.values())).unit
     purpose = ("composition", scores[0].origin.corpus_fingerprint)
-    tables = [v[:, None] for v in values.values()]
+    tables = [column.value[:, None] for column in headline.values()]
     (found,), *_ = means(tables, unit, Draws(seed, resamples), *purpose, differences=np.array([True]))
     return found
 

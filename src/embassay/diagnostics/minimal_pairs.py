@@ -95,8 +95,6 @@ NEARER = {
 """The orderings that findings are about, each also a contrast: what a synonym is compared with, short and in full."""
 KEEPING, CHANGING = ("synonym", "typo"), ("antonym", "negation_main", "negation_antonym")
 """Edits that keep the meaning of a text, and those that change it."""
-STORED = ("cosine", "random_pair", "percentile")
-"""The stored values that the figures of an encoder are computed from; the others describe the corpus."""
 COLLAPSED = 1e-6
 """An encoder whose mean cosine is this close to 1 has collapsed: there is nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
@@ -214,7 +212,6 @@ def _of_edits(name: str, **declared: Any) -> Iterator[Metric]:
             of=partial(EditsView.of_edit, name=name, edit=edit),
             kind="mean",
             better="neither",
-            values=STORED,
             reason=_without_baseline,
             **declared,
         )
@@ -239,7 +236,6 @@ def _contrasts(name: str, condition: str, **declared: Any) -> Iterator[Metric]:
             chance=0.0,
             # No choice is wrong here, so an original without a vector cannot be counted as wrong.
             undefined_is_wrong=False,
-            values=STORED,
             reason=_without_baseline,
             **headline,
             **declared,
@@ -256,7 +252,6 @@ def _nearer(first: str, second: str) -> Metric:
         better=_better(first, second),
         meaning="share of originals that are nearer to the first edit than to the second; a tie counts half",
         chance=0.5,
-        values=STORED,
     )
 
 
@@ -319,7 +314,6 @@ METRICS = (
         low=-1,
         high=1,
         compared="within one encoder",
-        values=STORED,
         meaning="mean cosine of random pairs of originals",
     ),
     *OVERLAP_METRICS,

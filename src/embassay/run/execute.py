@@ -174,13 +174,13 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     findings = list(part.statements)
     for verdict in part.verdicts:
         headline = headline_of(task, verdict)
-        if headline is not None:
+        if headline:
             findings += misses(task, verdict, headline)
         if task.corpus.builtin:
             # Nobody should choose an encoder by a built-in corpus. A diagnostic that ranks none needs no reason.
             reason = "a built-in corpus is for trying things out" if verdict.key.metric else verdict.reason
             verdict = replace(verdict, best_set=(), reason=reason)
-        elif headline is not None:
+        elif headline:
             findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
     part = replace(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from embassay.core.columns import ItemColumn
 from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.result import SCREENED, Finding, Screening, Verdict
@@ -14,11 +16,10 @@ from embassay.core.types import Draws, ItemScores
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.metrics.scoreboard import roles_of
-from embassay.diagnostics.metrics.verdict import Headline
+from embassay.diagnostics.metrics.verdict import item_values
 from embassay.reports.findings import templates
 from embassay.run.items import ScoredTask
 from embassay.stats.overlap import COMPARED, changed_tops, judged, overlaps
-from embassay.stats.units import Ints
 
 DECENT = 0.75
 """Where the first candidate is right on a smaller share of the items, many are missed because they are hard."""
@@ -30,16 +31,14 @@ LONGEST = 60
 """Characters of a question that it shows at most."""
 
 
-def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
-    """Return the item values that a verdict ranks candidates by; None where they are not means over items."""
+def headline_of(task: ScoredTask, verdict: Verdict) -> dict[str, ItemColumn]:
+    """Return by encoder the item values that a verdict ranks by; none where they are not means over items."""
     figures = task.diagnostic.figures(task.scores)
-    headline = figures.headline() if figures else None
-    if headline is None or not headline.key.covers(verdict.key):
-        return None
-    return headline
+    headline = figures.headline() if figures else {}
+    return {encoder: column for encoder, column in headline.items() if column.key.covers(verdict.key)}
 
 
-def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[Finding]:
+def misses(task: ScoredTask, verdict: Verdict, headline: Mapping[str, ItemColumn]) -> Iterator[Finding]:
     """Yield for each system how many questions it misses, and who finds them: the lexical baseline, or none.
 
     Which of them is to be used, and so which of these is said, is decided when the whole run is known.
@@ -47,12 +46,12 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
     if not task.corpus.documents:
         return
     others = [scores.origin for scores in task.scores if not scores.origin.is_chance]
-    found_by = {origin.encoder: headline.values[origin.encoder] > 0 for origin in others}
+    found_by = {origin.encoder: headline[origin.encoder].value > 0 for origin in others}
     found_by_none = ~np.any(list(found_by.values()), axis=0)
     # "all-MiniLM-L6-v2,dim=128" -> "all-MiniLM-L6-v2": a model with another setting is no further witness.
     models = {origin.spec.split(",")[0] for origin in others}
     for name in dict.fromkeys((*verdict.candidates, *filter(None, [verdict.baseline]))):
-        missed = headline.values[name] == 0
+        missed = headline[name].value == 0
         if not missed.any():
             continue
         by_none = int((missed & found_by_none).sum())
@@ -64,14 +63,16 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
         if by_none and len(models) >= LEAST_WITNESSES:
             found += f". No encoder finds {by_none:,}"
             # Nobody has labelled queries that a program made.
-            if np.nanmean(headline.values[name]) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
+            if np.nanmean(headline[name].value) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
                 found += ": check its label" if by_none == 1 else ": check their labels"
         questions = counted(counts["missed"], "question")
         answer = templates.MISSES.finding(verdict, encoder=name, missed=questions, found=found)
         yield replace(answer, value=counts["missed"] / counts["items"], counts=counts)
 
 
-def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
+def changed_by_steps(
+    task: ScoredTask, verdict: Verdict, headline: Mapping[str, ItemColumn], *, texts: bool
+) -> Iterator[Finding]:
     """Yield which questions a set-up answers better, and which worse, than the best of what it is derived from.
 
     Parameters
@@ -82,29 +83,22 @@ def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, 
     steps = roles_of(task.scores).steps
     for name in verdict.candidates:
         step = steps.get(name)
-        bases = [label for label in step.bases if label in headline.values] if step else []
-        base = max(bases, key=lambda label: np.nan_to_num(headline.values[label]).mean(), default=name)
+        bases = [label for label in step.bases if label in headline] if step else []
+        base = max(bases, key=lambda label: np.nan_to_num(item_values(headline[label])).mean(), default=name)
         # Undefined gaps are neither.
-        gaps = np.nan_to_num(headline.values[name] - headline.values[base])
+        gaps = np.nan_to_num(item_values(headline[name]) - item_values(headline[base]))
         if gaps.any():
             changed = {
-                "rescued": named_questions(task, headline, np.flatnonzero(gaps > 0), texts=texts),
-                "broken": named_questions(task, headline, np.flatnonzero(gaps < 0), texts=texts),
+                "rescued": named_questions(task, headline[name].item[gaps > 0], texts=texts),
+                "broken": named_questions(task, headline[name].item[gaps < 0], texts=texts),
             }
             yield templates.RESCUED.finding(verdict, encoder=name, opponent=base, **changed)
 
 
-def named_questions(task: ScoredTask, headline: Headline, chosen: Ints, *, texts: bool) -> str:
-    """Return how many questions these are, and the first of them by their texts or ids.
-
-    Parameters
-    ----------
-    chosen
-        Their places among the items of the headline.
-    """
+def named_questions(task: ScoredTask, chosen: NDArray[np.str_], *, texts: bool) -> str:
+    """Return how many questions these ids are of, and the first of them by their texts or ids."""
     number = counted(len(chosen), "question")
-    places = headline.places[chosen]
-    ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
+    ids = chosen[:MAX_NAMED].tolist()
     if not ids:
         return number
     named = f"ids {', '.join(ids)}"

@@ -394,16 +394,17 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
                 deviation = _deviation(values[encoder][key], labels)
                 estimates[encoder][replace(key, metric=f"{key.metric}_sd")] = deviation
 
-    parts = [view.scores.part(*(name for name in view.scores.values if name != "ratings")) for view in figures.views]
-    pool = {"pool": pool_of(parts)} if labels.partners else {}
-    for view, part in zip(figures.views, parts, strict=True):
+    pool = {"pool": pool_of(figures.scores)} if labels.partners else {}
+    for view in figures.views:
         for key, estimate in estimates[view.encoder].items():
             signed = _ends(key, axes) if key.condition.endswith("grid") else pool if key in shares else {}
             condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
             # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
-            if key.subset in NEEDS_NORMS and part.scalars["unit_norm"]:
+            if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
                 estimate = Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
-            yield row(part, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed)
+            yield row(
+                view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed
+            )
 
 
 def _deviation(values: Floats, labels: Labels) -> Estimate:

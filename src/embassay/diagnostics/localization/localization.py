@@ -177,9 +177,6 @@ def _unconverged(view: LocalizationView, inside: Bools, estimate: Estimate) -> s
     return "the classifier did not converge" if view.unconverged else None
 
 
-# The accuracy of the classifier depends on the folds, that of cosines does not. So a change of the folds must change
-# the signatures of the first only: each has its own part of the scores.
-CLASSIFIER, COSINES = ("accuracy", "fold"), ("centroid_accuracy", "map_at_r")
 METRICS = (
     Metric(
         "accuracy",
@@ -191,7 +188,6 @@ METRICS = (
         margin=0.02,
         chance=lambda view: 1 / view.groups,
         says="the classifier places {value} of the sentences in their group",
-        values=CLASSIFIER,
         reason=_unconverged,
         meaning="share of sentences that the classifier places in their own group, mean over three folds",
     ),
@@ -202,7 +198,6 @@ METRICS = (
         better="higher",
         compared="on request",
         similarity_function="cosine",
-        values=COSINES,
         term="Nearest centroid",
         explanation=("A sentence is assigned to the group whose mean vector is nearest. No classifier is trained."),
         meaning="share of sentences nearer to the centroid of their own group than to any other",
@@ -216,7 +211,6 @@ METRICS = (
         high=1,
         compared="on request",
         similarity_function="cosine",
-        values=COSINES,
         term="MAP@R",
         explanation=(
             "Whether the nearest neighbours of a sentence belong to the sentence's group. 1 means that all of them do."
@@ -231,7 +225,6 @@ METRICS = (
         subsets=_by_fold,
         kind="share",
         better="higher",
-        values=CLASSIFIER,
         reason=_unconverged,
         meaning="accuracy on the sentences of one fold",
     ),
@@ -244,7 +237,6 @@ METRICS = (
         low=0,
         high=1,
         format="percent",
-        values=CLASSIFIER,
         meaning="accuracy on the sentences of one group",
     ),
 )
@@ -395,14 +387,13 @@ class Localization(ItemMethod):
         parts = {"agreement": (fold == 0, "fold 0"), "agreement_pooled": (fold >= 0, "all folds")}
         for name, (inside, label) in parts.items() if converged else ():
             numerator, denominator = agreement(converged, inside)
-            parts_of_scores = [view.scores.part(*CLASSIFIER) for view in converged]
             data = {
                 "names": [view.encoder for view in converged],
                 "numerator": numerator.tolist(),
                 "denominator": denominator.tolist(),
                 "diagonal": "errors",
                 "note": f"On {int(inside.sum()):,} sentences ({label}).",
-                "signatures": [part.signature(summary.draws, "agreement", inside=label) for part in parts_of_scores],
+                "signatures": [view.scores.signature(summary.draws, "agreement", inside=label) for view in converged],
             }
             yield Series(NAME, corpus, name, "matrix", data)
         groups_of_size = Counter(Counter(figures.views[0].group.tolist()).values())

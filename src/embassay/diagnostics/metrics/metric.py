@@ -99,8 +99,6 @@ class Metric:
         first encoder is called the highest instead of the best.
     similarity_function
         What the figure is based on; by default that of the scores.
-    values
-        The stored values that it is computed from, for its signature; all by default.
     reason
         Why a figure is undefined, from the view, the (n,) mask of its items and the estimate; by default as the
         estimate says.
@@ -142,7 +140,6 @@ class Metric:
     format: Format | Literal[""] = ""
     undefined_is_wrong: bool = True
     similarity_function: str = ""
-    values: tuple[str, ...] = ()
     reason: Callable[[Any, NDArray[Any], Estimate], str | None] | None = None
     heading: str = ""
     says: str = ""
@@ -182,18 +179,21 @@ class Metric:
         return self.style in ("percent", "points")
 
     @property
+    def of_shares(self) -> bool:
+        """Whether its items are yes and no, or shares of them."""
+        return self.kind in ("share", "mean over folds")
+
+    @property
     def is_bounded(self) -> bool:
         """Whether it is a mean of values in [0, 1]."""
-        return self.kind in ("share", "mean over folds") or (self.kind == "mean" and self.range == (0, 1))
+        return self.of_shares or (self.kind == "mean" and self.range == (0, 1))
 
     @property
     def style(self) -> Format:
         """How it is written."""
         if self.format:
             return self.format
-        if self.kind in ("share", "mean over folds"):
-            return "percent"
-        return "number"
+        return "percent" if self.of_shares else "number"
 
     @property
     def column(self) -> Column:

@@ -249,7 +249,7 @@ def _sparse_constant(v: csr_array) -> NDArray[np.bool_]:
     nonzero = _sums(v != 0)
     constant = np.asarray(nonzero == 0)
     full = np.flatnonzero(nonzero == v.shape[1])
-    constant[full] = _constant(v[full].toarray())
+    constant[full] = _constant(csr_array(v[full]).toarray())
     return constant
 
 

@@ -80,7 +80,7 @@ class _SparseRows:
 
     def means(self) -> Floats:
         """Return (n,) the means of the columns of VVᵀ."""
-        return np.asarray(self.unit @ self.unit.sum(axis=0)) / self.unit.shape[0]
+        return np.asarray(self.unit @ self.unit.sum(axis=0) / self.unit.shape[0], dtype=np.float64)
 
     def square(self) -> float:
         """Return ‖VVᵀ‖²_F = ‖FᵀF‖² + 2‖RᵀF‖² + ‖RRᵀ‖², with V divided into its common columns F and the rare ones R."""
