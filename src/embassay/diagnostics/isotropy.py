@@ -15,14 +15,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from embassay.core.claims import COUNT, LIMIT, Template
-from embassay.core.errors import SpecError
 from embassay.core.layout import Drawings
 from embassay.core.result import Estimate, Finding, Row
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
@@ -80,32 +79,14 @@ TOO_FEW_TO_WHITEN = Template(
 )
 
 
-def create(*, pcs: int = 0) -> IsotropyMethod:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    pcs
-        How many principal components the transform ``remove_pcs`` removes; 0 means one for every hundred dimensions.
-
-    Raises
-    ------
-    SpecError
-        For a negative number.
-    """
-    if pcs < 0:
-        raise SpecError(f"diagnostic 'isotropy', option 'pcs': must be 0 or more, is {pcs}")
-    return IsotropyMethod(pcs=pcs)
-
-
-def measured(vectors: Any, pcs: int = 0) -> dict[str, dict[str, float]]:
+def measured(vectors: Any) -> dict[str, dict[str, float]]:
     """Return the figures of (n, d) vectors by condition and name; undefined ones are missing."""
     is_dense = not issparse(vectors)
     values = {"": _figures(isotropy(vectors), UNTRANSFORMED)}
     values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
     for name in transforms.NAMES if is_dense else ():
         try:
-            fitted = transforms.fit(name, vectors, pcs)
+            fitted = transforms.fit(name, vectors)
         except ValueError:
             # There are too few different vectors to fit the transform on, so its values are undefined.
             continue
@@ -171,19 +152,12 @@ DRAWINGS = Drawings(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class IsotropyMethod(Method):
     """The diagnostic; see the module's documentation."""
 
-    pcs: int = 0
     shape = "any"
     view = IsotropyView
     metrics = METRICS
-
-    @property
-    def options(self) -> str:
-        """The options that change item scores, as text for their origin."""
-        return f"pcs={self.pcs}" if self.pcs else ""
 
     def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
         """Measure the vectors of each role's texts, untransformed and transformed: an item is a text."""
@@ -192,7 +166,7 @@ class IsotropyMethod(Method):
         for role, subset in SUBSETS.items():
             rows = [vectors.row[text] for text in texts if text[0] == role]
             if rows:
-                for condition, values in measured(vectors.matrix[rows], self.pcs).items():
+                for condition, values in measured(vectors.matrix[rows]).items():
                     stored |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
         places = np.arange(len(texts))
         return item_scores(
@@ -235,3 +209,8 @@ class IsotropyMethod(Method):
                 yield template.finding(view.scores.origin, **fields, used=used, needed=needed)
                 if rank is not None and rows < 2 * width:
                     yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **fields, rank=rank)
+
+
+def create() -> IsotropyMethod:
+    """Make the diagnostic."""
+    return IsotropyMethod()

@@ -67,17 +67,6 @@ COMPARED = (("domain", "distance", "relative"), ("general", "distance", "general
 """The figures of a finding: what the sentence calls each, its metric and its condition."""
 
 
-def create(*, domain: str = "", general: str = "") -> Shift:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    domain, general
-        The labels of two corpora of the run.
-    """
-    return Shift(domain=domain, general=general)
-
-
 class ShiftView(View):
     """One encoder's distances."""
 
@@ -393,3 +382,8 @@ class Shift(Method):
             at = ((edges[:-1] + edges[1:]) / 2).tolist()
             curve = {"x": "L2 distance to the nearest", "y": "share of texts", "at": at, "lines": lines}
             yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)
+
+
+def create(*, domain: str = "", general: str = "") -> Shift:
+    """Make the diagnostic; ``domain`` and ``general`` are the labels of two corpora of the run."""
+    return Shift(domain=domain, general=general)

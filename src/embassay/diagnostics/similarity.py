@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -89,18 +89,6 @@ SEPARATES = Template(
     kind="headline",
     question="Same or not?",
 )
-
-
-def create(*, compare: Literal["headline", "all"] = "headline") -> Similarity:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    compare
-        ``headline``: each encoder is compared with the reference and the best lexical baseline; ``all``: every pair of
-        encoders as well.
-    """
-    return Similarity(compare=compare)
 
 
 class PairView(ItemView):
@@ -298,3 +286,6 @@ class Similarity(ItemMethod):
         x, at = "human score, mean of each tenth of the pairs", [float(human[group].mean()) for group in groups]
         data = {"x": x, "y": "mean cosine", "at": at, "lines": lines}
         yield Series(NAME, figures.views[0].corpus, "by_score", "curve", data)
+
+
+create = Similarity

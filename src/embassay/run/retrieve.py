@@ -245,8 +245,7 @@ def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dic
     Returns
     -------
     What scores say about the choice. ``setting``: what was chosen; ``setting/expected``: the Success@k that is expected
-    on other questions; ``setting/lowest`` and ``setting/highest``: what was chosen for single folds; by setting, in
-    ascending order, ``curve/0.05`` …: the mean reciprocal rank.
+    on other questions; ``setting/lowest`` and ``setting/highest``: what was chosen for single folds.
 
     Raises
     ------
@@ -274,14 +273,12 @@ def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dic
     # (m, settings), of the m answered questions.
     reciprocal_rank = np.stack([places.reciprocal_rank() for places in places_at], axis=1)
     success = np.stack([places.success(k) for places in places_at], axis=1)
-    means = reciprocal_rank.mean(axis=0)
     expected, columns = cross_fit(reciprocal_rank, success, unit, seed)
     return {
-        "setting": settings[best_column(means)],
+        "setting": settings[best_column(reciprocal_rank.mean(axis=0))],
         "setting/expected": expected,
         "setting/lowest": settings[min(columns)],
         "setting/highest": settings[max(columns)],
-        **{f"curve/{setting:g}": mean for setting, mean in zip(settings, means.tolist(), strict=True)},
     }
 
 

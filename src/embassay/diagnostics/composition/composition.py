@@ -24,13 +24,11 @@ from typing import Any
 import numpy as np
 
 from embassay.core.claims import INTERVAL, LIMIT, Template
-from embassay.core.errors import SpecError
 from embassay.core.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
     CountBars,
-    Curves,
     EncoderTable,
     ExampleColumn,
     Examples,
@@ -52,7 +50,6 @@ from embassay.diagnostics.composition.criteria import (
     Axes,
     OperatorView,
     axes_of,
-    over_draws,
 )
 from embassay.diagnostics.composition.scores import measured, other_targets
 from embassay.diagnostics.findings import written
@@ -65,7 +62,6 @@ from embassay.stats.agreement import krippendorff
 from embassay.stats.density import histogram
 from embassay.stats.geometry.closeness import MEASURES, paired_dot
 from embassay.stats.grid import CELLS
-from embassay.stats.labels import Labels
 from embassay.stats.resample import mean, means
 from embassay.stats.shares import bounded_means
 from embassay.stats.units import Floats, Ints, unit_codes
@@ -90,8 +86,6 @@ UNIT_NORM = 1e-4
 """Largest deviation from 1 of a norm that still counts as 1."""
 RATIOS = (0.0, 2.0)
 """The ends of the histograms of ratios."""
-DEGREES = np.arange(0, 181, 3)
-"""The angles at which the curve of differences near A is drawn."""
 BLOCKS = {"overlap": "overlap", "difference": "difference", "union": "union", "right": "difference, mirrored"}
 """The subset of each block of samples."""
 
@@ -255,13 +249,9 @@ METRICS = (
         meaning="mean margin of a condition of C1, C3 or C4, in units of the similarity function; met from 0 on",
     ),
     _neither(
-        "margin_sd", "*", low=0.0, compared="within one encoder", meaning="standard deviation of a margin over samples"
-    ),
-    _neither(
         "raw", "*", compared="within one encoder", meaning="mean closeness of a pair of A, B, the target and A − B"
     ),
     _neither("position", "*", meaning="mean position of the target's projection: 0 at A, 1 at B"),
-    _neither("position_sd", "*", low=0.0, meaning="standard deviation of the position over samples"),
     _share_of_one("in_plane", "*", meaning="how much of the target lies in the plane of A and B"),
     _of_corpus("rating", low=0.0, high=4.0, meaning="mean human rating of the targets"),
     _of_corpus("rating_median", low=0.0, high=4.0, meaning="median of all human ratings"),
@@ -278,28 +268,11 @@ class Composition(ItemMethod):
     compare
         Which metrics are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
         or ``all`` (also C2, C3, C4 against B and against A, C5 and C6).
-    null_seed
-        Of the draws of other units' targets; 0 or more.
-    Raises
-    ------
-    SpecError
-        For a negative seed.
     """
 
-    null_seed: int = 0
     shape = NAME
     view = SetView
     metrics = METRICS
-
-    def __post_init__(self) -> None:
-        """Refuse a negative seed."""
-        if self.null_seed < 0:
-            raise SpecError(f"null_seed must be 0 or more, is {self.null_seed}")
-
-    @property
-    def options(self) -> str:
-        """The seed of the null, where it is not the default."""
-        return f"null_seed={self.null_seed}" if self.null_seed else ""
 
     def values(self, corpus: Corpus[Sample], vectors: Vectors) -> Stored:
         """Measure each sample, with its own target and with those of other samples (the null).
@@ -318,7 +291,6 @@ class Composition(ItemMethod):
             [s.target for s in samples],
             corpus.units,
             np.char.add(operator, np.where(mirrored, "right", "")),
-            self.null_seed,
             corpus.fingerprint,
             draws=range(min(max(KEPT // len(samples), FEWEST), DRAWS)),
         )
@@ -337,16 +309,14 @@ class Composition(ItemMethod):
         return [*rows, *rating_rows(first, draws)]
 
     def series(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the paper's histograms of angles (figures 4 and 6) and norms (10), the share near A, and ratings."""
+        """Yield the paper's histograms of angles (figures 4 and 6) and norms (10), classes, and ratings."""
         for operator in OPERATORS:
             blocks = [view.blocks[operator] for view in figures.views if operator in view.blocks]
             if not blocks:
                 continue
             angles = {"A to projection": "from_a", "B to projection": "from_b"}
             yield _histogram(f"angles_{operator}", "angle / angle between A and B", blocks, angles)
-            if operator == "difference":
-                yield _near_a(blocks)
-            elif operator == "union":
+            if operator == "union":
                 yield _histogram("norm_ratio", "‖A‖ / ‖B‖", blocks, {"samples": "norm_ratio"})
         yield from class_series(figures.requested, summary.rows)
         yield from rating_series(figures.views[0])
@@ -389,10 +359,6 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
     of_encoders = means(tables, labels.label_set, draws, *figures.views[0].stream, differences=differences)
     for encoder, of_encoder in zip(values, of_encoders, strict=True):
         estimates[encoder] |= zip(others, of_encoder, strict=True)
-        for key in others:
-            if key.metric in ("margin", "position") and not key.condition:
-                deviation = _deviation(values[encoder][key], labels)
-                estimates[encoder][replace(key, metric=f"{key.metric}_sd")] = deviation
 
     pool = {"pool": pool_of(figures.scores)} if labels.partners else {}
     for view in figures.views:
@@ -405,16 +371,6 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
             yield row(
                 view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed
             )
-
-
-def _deviation(values: Floats, labels: Labels) -> Estimate:
-    """Return the standard deviation of (m,) values over samples; without an interval."""
-    defined = ~np.isnan(values)
-    items = int(defined.sum())
-    undefined, units = len(values) - items, labels.of_items(defined).sets
-    if items < 2:
-        return Estimate(None, None, None, items, units, undefined, "fewer than two samples are defined")
-    return Estimate(float(values[defined].std(ddof=1)), None, None, items, units, undefined)
 
 
 def _ends(key: MetricKey, axes: Axes) -> dict[str, str]:
@@ -496,20 +452,6 @@ def _histogram(name: str, x: str, blocks: Sequence[OperatorView], lines: Mapping
             shares = histogram(values, *RATIOS)[1]
             panels.append({"encoder": block.encoder, "line": line, "shares": shares.tolist()})
     return Series(NAME, blocks[0].corpus, name, "histogram", {"x": x, "edges": edges.tolist(), "panels": panels})
-
-
-def _near_a(blocks: Sequence[OperatorView]) -> Series:
-    """Return the share of differences within each angle of A, with their own targets and with those of the null."""
-    lines = list[dict[str, object]]()
-    for block in blocks:
-        for line, null in (("difference", False), ("null", True)):
-            angle = np.rad2deg(block.planar("from_a", null))
-            near = (over_draws(np.where(np.isnan(angle), np.nan, angle <= largest)) for largest in DEGREES)
-            # The mean over samples is taken as that over draws is: without those that are undefined.
-            shares = [float(np.nan_to_num(over_draws(of_samples[:, None])[0])) for of_samples in near]
-            lines.append({"encoder": block.encoder, "line": line, "y": shares})
-    data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
-    return Series(NAME, blocks[0].corpus, "within", "curve", data)
 
 
 def class_series(views: Sequence[SetView], rows: Sequence[Row]) -> Iterator[Series]:
@@ -680,11 +622,6 @@ LAYOUT = Layout(
             "τ: mean position of the projection, 0 is A, 1 is B (not in the paper). In plane: mean share of the "
             "target's length that lies in the plane (not in the paper); it means little for a vector that is nearly "
             "orthogonal to the plane.",
-        ),
-        Curves(
-            "How near to A the difference falls",
-            "within",
-            "The share of differences whose projection lies within an angle of A; C5 reads it off at 15°.",
         ),
         EncoderTable(
             "C6: the union, by the norms of A and B",

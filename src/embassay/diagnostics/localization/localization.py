@@ -12,14 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.core.claims import COUNT, LIMIT, Template
+from embassay.core.claims import LIMIT, Template
 from embassay.core.cores import cores
 from embassay.core.errors import InputError
 from embassay.core.formatting import counted
@@ -87,24 +85,6 @@ NOT_CONVERGED = Template(
     severity="medium",
     consequence="Its nearest centroid and MAP@R need no classifier. Vectors of unit length converge sooner.",
 )
-SHARED_ERRORS = Template(
-    "{a} and {b} both misplace {sentences}, {same:,} of them in the same wrong group.",
-    "of all pairs these two have the most errors in common",
-    COUNT,
-    title="Errors in common",
-)
-
-
-def create(*, compare: Literal["headline", "all"] = "headline") -> Localization:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    compare
-        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
-        MAP@R).
-    """
-    return Localization(compare=compare)
 
 
 class LocalizationView(ItemView):
@@ -297,7 +277,7 @@ def agreement(views: Sequence[LocalizationView], inside: Bools) -> tuple[Ints, I
 
 
 class Localization(ItemMethod):
-    """The diagnostic; see the module's documentation."""
+    """The diagnostic; ``compare=all`` also compares the nearest centroid and MAP@R."""
 
     shape = "groups"
     view = LocalizationView
@@ -401,7 +381,7 @@ class Localization(ItemMethod):
         yield table(NAME, corpus, "group_sizes", SIZES, sizes)
 
     def findings(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield how well each encoder places sentences, what limits its figures, and which errors two share."""
+        """Yield how well each encoder places sentences, and what limits its figures."""
         views = figures.requested
         for view in views:
             accuracy, name, origin = summary.headline[view.encoder], view.encoder, view.scores.origin
@@ -415,10 +395,5 @@ class Localization(ItemMethod):
             if view.unconverged:
                 yield NOT_CONVERGED.finding(origin, encoder=name, folds=view.unconverged)
 
-        same_group, both_wrong = agreement(views, views[0].fold >= 0)
-        if pairs := list(combinations(range(len(views)), 2)):
-            a, b = max(pairs, key=lambda pair: both_wrong[pair])
-            if number := int(both_wrong[a, b]):
-                names, sentences = (views[a].encoder, views[b].encoder), counted(number, "sentence")
-                origin = views[a].scores.origin
-                yield SHARED_ERRORS.finding(origin, a=names[0], b=names[1], sentences=sentences, same=same_group[a, b])
+
+create = Localization

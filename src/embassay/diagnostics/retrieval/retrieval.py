@@ -62,7 +62,6 @@ from embassay.diagnostics.retrieval.scores import (
     transformed_values,
 )
 from embassay.stats.density import bandwidth, density
-from embassay.stats.exams import LENGTH
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
@@ -167,12 +166,6 @@ DROP_BELOW_ON_AVERAGE = replace(
     DROP_BELOW,
     when="the same, where the questions are too few for a limit with 95 % confidence",
     procedure=AVERAGE_LOSS,
-)
-EQUAL_VALUES = Template(
-    "{encoders}: exactly the same {headline}, the highest; their order has no meaning.",
-    "the values are the same",
-    COUNT,
-    title="Equal values",
 )
 BY_DOT_PRODUCT = Template(
     "{encoders}: compared by dot product; its thresholds are on another scale than cosines.",
@@ -330,9 +323,9 @@ METRICS = (
     # What follows is computed below, and with the option paper in embassay.diagnostics.retrieval.paper.
     *(replace(metric, subset="documents") for metric in ISOTROPY_METRICS if metric.name in OF_PASSAGES),
     _share_without_items(
-        "accuracy_l*",
+        paper.ACCURACY,
         better="higher",
-        meaning="success in an exam of 100 questions (length=): mean and range over 500 exams (exams=)",
+        meaning="success in an exam of 100 questions: mean and range over 500 exams",
     ),
     _share_without_items(
         "coe",
@@ -453,7 +446,7 @@ class Retrieval(RetrievalOptions, ItemMethod):
     @property
     def options(self) -> str:
         """The options that change item scores, as text for their origin; the others change the summary."""
-        defaults = {"k": K, "transforms": "none", "pcs": 0}.items()
+        defaults = {"k": K, "transforms": "none"}.items()
         return ",".join(f"{name}={getattr(self, name)}" for name, of in defaults if getattr(self, name) != of)
 
     @property
@@ -550,16 +543,14 @@ class Retrieval(RetrievalOptions, ItemMethod):
         return [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
 
     def series(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the densities of similarities and what they mean, and the weights of hybrids."""
+        """Yield the densities of similarities and what they mean."""
         yield from similarity_series(figures.views)
-        yield from weight_series(figures.views)
         if self.paper:
             yield from paper.beside_published(figures.views, summary.row_of)
 
     def findings(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield what is about all encoders, then about each, then warnings."""
+        """Yield what is about each encoder, then warnings."""
         requested = figures.requested
-        yield from first_place(requested, summary.headline)
         for view in requested:
             yield from findings_of(view, summary.headline[view.encoder])
             yield threshold_of(view, summary.row_of)
@@ -689,17 +680,6 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
         yield table(NAME, views[0].corpus, "card", columns, card)
 
 
-def weight_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
-    """Yield the mean reciprocal rank by weight, of the retrievers that choose a weight."""
-    lines = list[dict[str, object]]()
-    for view in views:
-        curve = {float(name[6:]): rr for name, rr in view.scores.scalars.items() if name.startswith("curve/")}
-        if curve:
-            lines.append({"encoder": view.encoder, "line": "RR", "at": [*curve], "y": [*curve.values()]})
-    if lines:
-        yield Series(NAME, views[0].corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
-
-
 # Findings
 
 
@@ -759,14 +739,6 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
     )
 
 
-def first_place(views: Sequence[RetrievalView], success: Mapping[str, Row]) -> Iterator[Finding]:
-    """Yield which encoders share exactly the highest headline."""
-    values = {view.encoder: success[view.encoder].value or 0.0 for view in views}
-    first = [encoder for encoder, value in values.items() if value == max(values.values()) > 0]
-    if len(first) > 1:
-        yield EQUAL_VALUES.finding(views[0].scores.origin, encoders=", ".join(first), headline=views[0].headline)
-
-
 def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield how many words the first passages hold, where the candidates differ in that."""
     # The first encoder with each length names it.
@@ -796,7 +768,6 @@ def layout(result: Result) -> Layout:
     """Return the page of a result."""
     metrics = dict.fromkeys(one.metric for one in result.rows if one.diagnostic == NAME)
     options = Retrieval(k=next((int(metric[2:]) for metric in metrics if metric.startswith("R@")), K))
-    accuracy = next((metric for metric in metrics if metric.startswith("accuracy_l")), f"accuracy_l{LENGTH}")
     # Parts without figures are left out.
     return Layout(
         title="Retrieval",
@@ -805,7 +776,7 @@ def layout(result: Result) -> Layout:
         parts=tuple(_parts(options)),
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
-        paper=tuple(paper.paper_parts(accuracy)),
+        paper=tuple(paper.paper_parts()),
     )
 
 
@@ -834,13 +805,6 @@ def _parts(options: Retrieval) -> Iterator[Part]:
         "Which differences are shown",
         success,
         "Paired on the same questions; p by exchanging questions that share documents, corrected within each family.",
-    )
-    yield Curves(
-        "The weight of a hybrid's first part",
-        "weights",
-        "The mean reciprocal rank of all questions by weight. weight=auto is the weight of the highest point, which is "
-        "too high: it was chosen on these questions.",
-        zero=False,
     )
     yield Curves(
         "How similar questions are to random, right and retrieved documents",
