@@ -136,11 +136,8 @@ def _reason(metric: str, values: Mapping[str, float]) -> str:
         return "fewer than two texts whose vectors differ"
     if metric == "i_a" and rows > WIDEST:
         return f"needs all singular values, which are computed up to {WIDEST:,} texts or dimensions"
-    only_plugin = "participation_ratio" not in values and "participation_ratio_plugin" in values
-    if metric in UNBIASED and only_plugin:
-        if rows < 4:
-            return f"{rows:.0f} texts are too few to estimate it without bias; that takes 4"
-        return "no two differences of these few texts have a direction in common; more texts are needed"
+    if metric in UNBIASED and "participation_ratio_plugin" in values:
+        return f"{rows:.0f} texts are too few, or too different, to estimate it without bias"
     return "fewer than two texts whose vectors differ, or one dimension"
 
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.formatting import counted
-from embassay.core.layout import Curves, Drawings, SeriesTable
+from embassay.core.layout import Drawings, SeriesTable
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import Estimate, Finding, Row, Series, rows_of
+from embassay.core.result import Estimate, Finding, Row, rows_of
 from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
@@ -40,8 +40,6 @@ VERSION = 1
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", task="semantic-similarity")
 AUC = MetricKey("auc")
-BINS = 10
-"""Groups of equal size, by human score, whose mean cosine is drawn."""
 
 TOO_FEW_SCORES = Template(
     "The pairs have too few human scores to correlate with.",
@@ -215,9 +213,8 @@ METRICS = (
 
 DRAWINGS = Drawings(
     "Cer et al. (2017), the STS benchmark; Chiang et al. (2023), section 3.2 and table 1",
-    (Curves("Cosine by human score", "by_score", note="Each point is a tenth of the pairs, by human score."),),
-    (SeriesTable("Lexical overlap, published and here", "published"),),
-    "It does not show what a negation does to the cosine: see minimal pairs.",
+    paper=(SeriesTable("Lexical overlap, published and here", "published"),),
+    note="It does not show what a negation does to the cosine: see minimal pairs.",
 )
 
 
@@ -267,25 +264,6 @@ class Similarity(ItemMethod):
                 elif label not in area_of and not view.is_baseline and row.value is not None:
                     template = FOLLOWS if row.low is not None and row.low >= FOLLOWING else None
                     yield self.than_chance(view, METRICS[0], row, template, pairs=fields["pairs"])
-
-    def series(self, figures: Figures[PairView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the mean cosine of groups of pairs of about the same human score."""
-        human = figures.views[0].human
-        scored = np.flatnonzero(~np.isnan(human))
-        if len(scored) < MIN_ITEMS:
-            return
-        order = scored[np.argsort(human[scored], kind="stable")]
-        groups = [group for group in np.array_split(order, BINS) if len(group)]
-        lines = []
-        for view in figures.views:
-            y = [
-                None if np.isnan(view.cosine[group]).all() else float(np.nanmean(view.cosine[group]))
-                for group in groups
-            ]
-            lines.append({"encoder": view.encoder, "line": "pairs", "y": y})
-        x, at = "human score, mean of each tenth of the pairs", [float(human[group].mean()) for group in groups]
-        data = {"x": x, "y": "mean cosine", "at": at, "lines": lines}
-        yield Series(NAME, figures.views[0].corpus, "by_score", "curve", data)
 
 
 create = Similarity

@@ -45,6 +45,11 @@ class Grid:
         """K."""
         return len(self.values)
 
+    @property
+    def ends(self) -> str:
+        """The lowest and the highest threshold and their number, for signatures."""
+        return f"{self.values[0]:.10g},{self.values[-1]:.10g},{self.size}"
+
     def fraction(self, margins: Floats) -> Floats:
         """Return F of each margin, the share of the thresholds that it reaches; NaN where the margin is NaN."""
         reached = np.searchsorted(self.values, margins, side="right")

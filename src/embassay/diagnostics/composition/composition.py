@@ -47,7 +47,6 @@ from embassay.diagnostics.composition.criteria import (
     CRITERION,
     MARGINS,
     TARGET,
-    Axes,
     OperatorView,
     axes_of,
 )
@@ -89,6 +88,7 @@ RATIOS = (0.0, 2.0)
 BLOCKS = {"overlap": "overlap", "difference": "difference", "union": "union", "right": "difference, mirrored"}
 """The subset of each block of samples."""
 
+ON_GRID = "on the paper's grid of tolerances"
 NOT_APPLICABLE = "not applicable: all norms are 1"
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""
@@ -340,7 +340,7 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
     """Yield the figures of one block of samples for all encoders.
 
     The condition of mirrored differences begins with ``right``. The signature of a figure over the grid of tolerances
-    has the grid's ends.
+    has the ends of the block's grids.
     """
     axes = axes_of([view.blocks[block] for view in figures.requested])
     values = {view.encoder: view.blocks[block].figures | view.blocks[block].on_grid(axes) for view in figures.views}
@@ -361,9 +361,10 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
         estimates[encoder] |= zip(others, of_encoder, strict=True)
 
     pool = {"pool": pool_of(figures.scores)} if labels.partners else {}
+    grids = {"grid": ";".join(grid.ends for of_criterion in axes.values() for grid in of_criterion)}
     for view in figures.views:
         for key, estimate in estimates[view.encoder].items():
-            signed = _ends(key, axes) if key.condition.endswith("grid") else pool if key in shares else {}
+            signed = grids if key.condition.endswith("grid") else pool if key in shares else {}
             condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
             # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
             if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
@@ -371,15 +372,6 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
             yield row(
                 view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed
             )
-
-
-def _ends(key: MetricKey, axes: Axes) -> dict[str, str]:
-    """Return the ends of the grid that a figure is averaged over, for its signature."""
-    grids = axes[key.subset[:2], key.similarity_function]
-    if key.subset in MARGINS["c4"]:
-        # The two margins of c4 are two figures, each over its own axis.
-        grids = [grids[MARGINS["c4"].index(key.subset)]]
-    return {"grid": ";".join(f"{grid.values[0]:.10g},{grid.values[-1]:.10g},{grid.size}" for grid in grids)}
 
 
 # Ratings
@@ -465,11 +457,14 @@ def class_series(views: Sequence[SetView], rows: Sequence[Row]) -> Iterator[Seri
     lines = list[list[Any]]()
     for model_class, models in paper["groups"].items():
         members = [view.encoder for view in views if published_name(view.scores.origin) in models]
-        values = [[value_of.get((encoder, column.key)) for column in columns] for encoder in members]
-        lines += [[model_class, encoder, *of_encoder] for encoder, of_encoder in zip(members, values, strict=True)]
-        for name, statistic in (("mean", mean_of), ("standard deviation", stdev)) if len(members) > 1 else ():
-            of_class = [None if None in column else statistic(column) for column in zip(*values, strict=True)]
-            lines.append([model_class, f"{name} of {len(members)}", *of_class])
+        values = {encoder: [value_of.get((encoder, column.key)) for column in columns] for encoder in members}
+        if len(members) > 1:
+            of_columns = list(zip(*values.values(), strict=True))
+            values |= {
+                f"{name} of {len(members)}": [None if None in column else statistic(column) for column in of_columns]
+                for name, statistic in (("mean", mean_of), ("standard deviation", stdev))
+            }
+        lines += [[model_class, name, *of_line] for name, of_line in values.items()]
     if lines:
         headings = {"class": "text", "encoder": "text", columns[0].heading: "points"}
         headings |= {column.heading: "percent" for column in columns[1:]}
@@ -495,16 +490,16 @@ def _claims(view: SetView, rows: Sequence[Row]) -> Iterator[Finding]:
             continue
         # The criteria about the plane have no tolerance, and so no grid.
         on_grid = row_of.get(replace(key, condition="excess:grid"), at_zero)
-        places = {"at ε = 0": at_zero, "on the paper's grid of tolerances": on_grid}
-        shown = [place for place, row in places.items() if row.low is not None and row.low > 0]
-        criterion = words.split()[0]
-        if len(shown) == 2:
+        criterion, is_above = words.split()[0], [(row.low or 0.0) > 0 for row in (at_zero, on_grid)]
+        if all(is_above):
             above.append(words)
             short.append(criterion)
-        elif shown:
-            ((elsewhere, row),) = ((place, row) for place, row in places.items() if place not in shown)
-            in_part.append(f"{words} {shown[0]}, not shown {elsewhere} ({written(row, 'points')})")
-            short.append(f"{criterion} {shown[0]}".replace("paper's grid of tolerances", "grid"))
+        elif is_above[0]:
+            in_part.append(f"{words} at ε = 0, not shown {ON_GRID} ({written(on_grid, 'points')})")
+            short.append(f"{criterion} at ε = 0")
+        elif is_above[1]:
+            in_part.append(f"{words} {ON_GRID}, not shown at ε = 0 ({written(at_zero, 'points')})")
+            short.append(f"{criterion} on the grid")
         else:
             not_above.append(words)
     if not_above:

@@ -139,20 +139,16 @@ class Figures(Generic[AnyView]):
         Raises
         ------
         ValueError
-            For no scores, or scores that cannot be compared: of different diagnostics, corpora, items or units.
+            For scores of different items or units.
         """
-        if not scores:
-            raise ValueError("there are no scores")
         metrics, first = tuple(metrics), scores[0]
         # Figures that are no means over items, such as the isotropy of other passages, need no common items.
         needs_items = any(metric.kind != "computed" for metric in metrics)
-        for one in scores[1:]:
-            same = [one.origin.diagnostic == first.origin.diagnostic, one.origin.corpus == first.origin.corpus]
-            if needs_items:
-                same += [np.array_equal(getattr(one, name), getattr(first, name)) for name in ITEMS]
-            if not all(same):
-                labels = f"{one.origin.encoder} and {first.origin.encoder}"
-                raise ValueError(f"the scores of {labels} are of different diagnostics, corpora, items or units")
+        for one in scores[1:] if needs_items else ():
+            if not all(np.array_equal(getattr(one, name), getattr(first, name)) for name in ITEMS):
+                raise ValueError(
+                    f"the scores of {one.origin.encoder} and {first.origin.encoder} are of different items"
+                )
         return cls(tuple(view(one) for one in scores), metrics)
 
     @property

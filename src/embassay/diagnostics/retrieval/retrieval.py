@@ -173,12 +173,6 @@ BY_DOT_PRODUCT = Template(
     LIMIT,
     title="Compared by dot product",
 )
-OVERFITTED = Template(
-    "{encoders}: whitening overfits: {passages:,.0f} passages are fewer than twice the dimensions.",
-    "there are fewer distinct passages than twice the directions that are scaled",
-    LIMIT,
-    title="Whitening overfits",
-)
 WORDS_READ = Template(
     "{passages}: about {words}. Success by document does not see this: it counts the right page, not what is "
     "read of it.",
@@ -750,15 +744,10 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
 
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
-    """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
+    """Yield which encoders do not compare by cosine."""
     by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_lists]
-    # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
-    passages = {view.encoder: view.scores.scalars.get("distinct_passages", 0.0) for view in views}
-    overfitted = [v.encoder for v in views if 2 * v.scores.scalars.get("rank/whiten", 0.0) > passages[v.encoder]]
-    for template, encoders in ((BY_DOT_PRODUCT, by_dot), (OVERFITTED, overfitted)):
-        if encoders:
-            most = max(passages[encoder] for encoder in encoders)
-            yield template.finding(views[0].scores.origin, encoders=", ".join(encoders), passages=most)
+    if by_dot:
+        yield BY_DOT_PRODUCT.finding(views[0].scores.origin, encoders=", ".join(by_dot))
 
 
 # Page
@@ -852,7 +841,8 @@ def _parts(options: Retrieval) -> Iterator[Part]:
         "Does making the vectors more isotropic help?",
         tuple(isotropy),
         "Transforms are fitted on the passages and applied to passages and questions; then cosine. More isotropic is "
-        "not better by itself. IsoScore is too low where there are few passages.",
+        "not better by itself. IsoScore is too low where there are few passages, and with fewer than twice the "
+        "dimensions whitening overfits.",
     )
     first = tuple(f"found{place}" for place in range(1, FOUND + 1))
     yield Examples(

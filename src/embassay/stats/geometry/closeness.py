@@ -167,7 +167,7 @@ def all_cosines(u: Vectors, v: Vectors) -> Floats:
     if not issparse(u):
         return np.clip(unit_rows(np.asarray(u, np.float64)) @ unit_rows(np.asarray(v, np.float64)).T, -1.0, 1.0)
     a, b = u.astype(np.float64), v.astype(np.float64)
-    return cosine_of((a @ b.T).toarray(), paired_dot(a, a)[:, None], paired_dot(b, b)[None, :])
+    return cosine_of(csr_array(a @ b.T).toarray(), paired_dot(a, a)[:, None], paired_dot(b, b)[None, :])
 
 
 def mean_cosine(u: Vectors, v: Vectors) -> float:
