@@ -6,7 +6,8 @@ import pytest
 import embassay as ea
 from embassay.core.columns import read_columns, write_columns
 from embassay.core.errors import SourceError, SpecError
-from embassay.diagnostics.metrics.metric import headline_metric, metric_of
+from embassay.core.metric_key import MetricKey
+from embassay.diagnostics.metrics.metric import declared, headline_metric
 from embassay.run.items import columns_of
 from embassay.stats.correlate import correlation
 
@@ -109,9 +110,9 @@ def test_columns_are_read_as_they_were_written(tasks, name, tmp_path):
     ],
 )
 def test_directions(diagnostic, metric, subset, condition, direction):
-    assert metric_of(diagnostic, metric, subset, condition).better == direction
+    assert declared(MetricKey(metric, subset, condition=condition, diagnostic=diagnostic)).better == direction
 
 
 def test_what_is_not_declared_has_no_direction():
     with pytest.raises(SpecError, match=r"'isotropy' does not say whether higher or lower values of width\[texts\]"):
-        metric_of("isotropy", "width", "texts")
+        declared(MetricKey("width", "texts", diagnostic="isotropy"))

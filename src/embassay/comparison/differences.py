@@ -33,8 +33,7 @@ from embassay.core.columns import ItemColumn
 from embassay.core.layout import Format
 from embassay.core.result import ALPHA, Comparison
 from embassay.core.types import Draws
-from embassay.diagnostics.metrics.verdict import compared, effective_items, item_values, labels_of
-from embassay.stats.detectable import Precision
+from embassay.diagnostics.metrics.verdict import compared, effective_items, item_values, labels_of, precision_of
 from embassay.stats.families import Roles, consistent_interval
 from embassay.stats.folds import mean_over_folds
 from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
@@ -156,12 +155,16 @@ class Pair:
     since: str = ""
     set_by_user: bool = False
 
+    @property
+    def columns(self) -> tuple[ItemColumn, ItemColumn]:
+        """The old and the new column; correlations of both are with the same values."""
+        return replace(self.old, against=self.new.against), self.new
+
     @cached_property
     def values(self) -> tuple[Floats, Floats]:
         """(n,) the old and the new item values, whose means are the metric: of a correlation its influences."""
-        # The correlations of both are with the same values.
-        old = replace(self.old, against=self.new.against)
-        return item_values(old), item_values(self.new)
+        old, new = map(item_values, self.columns)
+        return old, new
 
     @property
     def sign(self) -> float:
@@ -228,20 +231,6 @@ class Pair:
         """The loss of a share that these items can rule out; 0 of other metrics."""
         return resolution(self.unit) if self.new.of_shares and len(self.gains) else 0.0
 
-    def precision(self, pool: Sequence[Floats], tests: int = 1) -> Precision | None:
-        """Return with which precision the items estimate the difference; None where they are too few.
-
-        Parameters
-        ----------
-        pool
-            The (n,) values of the systems that the effective number of items is estimated from.
-        tests
-            The number of tests in the family of the pair.
-        """
-        old, new = self.values
-        labels = labels_of(self.new)
-        return Precision.of(new - old, labels, effective_items(labels, self.new, pool), tests)
-
     def change(self, texts: Mapping[str, str], **figures: Any) -> Change:
         """Return a row with margin, the items of a share that got worse or better, and figures.
 
@@ -296,7 +285,10 @@ def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -
     corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     changes = []
     for place, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
-        precision = None if row.p is None else pair.precision(pair.values, len(p_values))
+        precision = None
+        if row.p is not None:
+            old, number = pair.columns[0], effective_items(pair.new, pair.values)
+            precision = precision_of(pair.new, old, number, len(p_values))
         # Where nothing changed there is nothing to estimate or to test.
         low, high, p = None, None, corrected.get(place)
         if p is not None and row.difference is not None and row.low is not None and row.high is not None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,12 +26,12 @@ from embassay.core.layout import Drawings
 from embassay.core.result import Estimate, Finding, Row
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
+from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS, measured
 from embassay.diagnostics.method import Method, item_scores
 from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.stats.geometry import transforms
-from embassay.stats.geometry.isotropy import WIDEST, Isotropy, isotropy
+from embassay.stats.geometry.isotropy import WIDEST
 
 CITATION = """@inproceedings{rudman2022,
   author = {Rudman, William and Gillman, Nate and Rayne, Taylor and Eickhoff, Carsten},
@@ -53,8 +53,6 @@ UNBIASED = ("isoscore_unbiased", "participation_ratio")
 UNTRANSFORMED = ("i_a", "isoscore", *UNBIASED, "participation_ratio_plugin", "mean_cosine")
 TEXTS_PER_DIMENSION = 5
 """The number of dimensions used is stated from this many texts per dimension used on."""
-DIGITS = 6
-"""Significant digits that are kept: the precision of float32 vectors and their products."""
 
 DIMENSIONS_USED = Template(
     "{encoder}: the {subset} use {used:.0f} of {dimensions:,.0f} dimensions (participation ratio); two of them have a "
@@ -79,10 +77,10 @@ TOO_FEW_TO_WHITEN = Template(
 )
 
 
-def measured(vectors: Any) -> dict[str, dict[str, float]]:
+def by_condition(vectors: Any) -> dict[str, dict[str, float]]:
     """Return the figures of (n, d) vectors by condition and name; undefined ones are missing."""
     is_dense = not issparse(vectors)
-    values = {"": _figures(isotropy(vectors), UNTRANSFORMED)}
+    values = {"": measured(vectors, UNTRANSFORMED)}
     values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
     for name in transforms.NAMES if is_dense else ():
         try:
@@ -92,16 +90,9 @@ def measured(vectors: Any) -> dict[str, dict[str, float]]:
             continue
         transformed = fitted.apply(vectors)
         defined = transformed[~np.isnan(transformed).any(axis=1)]
-        values[name] = _figures(isotropy(defined), TRANSFORMED)
+        values[name] = measured(defined, TRANSFORMED)
         values[name]["rank"] = float(fitted.rank)
     return values
-
-
-def _figures(measures: Isotropy, metrics: Sequence[str]) -> dict[str, float]:
-    """Return the defined figures by name, rounded, with the number of vectors and of zero vectors."""
-    values = {name: float(f"{getattr(measures, name):.{DIGITS}g}") for name in metrics}
-    values |= {"rows": float(measures.rows), "zeros": float(measures.zeros)}
-    return {name: value for name, value in values.items() if np.isfinite(value)}
 
 
 class IsotropyView(View):
@@ -114,7 +105,7 @@ class IsotropyView(View):
         return {subset: number_of_role[role] for role, subset in SUBSETS.items() if number_of_role[role]}
 
     def values(self, subset: str, condition: str = "") -> dict[str, float]:
-        """Return the figures of one kind of texts by name, after a transform or untransformed; see :func:`measured`."""
+        """Return the figures of one kind of texts by name, untransformed or after a transform."""
         prefix = f"{subset}/{condition}/"
         scalars = self.scores.scalars
         return {key.removeprefix(prefix): value for key, value in scalars.items() if key.startswith(prefix)}
@@ -163,7 +154,7 @@ class IsotropyMethod(Method):
         for role, subset in SUBSETS.items():
             rows = [vectors.row[text] for text in texts if text[0] == role]
             if rows:
-                for condition, values in measured(vectors.matrix[rows]).items():
+                for condition, values in by_condition(vectors.matrix[rows]).items():
                     stored |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
         places = np.arange(len(texts))
         return item_scores(

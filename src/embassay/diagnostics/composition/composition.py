@@ -54,7 +54,6 @@ from embassay.diagnostics.composition.scores import measured, other_targets
 from embassay.diagnostics.findings import written
 from embassay.diagnostics.method import ItemMethod, ItemView, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
-from embassay.diagnostics.metrics.scoreboard import pool_of
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import published, published_name, table
 from embassay.stats.agreement import krippendorff
@@ -360,11 +359,10 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
     for encoder, of_encoder in zip(values, of_encoders, strict=True):
         estimates[encoder] |= zip(others, of_encoder, strict=True)
 
-    pool = {"pool": pool_of(figures.scores)} if labels.partners else {}
     grids = {"grid": ";".join(grid.ends for of_criterion in axes.values() for grid in of_criterion)}
     for view in figures.views:
         for key, estimate in estimates[view.encoder].items():
-            signed = grids if key.condition.endswith("grid") else pool if key in shares else {}
+            signed = grids if key.condition.endswith("grid") else figures.pool if key in shares else {}
             condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
             # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
             if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:

@@ -295,13 +295,13 @@ class Localization(ItemMethod):
             If not; the message says what to do.
         """
         sizes = Counter(sample.group for sample in corpus.samples)
-        small = [group for group, size in sizes.items() if size < FOLDS]
-        if small or len(sizes) < 2:
-            of_one = f", and group {small[0]!r} has {counted(sizes[small[0]], 'sentence')}" if small else ""
+        smallest = min(sizes, key=lambda group: sizes[group], default="")
+        if sizes[smallest] < FOLDS or len(sizes) < 2:
             raise InputError(
-                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}{of_one}: a sentence is placed in one "
-                f"of two groups at least, and each of {FOLDS} folds tests one of each group; leave out groups of fewer "
-                f"than {FOLDS}, or with --limit take more units"
+                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}, and group {smallest!r} has "
+                f"{counted(sizes[smallest], 'sentence')}: a sentence is placed in one of two groups at least, and each "
+                f"of {FOLDS} folds tests one of each group; leave out groups of fewer than {FOLDS}, or with --limit "
+                "take more units"
             )
 
     def values(self, corpus: Corpus[Grouped], vectors: Vectors) -> Stored:

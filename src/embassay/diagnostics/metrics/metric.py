@@ -292,27 +292,21 @@ def ranking_diagnostics() -> dict[str, str]:
     return diagnostics
 
 
-def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Metric:
-    """Return the declaration of a row's metric: the first that describes it.
+def declared(key: MetricKey) -> Metric:
+    """Return the declaration of a row's metric, whose key names the diagnostic: the first that describes it.
 
     Raises
     ------
     SpecError
         If the diagnostic declares nothing for it.
     """
-    for metric in declared_metrics(diagnostic):
-        if metric.describes(name, subset, condition):
+    for metric in declared_metrics(key.diagnostic):
+        if metric.describes(key.metric, key.subset, key.condition):
             return metric
-    key = f"{name}[{subset},{condition}]" if condition else f"{name}[{subset}]"
     raise SpecError(
-        f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
-        "its METRICS lack it"
+        f"diagnostic {key.diagnostic!r} does not say whether higher or lower values of {key.within_diagnostic} are "
+        "better: its METRICS lack it"
     )
-
-
-def declared(key: MetricKey) -> Metric:
-    """Return the declaration of the metric with a key, which names the diagnostic; see :func:`metric_of`."""
-    return metric_of(key.diagnostic, key.metric, key.subset, key.condition)
 
 
 def known_metric(key: MetricKey) -> Metric | None:

@@ -200,18 +200,11 @@ class Figures(Generic[AnyView]):
             encoder: np.where(items == ABSENT, np.nan, items)[present] for encoder, items in self.values(figure).items()
         }
 
-    @cached_property
-    def _labels(self) -> dict[bytes, Labels]:
-        return {}
-
     def labels(self, present: Bools | None = None) -> Labels:
         """Return the unit labels of some items; of all by default."""
-        key = b"" if present is None or present.all() else present.tobytes()
-        if key not in self._labels:
-            first = self.views[0].scores
-            labels = Labels.of(first.unit, first.unit_labels)
-            self._labels[key] = labels.of_items(present) if key and present is not None else labels
-        return self._labels[key]
+        first = self.views[0].scores
+        labels = Labels.of(first.unit, first.unit_labels)
+        return labels if present is None else labels.of_items(present)
 
     # Rows
 
@@ -221,15 +214,13 @@ class Figures(Generic[AnyView]):
         rows = list[Row]()
         for view in self.views:
             for figure in self.figures:
-                metric, more = figure.metric, dict[str, str]()
+                metric = figure.metric
                 if metric.kind == "computed":
                     of_figure = figure.computed(view)
                 elif (view.encoder, figure.key) in estimates:
                     of_figure = {figure.subset: estimates[view.encoder, figure.key]}
                 else:
                     continue
-                if metric.is_bounded and self.labels(self.present(figure)).partners:
-                    more["pool"] = self._pool
                 for subset, estimate in of_figure.items():
                     rows.append(
                         row(
@@ -240,7 +231,7 @@ class Figures(Generic[AnyView]):
                             self._with_reason(figure, view, estimate),
                             condition=metric.condition,
                             similarity_function=metric.similarity_function,
-                            **more,
+                            **(self.pool if metric.is_bounded else {}),
                         )
                     )
         return rows
@@ -306,9 +297,11 @@ class Figures(Generic[AnyView]):
         return cast(Callable[[AnyView], Floats], metric.against)(self.views[0])
 
     @cached_property
-    def _pool(self) -> str:
-        """A hash of the scores of the base systems, for the signatures of bounded figures: they rest on their n*."""
-        return pool_of(self.scores)
+    def pool(self) -> dict[str, str]:
+        """A hash of the base systems' scores, for the signatures of bounded figures: where items share labels they rest
+        on the n* of these systems.
+        """
+        return {"pool": pool_of(self.scores)} if self.labels().partners else {}
 
     # Comparisons and ranks
 
@@ -369,7 +362,7 @@ class Figures(Generic[AnyView]):
                 chance = metric.chance(self.views[0]) if callable(metric.chance) else metric.chance
                 columns = self._columns(figure)
                 pool = [item_values(columns[name]) for name in self.roles.base_systems if name in columns]
-                number = effective_items(self.labels(self.present(figure)), metric, pool)
+                number = effective_items(next(iter(columns.values())), pool)
                 differences = with_precision(differences, columns, number)
                 verdict = replace(verdict, key=self.key_of(figure), chance=chance, effective_items=number)
                 of_rows, is_right = rows_of(figure.key, rows), metric.undefined_is_wrong

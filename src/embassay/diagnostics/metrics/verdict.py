@@ -12,7 +12,6 @@ from embassay.core.columns import ItemColumn
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import MAX_UNDEFINED, Comparison, Row, Standings, Verdict
 from embassay.core.types import Draws
-from embassay.diagnostics.metrics.metric import Metric
 from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
 from embassay.stats.exchange import compare_correlations
@@ -63,11 +62,12 @@ def compared(
     )
 
 
-def effective_items(labels: Labels, metric: Metric | ItemColumn, pool: Sequence[Floats]) -> float | None:
+def effective_items(column: ItemColumn, pool: Sequence[Floats]) -> float | None:
     """Return n* of a metric from the (n,) values of the base systems; None where these may lie outside [0, 1]."""
-    if not metric.is_bounded or not labels.items:
+    labels = labels_of(column)
+    if not column.is_bounded or not labels.items:
         return None
-    return effective_number(labels, pool, of_shares=metric.of_shares)
+    return effective_number(labels, pool, of_shares=column.of_shares)
 
 
 def ranked(
@@ -118,24 +118,30 @@ def ranked(
     )
 
 
-def with_precision(
-    pairs: Sequence[Comparison], columns: Mapping[str, ItemColumn], number: float | None
-) -> tuple[Comparison, ...]:
-    """Return what pairs differ by on the headline, with the difference that could be detected.
+def precision_of(a: ItemColumn, b: ItemColumn, number: float | None, tests: int) -> Precision | None:
+    """Return with which precision the items estimate the difference of two systems; None where they are too few.
 
     Parameters
     ----------
     number
         See :func:`effective_items`.
+    tests
+        The number of tests in the family of the pair.
     """
+    return Precision.of(item_values(a) - item_values(b), labels_of(a), number, tests)
+
+
+def with_precision(
+    pairs: Sequence[Comparison], columns: Mapping[str, ItemColumn], number: float | None
+) -> tuple[Comparison, ...]:
+    """Return what pairs differ by on the headline, with the difference that could be detected."""
     rows = list[Comparison]()
     for pair in pairs:
-        precision = None
+        a, b, precision = columns[pair.a], columns[pair.b], None
         if pair.p is not None:
-            a, b = columns[pair.a], columns[pair.b]
-            precision = Precision.of(item_values(a) - item_values(b), labels_of(a), number, pair.pairs_in_family)
+            precision = precision_of(a, b, number, pair.pairs_in_family)
         if precision is not None:
-            target, needed = precision.next_target(columns[pair.a].margin or 0.0)
+            target, needed = precision.next_target(a.margin or 0.0)
             smallest = precision.smallest_difference
             pair = replace(pair, smallest_difference=smallest, target=target, items_needed=needed)
         rows.append(pair)

@@ -25,12 +25,12 @@ from embassay.core.samples.retrieval import Question, first_passages, right_pair
 from embassay.core.types import Corpus
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import NEAREST
+from embassay.diagnostics.isotropy_metrics import measured
 from embassay.diagnostics.method import ItemView, Stored
 from embassay.diagnostics.metrics.metric import Metric
 from embassay.stats.exams import Answers
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.closeness import paired_cosine, paired_dot
-from embassay.stats.geometry.isotropy import isotropy
 from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
@@ -47,8 +47,6 @@ RANDOM = 10
 """Random documents for each question: ROE and the table of similarities are based on them."""
 RIGHT = "own"
 """The stored name of the (n,) similarities to the nearest right document."""
-DIGITS = 6
-"""Significant digits of isotropy: the precision of float32 vectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,11 +292,10 @@ def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: Retr
     return {**values, **scalars}
 
 
-def _isotropy(passages: Any, condition: str, metrics: Iterable[str]) -> dict[str, float]:
+def _isotropy(passages: Any, condition: str, metrics: tuple[str, ...]) -> dict[str, float]:
     """Return the isotropy of the passages by ``metric/condition``; undefined values are missing."""
-    measured = vars(isotropy(passages))
-    defined = (metric for metric in metrics if np.isfinite(measured[metric]))
-    return {f"{metric}/{condition}": float(f"{measured[metric]:.{DIGITS}g}") for metric in defined}
+    figures = measured(passages, metrics)
+    return {f"{metric}/{condition}": figures[metric] for metric in metrics if metric in figures}
 
 
 # What a summary reads
