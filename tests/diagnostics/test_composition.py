@@ -10,15 +10,13 @@ import pytest
 from scipy.sparse import csr_array
 
 import embassay as ea
-from embassay.core.metric_key import MetricKey
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Corpus, Draws, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.composition import composition
-from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, create
+from embassay.diagnostics.composition.composition import NOT_APPLICABLE, create
 from embassay.diagnostics.composition.criteria import OperatorView
 from embassay.diagnostics.composition.scores import PLANAR, measured, other_targets
-from embassay.run.engine.encode import encode
 from embassay.stats.geometry.closeness import MEASURES, Moments, Sums
 from embassay.stats.resample import means
 from tables import vectors_of
@@ -540,19 +538,6 @@ def test_intervals_of_random_vectors_miss_0_about_as_often_as_they_should():
     assert 0.02 <= missed / 200 <= 0.08
 
 
-@pytest.mark.slow
-def test_the_random_encoder_finds_nothing_in_real_sentences():
-    # The baseline that joins every run, on the built-in documents, which share texts between overlaps and unions.
-    corpus = ea.load("vignettes")
-    texts, missed = list(corpus.texts()), 0
-    for seed in range(200):
-        vectors, _ = encode(ea.encoder(f"random,seed={seed},dim=64"), texts, None, lambda done: None)
-        origin = Origin("composition", "", corpus.name, corpus.fingerprint, "random", str(seed))
-        found = excess([create().score(corpus, vectors, origin)], seed)
-        missed += not found.low <= 0 <= found.high
-    assert 0.02 <= missed / 200 <= 0.08
-
-
 # --- rows and files ------------------------------------------------------------------------------------------
 
 
@@ -586,28 +571,6 @@ def test_mirrored_differences_are_reported_apart():
 
 
 # --- comparisons and verdicts --------------------------------------------------------------------------------
-
-
-def of_headline(result):
-    return [c for c in result.comparisons if c.key.within_diagnostic == HEADLINE]
-
-
-def test_only_the_headline_is_compared_unless_all_is_asked_for(mixed):
-    _, scores, everything = mixed
-    usual = summarise(scores)
-    assert {c.key.within_diagnostic for c in usual.comparisons} == {HEADLINE}
-    assert {c.key.within_diagnostic for c in everything.comparisons} == {
-        HEADLINE,
-        MetricKey("share", "c3:TT", "cosine", "excess:eps0"),
-        MetricKey("share", "c4:vsB", "cosine", "excess:eps0"),
-        MetricKey("share", "c4:vsA", "cosine", "excess:eps0"),
-        MetricKey("share", "c2:between", "angle", "excess"),
-        MetricKey("share", "c5:within15", "angle", "excess"),
-        MetricKey("share", "c6:middle", "angle", "excess"),
-    }
-    assert of_headline(everything) == list(usual.comparisons)
-    assert {c.family for c in usual.comparisons} == {"models"}
-    assert everything.rows == usual.rows
 
 
 def test_a_comparison_is_the_difference_of_the_rows(mixed):
