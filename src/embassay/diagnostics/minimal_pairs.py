@@ -34,7 +34,7 @@ from embassay.stats.geometry.closeness import mean_cosine, paired_cosine
 from embassay.stats.lexical.overlap import METRICS as OVERLAP
 from embassay.stats.lexical.overlap import overlap, pairs_of
 from embassay.stats.resample import ABSENT
-from embassay.stats.units import Bools, Floats
+from embassay.stats.units import Floats
 
 CITATION = """@inproceedings{chiang2023,
   author = {Chiang, Cheng-Han and Chuang, Yung-Sung and Glass, James and Lee, Hung-yi},
@@ -239,7 +239,7 @@ def _better(first: str, second: str) -> Direction:
     return "lower" if first in CHANGING and second in KEEPING else "neither"
 
 
-def _without_baseline(view: EditsView, inside: Bools, estimate: Estimate) -> str | None:
+def _without_baseline(view: EditsView, estimate: Estimate) -> str | None:
     """Return why a mean is undefined where that is because there are no random pairs."""
     return NO_BASELINE if estimate.undefined and np.isnan(view.average) else None
 

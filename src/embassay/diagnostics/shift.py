@@ -23,10 +23,10 @@ from embassay.core.claims import COUNT, Template
 from embassay.core.errors import SpecError
 from embassay.core.layout import Curves, Drawings
 from embassay.core.randomness import generator
-from embassay.core.result import Estimate, Finding, Row, Series
+from embassay.core.result import Estimate, Finding, Series
 from embassay.core.samples.base import Role
 from embassay.core.samples.two import Side, TwoText
-from embassay.core.types import Corpus, Draws, ItemScores
+from embassay.core.types import Corpus, ItemScores
 from embassay.core.vectors import VectorMatrix, Vectors
 from embassay.diagnostics.method import Method, Stored
 from embassay.diagnostics.metrics.metric import Metric
@@ -321,12 +321,6 @@ class Shift(Method):
         """Return the metrics of the kinds of texts that there are."""
         subsets = ShiftView(scores[0]).subsets
         return Figures.of(ShiftView, scores, [metric for metric in METRICS if metric.subset in subsets])
-
-    def rows(self, figures: Figures[ShiftView], draws: Draws) -> list[Row]:
-        """Return the metrics; relative ones only where there is a pair of general texts to divide by."""
-        views = {view.encoder: view for view in figures.views}
-        rows = figures.rows(draws)
-        return [r for r in rows if "relative" not in r.condition or not np.isnan(views[r.encoder].ruler(r.subset))]
 
     def findings(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield for each kind of text how far the domain lies from general texts, and these from each other."""

@@ -32,7 +32,7 @@ from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.labels import Labels
 from embassay.stats.lexical.overlap import overlap, pairs_of
 from embassay.stats.separation import separation
-from embassay.stats.units import Bools, Floats
+from embassay.stats.units import Floats
 
 NAME = "similarity"
 VERSION = 1
@@ -146,21 +146,6 @@ def _separation(view: PairView) -> Mapping[str, Estimate]:
     return {} if estimate is None else {AUC.subset: estimate}
 
 
-def _why_undefined(view: PairView, inside: Bools, estimate: Estimate) -> str | None:
-    """Return why there is no correlation, where there are no human scores or something does not vary."""
-    human = view.human[inside]
-    if np.isnan(human).all():
-        return "the pairs have no human scores"
-    if estimate.items < MIN_ITEMS:
-        return None
-    return "the cosines do not vary" if _spread(human) else "the human scores do not vary"
-
-
-def _spread(human: Floats) -> float:
-    """Return by how much the human scores differ."""
-    return float(np.nanmax(human) - np.nanmin(human))
-
-
 def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
     """Return a correlation of the cosines with the human scores.
 
@@ -176,7 +161,6 @@ def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
         correlation=kind,
         better="higher",
         chance=0.0,
-        reason=_why_undefined,
         meaning=f"{kind.capitalize()}'s correlation of the cosines with the human scores",
         **declared,
     )
@@ -249,7 +233,7 @@ class Similarity(ItemMethod):
         human = figures.views[0].human
         if np.count_nonzero(~np.isnan(human)) < MIN_ITEMS:
             yield TOO_FEW_SCORES.finding(figures.views[0].scores.origin)
-        elif not _spread(human):
+        elif np.nanmin(human) == np.nanmax(human):
             yield EQUAL_SCORES.finding(figures.views[0].scores.origin)
         else:
             area_of = rows_of(AUC, summary.rows)

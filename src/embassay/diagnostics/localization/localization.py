@@ -152,7 +152,7 @@ def _by_group(view: LocalizationView) -> dict[str, Estimate]:
     return estimates
 
 
-def _unconverged(view: LocalizationView, inside: Bools, estimate: Estimate) -> str | None:
+def _unconverged(view: LocalizationView, estimate: Estimate) -> str | None:
     """Return why the classifier's accuracy is undefined where its training stopped early."""
     return "the classifier did not converge" if view.unconverged else None
 

@@ -13,8 +13,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
-from numpy.typing import NDArray
-
 from embassay.core.errors import PluginError, SpecError, UnknownNameError, quoted
 from embassay.core.layout import Column, Format
 from embassay.core.metric_key import MetricKey
@@ -100,8 +98,7 @@ class Metric:
     similarity_function
         What the figure is based on; by default that of the scores.
     reason
-        Why a figure is undefined, from the view, the (n,) mask of its items and the estimate; by default as the
-        estimate says.
+        Why a figure is undefined, from the view and the estimate; by default as the estimate says.
     heading, says, level
         How sentences and the scorecard speak of it: its heading, by default the name; what its value means, as a clause
         with the field ``{value}``, or ``{of_100}`` and ``{document}`` of questions on documents, by default the value
@@ -140,7 +137,7 @@ class Metric:
     format: Format | Literal[""] = ""
     undefined_is_wrong: bool = True
     similarity_function: str = ""
-    reason: Callable[[Any, NDArray[Any], Estimate], str | None] | None = None
+    reason: Callable[[Any, Estimate], str | None] | None = None
     heading: str = ""
     says: str = ""
     level: str = "chance"

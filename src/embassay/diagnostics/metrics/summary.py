@@ -240,8 +240,7 @@ class Figures(Generic[AnyView]):
         """Return the estimate with the reason that the metric gives where it has no value."""
         if estimate.value is not None or figure.metric.reason is None:
             return estimate
-        inside = np.ones(len(view.scores.item), dtype=bool) if figure.inside is None else figure.inside
-        return replace(estimate, reason=figure.metric.reason(view, inside, estimate) or estimate.reason)
+        return replace(estimate, reason=figure.metric.reason(view, estimate) or estimate.reason)
 
     def _estimates(self, draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
         """Return the estimates of all figures that follow from items, by encoder and figure."""

@@ -76,10 +76,7 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
         of_exams = success[_exams(view, success, draws)].mean(axis=1, keepdims=True)
         (accuracy,) = _over_exams(view, of_exams, examined)
         yield made(ACCURACY, "all", accuracy)
-    if view.listed is not None:
-        reason = f"it needs the score of every document; there are lists of {view.listed:,.0f} or fewer"
-        undefined = Estimate(None, None, None, 0, 0, len(of), reason)
-        yield from (made(metric, PSI, undefined) for metric in ("coe", "roe"))
+    # COE and ROE need the score of every document.
     if view.listed is not None or not len(answers.top):
         return
     thresholds = percentile_of_top(answers.top, _exams(view, answers.top, draws), GRID)
