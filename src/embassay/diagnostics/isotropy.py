@@ -41,7 +41,7 @@ CITATION = """@inproceedings{rudman2022,
   doi = {10.18653/v1/2022.findings-acl.262}
 }"""
 NAME = "isotropy"
-VERSION = 2
+VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
 METRICS = ISOTROPY_METRICS
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}
