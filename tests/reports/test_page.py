@@ -585,7 +585,7 @@ def test_hostile_text_is_read_as_it_was_in_headings_and_captions(evil_pages):
         assert any(title.endswith(f" on {corpus.name}") for title in titles)
     captions = [caption for caption in page.texts("figcaption") if ", over " not in caption]
     assert set(captions) == {f"{EVIL}label"}
-    assert len(captions) >= 5, "densities, angles, positions and norms"
+    assert len(captions) >= 4, "angles and norms"
     labels = page.attributes("figure", "aria-label")
     assert sum(label.endswith(f", {EVIL}label") for label in labels) == len(captions)
     assert any(f"subset:{EVIL}0" in text for text in page.texts("th"))
@@ -598,7 +598,7 @@ def test_hostile_text_is_read_as_it_was_in_the_charts(evil_pages):
         for tag, attrs, text in page.found
         if (tag, attrs.get("type"), attrs.get("class")) == ("script", "application/json", None)
     ]
-    assert len(specs) == len(page.texts("figure")) > 10
+    assert len(specs) == len(page.texts("figure")) > 8
     for spec in specs:
         assert_valid(spec)
     assert {r["encoder"] for spec in specs for r in data_of(spec) if "encoder" in r} == {
