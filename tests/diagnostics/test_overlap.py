@@ -1,5 +1,7 @@
 """Lexical overlap in the diagnostics: rows under no encoder's name, the published table, no tokenizer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -133,13 +135,13 @@ def test_the_published_figures_are_those_of_the_paper():
 
 @needs_pieces
 @pytest.mark.parametrize("corpus", [pairs_corpus(), edits_corpus()], ids=["similarity", "minimal_pairs"])
-def test_a_tokenizer_moves_no_figure_of_an_encoder_and_no_signature(corpus, request):
+def test_a_tokenizer_moves_no_figure_of_an_encoder(corpus, request):
     lexical.overlap.cache_clear()
     usual = run(corpus)
     request.getfixturevalue("no_tokenizer")
     without = run(corpus)
-    assert [r for r in without.rows if r.encoder] == [r for r in usual.rows if r.encoder]
-    assert len({r.signature for r in without.rows if r.encoder == "hashing"}) == 1
+    of_encoders = [[replace(r, signature="") for r in result.rows if r.encoder] for result in (without, usual)]
+    assert of_encoders[0] == of_encoders[1]
     assert without.comparisons == usual.comparisons
     assert without.verdicts == usual.verdicts
     assert without.examples == usual.examples

@@ -12,22 +12,6 @@ from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.diagnostics.composition.composition import SetView, rating_matrix, rating_rows, rating_series
 
 NAN = float("nan")
-# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: twelve units, each with the values of
-# those of four observers who gave one.
-KRIPPENDORFF = [
-    (1, 1, 1),
-    (2, 2, 3, 2),
-    (3, 3, 3, 3),
-    (3, 3, 3, 3),
-    (2, 2, 2, 2),
-    (1, 2, 3, 4),
-    (4, 4, 4, 4),
-    (1, 1, 2, 1),
-    (2, 2, 2, 2),
-    (5, 5, 5),
-    (1, 1),
-    (3,),
-]
 
 
 def scored(given, unit=None, subset=None):
@@ -55,24 +39,6 @@ def test_without_ratings_there_is_a_column_all_the_same(given):
     found = rating_matrix(given)
     assert found.shape == (len(given), 1)
     assert np.isnan(found).all()
-
-
-def test_golden_agreement_of_krippendorff():
-    found = rated(KRIPPENDORFF)
-    assert found["union", "agreement"].value == pytest.approx(0.849, abs=5e-4)
-    # The twelfth has one rating: it says nothing of agreement, and counts for the mean and the median.
-    assert (found["union", "agreement"].items, found["union", "agreement"].units) == (11, 11)
-    assert (found["union", "rating"].items, found["union", "rating"].units) == (12, 12)
-
-
-def test_mean_and_median_of_krippendorffs_data():
-    # Means of the items: 1, 9/4, 3, 3, 2, 10/4, 4, 5/4, 2, 5, 1, 3 add up to 30; the 41 ratings in order are nine 1s,
-    # thirteen 2s …: the 21st is a 2.
-    found = rated(KRIPPENDORFF)
-    assert found["union", "rating"].value == pytest.approx(30 / 12)
-    assert found["union", "rating_median"].value == 2
-    row = found["union", "rating"]
-    assert row.low < row.value < row.high
 
 
 def test_mean_median_and_agreement_by_hand():

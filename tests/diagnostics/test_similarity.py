@@ -87,7 +87,7 @@ def test_correlations_equal_scipy(number, seed):
         row = rows(result, "t", kind)["all"]
         if np.ptp(human) == 0 or np.ptp(kept) == 0:
             assert row.value is None
-            assert row.reason.endswith("do not vary")
+            assert row.reason == "one side does not vary"
         else:
             assert row.value == pytest.approx(oracle(human, kept).statistic, abs=1e-6)
 
@@ -116,11 +116,7 @@ def test_what_does_not_vary_has_no_correlation(flat):
     tables = [Table(n, at_cosines(corpus, cosine)) for n in "tu"]
     result = run(tables, corpus)
     row = rows(result, "t")["all"]
-    assert (row.value, row.items, row.reason) == (
-        None,
-        20,
-        "the human scores do not vary" if flat == "scores" else "the cosines do not vary",
-    )
+    assert (row.value, row.items, row.reason) == (None, 20, "one side does not vary")
     assert {c.difference for c in result.comparisons} == {None}
     (verdict,) = result.verdicts
     if flat == "scores":

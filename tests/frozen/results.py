@@ -71,24 +71,22 @@ RUNS = {
     "retrieval": Run(COUNTS, ["handbook"], ["retrieval,transforms=all,paper=true"], examples=20),
     "shift": Run(VECTORS, ["paraphrases", "vignettes"], ["shift,domain=paraphrases,general=vignettes"]),
     "similarity": Run(VECTORS, [scored_pairs], ["similarity"], examples=20),
-    "hybrid": Run(["bow", "bm25", "both=hybrid:bow+bm25,weight=auto"], ["handbook"], ["retrieval,psi=25,paper=true"]),
+    "hybrid": Run(["bow", "bm25", "both=hybrid:bow+bm25,weight=auto"], ["handbook"], ["retrieval,paper=true"]),
     "rerank": Run(
         ["bow", "again=rerank:python:frozen.results:shared_words,over=bow,depth=20,version=1"],
         ["handbook"],
-        ["retrieval,psi=25,paper=true"],
+        ["retrieval,paper=true"],
     ),
     # All cells are searched and all documents are listed: so the clusters, which depend on last digits, do not matter.
     "store": Run(
         ["hashing", "index=store:faiss,index=ivf,lists=4,probes=4,depth=301,encoder=hashing"],
         ["handbook"],
-        ["retrieval,psi=25,paper=true"],
+        ["retrieval,paper=true"],
     ),
-    "sweep": Run(
-        ["h=hashing,dim=[64,512]"], [f"{HANDBOOK},passages=[document,40]"], ["retrieval,k=1,psi=25,paper=true"]
-    ),
+    "sweep": Run(["h=hashing,dim=[64,512]"], [f"{HANDBOOK},passages=[document,40]"], ["retrieval,k=1,paper=true"]),
     "minilm": Run(["all-MiniLM-L6-v2", "bow"], [], profile="research", limit=12),
     # No text of others is stored.
-    "pip_docs": Run(["bow", "bm25"], [PIP], ["retrieval,psi=25,paper=true"], examples=0),
+    "pip_docs": Run(["bow", "bm25"], [PIP], ["retrieval,paper=true"], examples=0),
 }
 NEURAL = {"minilm"}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from embassay.cli.app import exit_code_of
+from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import DIAGNOSTICS
-from embassay.diagnostics.metrics.metric import declared_metrics, headline_metric, metric_of
+from embassay.diagnostics.metrics.metric import declared, declared_metrics, headline_metric
 
 OURS = sorted(DIAGNOSTICS.own_names())
 RANKING = {"negated_antonyms", "minimal_pairs", "composition", "localization", "retrieval", "similarity"}
@@ -36,9 +37,9 @@ def test_one_headline_at_most_and_it_has_a_margin(name):
 
 
 def test_the_first_declaration_that_describes_a_row_counts():
-    assert metric_of("negated_antonyms", "accuracy", "all").headline
-    assert not metric_of("negated_antonyms", "accuracy", "adjective:bad–good").headline
-    assert metric_of("retrieval", "Success@7", "all").better == "higher"
+    assert declared(MetricKey("accuracy", "all", diagnostic="negated_antonyms")).headline
+    assert not declared(MetricKey("accuracy", "adjective:bad–good", diagnostic="negated_antonyms")).headline
+    assert declared(MetricKey("Success@7", "all", diagnostic="retrieval")).better == "higher"
 
 
 def test_the_list_has_each_metric(capsys, monkeypatch):

@@ -1,6 +1,6 @@
 """How a column is written follows from the declaration of its metric."""
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import pytest
 
@@ -8,7 +8,7 @@ from embassay.api import assay
 from embassay.core.layout import Column
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result, Verdict
-from embassay.diagnostics.metrics.metric import metric_of
+from embassay.diagnostics.metrics.metric import declared
 from embassay.reports.layouts import layouts
 
 
@@ -40,7 +40,7 @@ def test_a_column_is_written_as_its_metric_declares(name, pages):
     for column in columns:
         # The figure of any subset has no declaration of its own.
         if column.subset:
-            assert column.format == metric_of(name, column.metric, column.subset, column.condition).style, column
+            assert column.format == declared(replace(column.key, diagnostic=name)).style, column
     assert "declared" not in {column.format for column in columns}
 
 
@@ -65,4 +65,4 @@ def test_a_table_of_subsets_is_written_as_the_most_general_declaration(name, tit
 def test_a_threshold_is_rounded_down_where_it_is_recommended_only(pages):
     styles = {(column.subset, column.format) for column in columns_of(pages["retrieval"]) if column.metric == "tau"}
     assert ("recommended", "threshold") in styles
-    assert metric_of("retrieval", "tau", "pooled:paper").style == "number"
+    assert declared(MetricKey("tau", "pooled:paper", diagnostic="retrieval")).style == "number"

@@ -101,12 +101,7 @@ def all_weights(corpus):
     return assay(["tfidf", "bm25", *fixed, "auto=hybrid:tfidf+bm25,weight=auto"], corpus)
 
 
-def test_the_curve_has_the_figures_of_fixed_weights(all_weights):
-    (series,) = [series for series in all_weights.series if series.name == "weights"]
-    (line,) = series.data["lines"]
-    assert line["at"] == pytest.approx(WEIGHTS)
-    assert line["y"] == pytest.approx([all_weights.figure("RR", f"w{weight:g}").value for weight in WEIGHTS], abs=1e-9)
-    # With all the weight, a part's list is first, in its order.
+def test_with_all_the_weight_the_list_of_a_part_is_first(all_weights):
     assert all_weights.figure("Success@5", "w1").value == pytest.approx(all_weights.figure("Success@5", "tfidf").value)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from embassay.stats.grid import Grid, cells
 
@@ -34,28 +32,13 @@ def loop(first, second, one, two, per_bin):
     return shares / pairs
 
 
-def by_search(grid, margins):
-    """Count the thresholds that each margin reaches by binary search in the sorted values."""
-    return np.where(np.isnan(margins), 0, np.searchsorted(grid.values, margins, side="right"))
-
-
-def awkward(values, rng, extra=200):
-    """Return margins on every threshold, one ulp beside it, between, beyond, and undefined."""
-    low, high = values[0], values[-1]
-    reach = max(high - low, 1e-9)
-    beside = [np.nextafter(values, -np.inf), np.nextafter(values, np.inf)]
-    between = rng.uniform(low - reach, high + reach, size=extra)
-    return np.concatenate([values, *beside, between, [0.0, -0.0, NAN, low - 9, high + 9]])
-
-
 # --- Grid ------------------------------------------------------------------------------------------------
 
 
-def test_passed_by_hand():
+def test_fraction_by_hand():
     # Thresholds 0, 0.1, 0.2. 0.1 reaches two of them, itself included; 0.05 one; 0.3 all; −0.1 none; NaN none.
     grid = Grid(np.array([0.0, 0.1, 0.2]))
     margins = np.array([0.1, 0.05, 0.3, -0.1, NAN])
-    assert grid.passed(margins).tolist() == [2, 1, 3, 0, 0]
     assert grid.fraction(margins)[:4] == pytest.approx([2 / 3, 1 / 3, 1, 0])
     assert np.isnan(grid.fraction(margins)[4])
     assert grid.size == 3
@@ -63,7 +46,7 @@ def test_passed_by_hand():
 
 def test_a_threshold_that_stands_twice_counts_twice():
     # 0, 1, 1, 2: 1 reaches three, 2 all four, 0 one.
-    assert Grid(np.array([0.0, 1.0, 1.0, 2.0])).passed(np.array([1.0, 2.0, 0.0, 0.5])).tolist() == [3, 4, 1, 1]
+    assert Grid(np.array([0.0, 1.0, 1.0, 2.0])).fraction(np.array([1.0, 2.0, 0.0])).tolist() == [3 / 4, 1, 1 / 4]
 
 
 def test_spanning_by_hand():
@@ -74,42 +57,6 @@ def test_spanning_by_hand():
 
 def test_the_authors_have_23_values_in_a_bin():
     assert Grid.spanning(0, 1).size == 230
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.floats(-2, 2), st.sampled_from([0.0, 1e-15, 1e-12, 1e-6, 0.1, 0.7, 2.0]), st.integers(1, 25), st.integers(0))
-def test_passed_equals_a_binary_search_on_even_grids(low, width, per_bin, seed):
-    grid = Grid.spanning(low, low + width, per_bin)
-    margins = awkward(grid.values, np.random.default_rng(seed))
-    assert (grid.passed(margins) == by_search(grid, margins)).all()
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.floats(-3, 3), min_size=1, max_size=40), st.integers(1, 3), st.integers(0))
-def test_passed_equals_a_binary_search_on_any_grid(values, times, seed):
-    # To twelve digits: tolerances closer together than that are the same one.
-    grid = Grid(np.sort(np.repeat(np.round(values, 12), times)))
-    margins = awkward(grid.values, np.random.default_rng(seed))
-    assert (grid.passed(margins) == by_search(grid, margins)).all()
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(2, 300), st.floats(0, 2), st.integers(0))
-def test_passed_equals_a_binary_search_on_nearly_even_grids(size, jitter, seed):
-    # Gaps that differ by up to one gap in K: on both sides of what still counts as even.
-    rng = np.random.default_rng(seed)
-    grid = Grid(np.linspace(-1, 1, size) + rng.uniform(-jitter, jitter, size) / size**2)
-    margins = awkward(np.sort(grid.values), rng)
-    assert (np.diff(grid.values) > 0).all()
-    assert (grid.passed(margins) == by_search(grid, margins)).all()
-
-
-@pytest.mark.parametrize("value", [0.0, -0.3, 1 / 3])
-@pytest.mark.parametrize("per_bin", [1, 23])
-def test_a_grid_of_one_value_is_reached_by_all_of_it_or_none(value, per_bin):
-    grid = Grid.spanning(value, value, per_bin)
-    margins = np.array([np.nextafter(value, -1), value, np.nextafter(value, 1), -1.0, 1.0, NAN])
-    assert grid.passed(margins).tolist() == [0, grid.size, grid.size, 0, grid.size, 0]
 
 
 # --- cells -----------------------------------------------------------------------------------------------

@@ -106,20 +106,8 @@ def compare(
 
 
 def _names(runs: Sequence[str | Path | Result]) -> list[str]:
-    """Return a name for each run: its folder's, with its place where another one has the same; ``result 2``.
-
-    Raises
-    ------
-    SpecError
-        If two runs are the same.
-    """
-    places = [run if isinstance(run, Result) else Path(run).expanduser().resolve() for run in runs]
-    # A result in memory may equal one that was saved and read again.
-    folders = [place for place in places if isinstance(place, Path)]
-    for place in set(folders):
-        if folders.count(place) > 1:
-            raise SpecError(f"duplicate run {place}: name two different ones")
-    names = ["result" if isinstance(place, Result) else place.name for place in places]
+    """Return a name for each run: its folder's, with its place where another one has the same; ``result 2``."""
+    names = ["result" if isinstance(run, Result) else Path(run).expanduser().resolve().name for run in runs]
     return [name if names.count(name) == 1 else f"{name} {number}" for number, name in enumerate(names, start=1)]
 
 
@@ -157,11 +145,9 @@ def _against_reference(runs: Sequence[StoredRun]) -> Iterator[EncoderPair]:
     """Yield the reference of the first run with each other candidate of all runs."""
     first = runs[0]
     references = [verdict.reference for verdict in first.result.verdicts if verdict.reference] or first.candidates
-    for run in runs:
-        for label in run.candidates:
-            for reference in references[:1]:
-                if label != reference:
-                    yield f"{reference} → {label}", (first, reference), (run, label)
+    others = [(run, label) for run in runs for label in run.candidates if label not in references[:1]]
+    for run, label in others if references else ():
+        yield f"{references[0]} → {label}", (first, references[0]), (run, label)
 
 
 def _facts(name: str, *sides: tuple[StoredRun, str]) -> Iterator[str]:
@@ -176,14 +162,18 @@ def _facts(name: str, *sides: tuple[StoredRun, str]) -> Iterator[str]:
 
 def _notes_on_settings(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Yield which settings and versions of the runs differ, and what failed, one sentence each."""
-    settings: dict[str, dict[str, str]] = {}
     for run in runs:
         yield from (f"{run.name}: failed: {failure.sentence}" for failure in run.result.failed)
-        # A result in memory has no record.
-        own = {"embassay": run.record.get("embassay", "unknown"), **run.record.get("packages", {})}
-        own |= {"seed": str(run.result.seed), "resamples": str(run.result.resamples)}
-        settings[run.name] = own
     for name in ("seed", "resamples", "embassay", *PACKAGES):
-        values = {run: own.get(name, "not installed") for run, own in settings.items()}
+        values = {run.name: _setting(run, name) for run in runs}
         if len({*values.values()}) > 1:
             yield f"{name}: {', '.join(f'{run} {value}' for run, value in values.items())}"
+
+
+def _setting(run: StoredRun, name: str) -> str:
+    """Return a setting of a run, or a version; a result in memory has no record of versions."""
+    if name in ("seed", "resamples"):
+        return str(getattr(run.result, name))
+    if name == "embassay":
+        return run.record.get("embassay", "unknown")
+    return run.record.get("packages", {}).get(name, "not installed")

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -33,13 +33,10 @@ from embassay.core.columns import ItemColumn
 from embassay.core.layout import Format
 from embassay.core.result import ALPHA, Comparison
 from embassay.core.types import Draws
-from embassay.stats.correlate import Kind, influences
-from embassay.stats.detectable import Precision
-from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import Roles, compare_means, consistent_interval
+from embassay.diagnostics.metrics.verdict import compared, effective_items, item_values, labels_of, precision_of
+from embassay.stats.families import Roles, consistent_interval
 from embassay.stats.folds import mean_over_folds
 from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
-from embassay.stats.labels import Labels, effective_number
 from embassay.stats.permutation import holm
 from embassay.stats.units import Bools, Floats, Ints, unit_codes
 
@@ -158,13 +155,16 @@ class Pair:
     since: str = ""
     set_by_user: bool = False
 
+    @property
+    def columns(self) -> tuple[ItemColumn, ItemColumn]:
+        """The old and the new column; correlations of both are with the same values."""
+        return replace(self.old, against=self.new.against), self.new
+
     @cached_property
     def values(self) -> tuple[Floats, Floats]:
         """(n,) the old and the new item values, whose means are the metric: of a correlation its influences."""
-        kind, old, new = cast(Kind, self.new.correlation), self.old.value, self.new.value
-        return (
-            (influences(self.new.against, old, kind), influences(self.new.against, new, kind)) if kind else (old, new)
-        )
+        old, new = map(item_values, self.columns)
+        return old, new
 
     @property
     def sign(self) -> float:
@@ -231,22 +231,6 @@ class Pair:
         """The loss of a share that these items can rule out; 0 of other metrics."""
         return resolution(self.unit) if self.new.of_shares and len(self.gains) else 0.0
 
-    def precision(self, pool: Sequence[Floats], tests: int = 1) -> Precision | None:
-        """Return with which precision the items estimate the difference; None where they are too few.
-
-        Parameters
-        ----------
-        pool
-            The (n,) values of the systems that the effective number of items is estimated from.
-        tests
-            The number of tests in the family of the pair.
-        """
-        old, new = self.values
-        labels, number = labels_of(self.new), None
-        if self.new.is_bounded:
-            number = effective_number(labels, pool, of_shares=self.new.of_shares)
-        return Precision.of(new - old, labels, number, tests)
-
     def change(self, texts: Mapping[str, str], **figures: Any) -> Change:
         """Return a row with margin, the items of a share that got worse or better, and figures.
 
@@ -278,11 +262,6 @@ class Pair:
         )
 
 
-def labels_of(column: ItemColumn) -> Labels:
-    """Return the unit labels of a column's items."""
-    return Labels.of(column.unit, column.unit_labels)
-
-
 def gate_units(column: ItemColumn, *, sampled: bool) -> Ints:
     """Return the (n,) units of a column's items for the gate; see :class:`Pair`."""
     if sampled:
@@ -306,7 +285,10 @@ def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -
     corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     changes = []
     for place, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
-        precision = None if row.p is None else pair.precision(pair.values, len(p_values))
+        precision = None
+        if row.p is not None:
+            old, number = pair.columns[0], effective_items(pair.new, pair.values)
+            precision = precision_of(pair.new, old, number, len(p_values))
         # Where nothing changed there is nothing to estimate or to test.
         low, high, p = None, None, corrected.get(place)
         if p is not None and row.difference is not None and row.low is not None and row.high is not None:
@@ -351,26 +333,10 @@ def difference_of(pair: Pair, row: Comparison, texts: Mapping[str, str] | None =
 
 def _tested(pair: Pair, draws: Draws) -> Comparison:
     """Return the difference of a pair with the test of this pair alone."""
-    (old, new), column, labels, roles = pair.values, pair.new, labels_of(pair.new), Roles((NEW, OLD))
-    if column.correlation:
-        x, kind, ys = column.against, cast(Kind, column.correlation), {OLD: pair.old.value, NEW: column.value}
-        rows = compare_correlations(column.key, x, ys, labels, kind, roles, draws, *pair.old.stream)
-    else:
-        fold = column.fold if len(column.fold) else None
-        of_shares, is_bounded, by_run = column.of_shares, column.is_bounded, {OLD: old, NEW: new}
-        rows = compare_means(
-            column.key,
-            by_run,
-            labels,
-            roles,
-            draws,
-            *pair.old.stream,
-            of_shares=of_shares,
-            is_bounded=is_bounded,
-            fold=fold,
-        )
+    columns = {NEW: pair.new, OLD: pair.old}
+    rows = compared(pair.new.key, columns, Roles((NEW, OLD)), draws, *pair.old.stream)
     # There is no row where there are no items.
-    return rows[0] if rows else Comparison(**vars(column.key), a=NEW, b=OLD)
+    return rows[0] if rows else Comparison(**vars(pair.new.key), a=NEW, b=OLD)
 
 
 def _value(column: ItemColumn, values: Floats) -> float | None:

@@ -326,7 +326,7 @@ class _Gate:
         # A name with its diagnostic or corpus, "retrieval/Success@5", is more precise, so it is read last and wins.
         for name in sorted(self.margins, key=lambda name: name.count("/") + name.count(".")):
             margin = self.margins[name]
-            for key in _meant(name, columns, headlines, self.run, "margin"):
+            for key in _meant(name, columns, headlines, "margin"):
                 if not 0 < margin < (1 if columns[key].of_shares else math.inf):
                     raise SpecError(f"the margin of {name} must be above 0, of a share below 1; it is {margin:g}")
                 margin_of[key] = margin
@@ -334,18 +334,14 @@ class _Gate:
 
 
 def _meant(
-    name: str,
-    keys: Collection[MetricKey],
-    headlines: Sequence[MetricKey],
-    run: StoredRun,
-    limit: Literal["margin", "floor"],
+    name: str, keys: Collection[MetricKey], headlines: Sequence[MetricKey], limit: Literal["margin", "floor"]
 ) -> list[MetricKey]:
     """Return the metrics that a name means.
 
     Parameters
     ----------
     keys
-        Those that can have the limit, but for their direction. The rows of the run have more.
+        Those that can have the limit, but for their direction.
 
     Raises
     ------
@@ -353,15 +349,12 @@ def _meant(
         If the name is unknown, or its metric cannot have the limit; the message lists those that can.
     """
     matches = matching(name, keys, headlines)
-    named = [row.key for row in run.result.rows if MetricKey.parse(name).may_mean(row.key)]
-    if any(declared(key).better == "neither" for key in matches or named):
+    if not matches:
+        known = near_names(name, [key for key in keys if declared(key).better != "neither"])
+        raise UnknownNameError("metric", name, known, f"A {limit} needs a metric with values to compare in this run.")
+    if any(declared(key).better == "neither" for key in matches):
         raise SpecError(f"{name} cannot have a {limit}: neither higher nor lower values of it are better")
-    if matches:
-        return matches
-    known = near_names(name, [key for key in keys if declared(key).better != "neither"])
-    if named:
-        raise SpecError(f"{name} cannot have a {limit}: it has no values to compare; {', '.join(known)} can have one")
-    raise UnknownNameError("metric", name, known, f"A {limit} needs a metric with a value in this run.")
+    return matches
 
 
 def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -394,7 +387,7 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Change]:
     headlines = [key for key in keys if any(verdict.key.covers(key) for verdict in run.result.verdicts)]
     # A run in which everything failed has no rows; the failures are reported then.
     for name, floor in floors.items() if rows else ():
-        meant = _meant(name, keys, headlines, run, "floor")
+        meant = _meant(name, keys, headlines, "floor")
         for row in [row for row in rows if row.key in meant]:
             metric, shown = declared(row.key), shortest_name(row.key, keys, headlines)
             _, high = metric.range

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.comparison.differences import Pair
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.errors import SpecError
 from embassay.core.layout import Format
 from embassay.core.result import Comparison, Result
+from embassay.diagnostics.metrics.verdict import effective_items, precision_of
 from embassay.stats.detectable import POWER, Precision
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _pairs(run: StoredRun, difference: float | None, power: float) -> Iterator[P
         old, new = of_metric[comparison.b], of_metric[comparison.a]
         name = new.heading if new.is_headline else str(replace(new.key.within_diagnostic, similarity_function=""))
         pool = [column.value for column in of_metric.values() if column.is_base]
-        precision = Pair(old, new, "", name, 0.0).precision(pool, comparison.pairs_in_family)
+        precision = precision_of(new, old, effective_items(new, pool), comparison.pairs_in_family)
         curve, smallest, needed = tuple[Precision, ...](), None, None
         if precision is not None:
             precision = replace(precision, power=power)

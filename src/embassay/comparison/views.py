@@ -25,17 +25,6 @@ ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
 HEAD = ("encoder", "headline", "before", "after", "difference", "outcome")
 
 
-def heading(comparison: RunComparison) -> str:
-    """Return which runs are compared, and on how much."""
-    items = dict[tuple[str, str], int]()
-    for change in comparison.differences:
-        task = (change.diagnostic, change.corpus)
-        items[task] = max(items.get(task, 0), change.items)
-    pairs = counted(len({change.encoder for change in comparison.differences}), "pair")
-    common = counted(sum(items.values()), "common item")
-    return f"{' → '.join(comparison.runs)}: {pairs}, {counted(len(items), 'headline')}, {common}"
-
-
 def sentence(change: Change) -> str:
     """Return a difference in one or two sentences that can be read alone."""
     label, style, smallest = change.encoder, difference_format(change.format), change.smallest_difference
@@ -103,7 +92,7 @@ def show(comparison: RunComparison, console: Console) -> None:
     """Print a comparison: differences, what else differs, what does not match."""
     from embassay.reports.terminal import print_line, print_table
 
-    print_line(console, visible(heading(comparison)))
+    print_line(console, visible(" → ".join(comparison.runs)))
     console.print()
     if comparison.differences:
         print_table(difference_table(comparison), console)
@@ -117,7 +106,7 @@ def show(comparison: RunComparison, console: Console) -> None:
 def markdown(comparison: RunComparison) -> str:
     """Return a comparison as Markdown, for example for a pull request, with the items that were lost and gained."""
     table = table_lines(difference_table(comparison))
-    lines = [f"# {escaped(' → '.join(comparison.runs))}", "", escaped(heading(comparison)), "", table, ""]
+    lines = [f"# {escaped(' → '.join(comparison.runs))}", "", table, ""]
     for title, sentences in lists_of(comparison).items():
         lines += [f"## {title}", "", *(f"- {escaped(text)}" for text in sentences), ""]
     return "\n".join([*lines, *flipped_items(comparison.differences)]).rstrip() + "\n"

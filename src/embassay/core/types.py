@@ -636,14 +636,11 @@ class ItemScores:
         }
         return "|".join([diagnostic, *(f"{name}:{part}" for name, part in parts.items())])
 
-    def part(self, *names: str) -> ItemScores:
-        """Return the same with some of the values only: what a figure is made of, and what its signature hashes."""
-        return replace(self, values={name: self.values[name] for name in names})
-
     def of_corpus(self, *names: str) -> ItemScores:
         """Return values that depend on the corpus alone, under no encoder's name."""
         origin = replace(self.origin, encoder="", encoder_fingerprint="", spec="", baseline=False)
-        return replace(self.part(*names), origin=origin, labels={}, scalars={})
+        values = {name: self.values[name] for name in names}
+        return replace(self, values=values, origin=origin, labels={}, scalars={})
 
 
 class Diagnostic(Protocol):

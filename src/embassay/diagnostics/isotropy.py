@@ -14,25 +14,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from embassay.core.claims import COUNT, LIMIT, Template
-from embassay.core.errors import SpecError
 from embassay.core.layout import Drawings
 from embassay.core.result import Estimate, Finding, Row
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
+from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS, measured
 from embassay.diagnostics.method import Method, item_scores
 from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.stats.geometry import transforms
-from embassay.stats.geometry.isotropy import WIDEST, Isotropy, isotropy
+from embassay.stats.geometry.isotropy import WIDEST
 
 CITATION = """@inproceedings{rudman2022,
   author = {Rudman, William and Gillman, Nate and Rayne, Taylor and Eickhoff, Carsten},
@@ -42,7 +41,7 @@ CITATION = """@inproceedings{rudman2022,
   doi = {10.18653/v1/2022.findings-acl.262}
 }"""
 NAME = "isotropy"
-VERSION = 2
+VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
 METRICS = ISOTROPY_METRICS
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}
@@ -54,8 +53,6 @@ UNBIASED = ("isoscore_unbiased", "participation_ratio")
 UNTRANSFORMED = ("i_a", "isoscore", *UNBIASED, "participation_ratio_plugin", "mean_cosine")
 TEXTS_PER_DIMENSION = 5
 """The number of dimensions used is stated from this many texts per dimension used on."""
-DIGITS = 6
-"""Significant digits that are kept: the precision of float32 vectors and their products."""
 
 DIMENSIONS_USED = Template(
     "{encoder}: the {subset} use {used:.0f} of {dimensions:,.0f} dimensions (participation ratio); two of them have a "
@@ -80,47 +77,22 @@ TOO_FEW_TO_WHITEN = Template(
 )
 
 
-def create(*, pcs: int = 0) -> IsotropyMethod:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    pcs
-        How many principal components the transform ``remove_pcs`` removes; 0 means one for every hundred dimensions.
-
-    Raises
-    ------
-    SpecError
-        For a negative number.
-    """
-    if pcs < 0:
-        raise SpecError(f"diagnostic 'isotropy', option 'pcs': must be 0 or more, is {pcs}")
-    return IsotropyMethod(pcs=pcs)
-
-
-def measured(vectors: Any, pcs: int = 0) -> dict[str, dict[str, float]]:
+def by_condition(vectors: Any) -> dict[str, dict[str, float]]:
     """Return the figures of (n, d) vectors by condition and name; undefined ones are missing."""
     is_dense = not issparse(vectors)
-    values = {"": _figures(isotropy(vectors), UNTRANSFORMED)}
+    values = {"": measured(vectors, UNTRANSFORMED)}
     values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
     for name in transforms.NAMES if is_dense else ():
         try:
-            fitted = transforms.fit(name, vectors, pcs)
+            fitted = transforms.fit(name, vectors)
         except ValueError:
             # There are too few different vectors to fit the transform on, so its values are undefined.
             continue
         transformed = fitted.apply(vectors)
         defined = transformed[~np.isnan(transformed).any(axis=1)]
-        values[name] = _figures(isotropy(defined), TRANSFORMED)
+        values[name] = measured(defined, TRANSFORMED)
         values[name]["rank"] = float(fitted.rank)
     return values
-
-
-def _figures(measures: Isotropy, metrics: Sequence[str]) -> dict[str, float]:
-    """Return the defined figures by name, rounded, with the number of vectors and of zero vectors."""
-    values = {name: float(f"{getattr(measures, name):.{DIGITS}g}") for name in metrics}
-    values |= {"rows": float(measures.rows), "zeros": float(measures.zeros)}
-    return {name: value for name, value in values.items() if np.isfinite(value)}
 
 
 class IsotropyView(View):
@@ -133,7 +105,7 @@ class IsotropyView(View):
         return {subset: number_of_role[role] for role, subset in SUBSETS.items() if number_of_role[role]}
 
     def values(self, subset: str, condition: str = "") -> dict[str, float]:
-        """Return the figures of one kind of texts by name, after a transform or untransformed; see :func:`measured`."""
+        """Return the figures of one kind of texts by name, untransformed or after a transform."""
         prefix = f"{subset}/{condition}/"
         scalars = self.scores.scalars
         return {key.removeprefix(prefix): value for key, value in scalars.items() if key.startswith(prefix)}
@@ -155,11 +127,8 @@ def _reason(metric: str, values: Mapping[str, float]) -> str:
         return "fewer than two texts whose vectors differ"
     if metric == "i_a" and rows > WIDEST:
         return f"needs all singular values, which are computed up to {WIDEST:,} texts or dimensions"
-    only_plugin = "participation_ratio" not in values and "participation_ratio_plugin" in values
-    if metric in UNBIASED and only_plugin:
-        if rows < 4:
-            return f"{rows:.0f} texts are too few to estimate it without bias; that takes 4"
-        return "no two differences of these few texts have a direction in common; more texts are needed"
+    if metric in UNBIASED and "participation_ratio_plugin" in values:
+        return f"{rows:.0f} texts are too few, or too different, to estimate it without bias"
     return "fewer than two texts whose vectors differ, or one dimension"
 
 
@@ -171,19 +140,12 @@ DRAWINGS = Drawings(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class IsotropyMethod(Method):
     """The diagnostic; see the module's documentation."""
 
-    pcs: int = 0
     shape = "any"
     view = IsotropyView
     metrics = METRICS
-
-    @property
-    def options(self) -> str:
-        """The options that change item scores, as text for their origin."""
-        return f"pcs={self.pcs}" if self.pcs else ""
 
     def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
         """Measure the vectors of each role's texts, untransformed and transformed: an item is a text."""
@@ -192,7 +154,7 @@ class IsotropyMethod(Method):
         for role, subset in SUBSETS.items():
             rows = [vectors.row[text] for text in texts if text[0] == role]
             if rows:
-                for condition, values in measured(vectors.matrix[rows], self.pcs).items():
+                for condition, values in by_condition(vectors.matrix[rows]).items():
                     stored |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
         places = np.arange(len(texts))
         return item_scores(
@@ -235,3 +197,8 @@ class IsotropyMethod(Method):
                 yield template.finding(view.scores.origin, **fields, used=used, needed=needed)
                 if rank is not None and rows < 2 * width:
                     yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **fields, rank=rank)
+
+
+def create() -> IsotropyMethod:
+    """Make the diagnostic."""
+    return IsotropyMethod()

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from embassay.diagnostics.metrics.metric import Metric
+from embassay.stats.geometry.isotropy import isotropy
+
+DIGITS = 6
+"""Significant digits that are kept: the precision of float32 vectors and their products."""
 
 # Isotropic is not better by itself.
 _described = partial(Metric, subset="*", condition="*", kind="computed", better="neither")
@@ -40,3 +48,14 @@ ISOTROPY_METRICS = (
     _described("mean_cosine", low=-1.0, high=1.0, meaning="mean cosine of two texts"),
     _described("rank", low=0.0, format="count", meaning="number of dimensions that a transform leaves"),
 )
+
+
+def measured(vectors: Any, metrics: Iterable[str]) -> dict[str, float]:
+    """Return some figures of (n, d) vectors by name, rounded, with the numbers of vectors used and left out.
+
+    Undefined figures are missing.
+    """
+    figures = isotropy(vectors)
+    values = {name: float(f"{getattr(figures, name):.{DIGITS}g}") for name in metrics}
+    values |= {"rows": float(figures.rows), "zeros": float(figures.zeros)}
+    return {name: value for name, value in values.items() if np.isfinite(value)}

@@ -14,29 +14,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.claims import COUNT, LIMIT, Template
-from embassay.core.layout import Curves, Drawings, GroupedBars, SeriesTable
-from embassay.core.result import Estimate, Finding, Row, Series
+from embassay.core.layout import Drawings, GroupedBars, SeriesTable
+from embassay.core.result import Estimate, Finding, Row
 from embassay.core.samples.minimal_pairs import ALL_EDITS
 from embassay.core.samples.minimal_pairs import MinimalPairs as Sample
 from embassay.core.types import Corpus, Draws
-from embassay.core.vectors import VectorMatrix, Vectors
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import against_chance, than_chance, written
 from embassay.diagnostics.method import ItemMethod, ItemView, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
-from embassay.stats.density import density
-from embassay.stats.geometry.closeness import all_cosines, mean_cosine, paired_cosine
+from embassay.stats.geometry.closeness import mean_cosine, paired_cosine
 from embassay.stats.lexical.overlap import METRICS as OVERLAP
 from embassay.stats.lexical.overlap import overlap, pairs_of
 from embassay.stats.resample import ABSENT
-from embassay.stats.units import Bools, Floats
+from embassay.stats.units import Floats
 
 CITATION = """@inproceedings{chiang2023,
   author = {Chiang, Cheng-Han and Chuang, Yung-Sung and Glass, James and Lee, Hung-yi},
@@ -50,8 +48,8 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("negation contrast", "originals", about=("negation",))
 HEADLINE = ("synonym", "negation_main")
-CONTRASTS = (HEADLINE, ("synonym", "antonym"), ("synonym", "typo"), ("negation_antonym", "negation_main"))
-"""Differences of two edits' normalised similarity to the same original (the paper's section 4)."""
+CONTRASTS = (("synonym", "antonym"), ("synonym", "typo"), ("negation_antonym", "negation_main"))
+"""The other differences of two edits' normalised similarity to the same original (the paper's section 4)."""
 LABELS = {
     "synonym": "synonym",
     "antonym": "antonym",
@@ -95,27 +93,9 @@ NEARER = {
 """The orderings that findings are about, each also a contrast: what a synonym is compared with, short and in full."""
 KEEPING, CHANGING = ("synonym", "typo"), ("antonym", "negation_main", "negation_antonym")
 """Edits that keep the meaning of a text, and those that change it."""
-STORED = ("cosine", "random_pair", "percentile")
-"""The stored values that the figures of an encoder are computed from; the others describe the corpus."""
 COLLAPSED = 1e-6
 """An encoder whose mean cosine is this close to 1 has collapsed: there is nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
-RANKED = 1000
-"""Originals of each half whose pairs the percentiles are based on, at most: up to a million pairs."""
-POINTS = 241
-"""Points of each density curve."""
-
-
-def create(*, compare: Literal["headline", "all"] = "headline") -> MinimalPairs:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    compare
-        Which metrics are compared pair by pair: ``headline`` (the contrast synonym − negation_main) or ``all``
-        (also the other contrasts, and the similarity of each edit).
-    """
-    return MinimalPairs(compare=compare)
 
 
 def normalised(cosine: Floats, average: float) -> Floats:
@@ -160,14 +140,14 @@ class EditsView(ItemView):
         Parameters
         ----------
         name
-            ``cosine``, in [−1, 1]; ``percentile``, the share of random pairs that are less similar, in [0, 1]; or
-            ``similarity``, the cosine corrected for anisotropy, at most 1.
+            ``cosine``, in [−1, 1]; or ``similarity``, the cosine corrected for anisotropy, at most 1.
         """
         if edit not in self.edits:
             return None
+        cosine = self.scores.values["cosine"][:, ALL_EDITS.index(edit)]
         if name == "similarity":
-            return normalised(self.scores.values["cosine"][:, ALL_EDITS.index(edit)], self.average)
-        return self.scores.values[name][:, ALL_EDITS.index(edit)]
+            return normalised(cosine, self.average)
+        return cosine
 
     def contrast(self, first: str, second: str, name: str = "similarity", *, order: bool = False) -> Floats | None:
         """Return (n,) how much more similar to the original the first edit is than the second.
@@ -214,36 +194,28 @@ def _of_edits(name: str, **declared: Any) -> Iterator[Metric]:
             of=partial(EditsView.of_edit, name=name, edit=edit),
             kind="mean",
             better="neither",
-            values=STORED,
             reason=_without_baseline,
             **declared,
         )
 
 
-def _contrasts(name: str, condition: str, **declared: Any) -> Iterator[Metric]:
-    """Yield by how much an edit is more similar to the original than another."""
-    for first, second in CONTRASTS:
-        headline = dict[str, Any]()
-        if (first, second, condition) == (*HEADLINE, ""):
-            # The margin is a tenth of the contrast that all-MiniLM-L6-v2 has. The deviation was 0.03 to 0.11 in the
-            # runs of the documentation: less between variants of one model.
-            headline = {"headline": True, "heading": "synonym − negation", "margin": 0.01, "deviation": 0.1}
-        yield Metric(
-            "contrast",
-            f"{first}-{second}",
-            condition,
-            of=partial(EditsView.contrast, first=first, second=second, name=name),
-            kind="mean",
-            better=_better(first, second),
-            level="0",
-            chance=0.0,
-            # No choice is wrong here, so an original without a vector cannot be counted as wrong.
-            undefined_is_wrong=False,
-            values=STORED,
-            reason=_without_baseline,
-            **headline,
-            **declared,
-        )
+def _contrast(first: str, second: str, **declared: Any) -> Metric:
+    """Return by how much an edit is more similar to the original than another."""
+    return Metric(
+        "contrast",
+        f"{first}-{second}",
+        of=lambda view: view.contrast(first, second),
+        kind="mean",
+        better=_better(first, second),
+        compared="on request",
+        level="0",
+        chance=0.0,
+        # No choice is wrong here, so an original without a vector cannot be counted as wrong.
+        undefined_is_wrong=False,
+        reason=_without_baseline,
+        meaning="normalised similarity of the first edit minus the second's",
+        **declared,
+    )
 
 
 def _nearer(first: str, second: str) -> Metric:
@@ -256,7 +228,6 @@ def _nearer(first: str, second: str) -> Metric:
         better=_better(first, second),
         meaning="share of originals that are nearer to the first edit than to the second; a tie counts half",
         chance=0.5,
-        values=STORED,
     )
 
 
@@ -268,7 +239,7 @@ def _better(first: str, second: str) -> Direction:
     return "lower" if first in CHANGING and second in KEEPING else "neither"
 
 
-def _without_baseline(view: EditsView, inside: Bools, estimate: Estimate) -> str | None:
+def _without_baseline(view: EditsView, estimate: Estimate) -> str | None:
     """Return why a mean is undefined where that is because there are no random pairs."""
     return NO_BASELINE if estimate.undefined and np.isnan(view.average) else None
 
@@ -294,22 +265,10 @@ METRICS = (
         meaning="mean cosine with the original, corrected for anisotropy",
     ),
     *_of_edits("cosine", low=-1, high=1, compared="within one encoder", meaning="mean cosine with the original"),
-    *_of_edits(
-        "percentile",
-        low=0,
-        high=1,
-        format="percent",
-        meaning="mean share of random pairs that are less similar than the edit",
-    ),
-    *_contrasts(
-        "similarity",
-        "",
-        compared="on request",
-        meaning="normalised similarity of the first edit minus the second's",
-    ),
-    *_contrasts(
-        "cosine", "raw", compared="within one encoder", meaning="mean cosine of the first edit minus the second's"
-    ),
+    # The margin is a tenth of the contrast that all-MiniLM-L6-v2 has. The deviation was 0.03 to 0.11 in the runs of the
+    # documentation: less between variants of one model.
+    _contrast(*HEADLINE, headline=True, heading="synonym − negation", margin=0.01, deviation=0.1),
+    *(_contrast(first, second) for first, second in CONTRASTS),
     *(_nearer(first, second) for first, second in combinations(ALL_EDITS, 2)),
     Metric(
         "baseline",
@@ -319,7 +278,6 @@ METRICS = (
         low=-1,
         high=1,
         compared="within one encoder",
-        values=STORED,
         meaning="mean cosine of random pairs of originals",
     ),
     *OVERLAP_METRICS,
@@ -334,7 +292,6 @@ DRAWINGS = Drawings(
             _EDITS,
             note="The paper's figures 1 and 2. Which edits should be near depends on the task.",
         ),
-        Curves("How near edits are, and random pairs", "density", split=True),
     ),
     (
         SeriesTable(
@@ -349,7 +306,7 @@ DRAWINGS = Drawings(
 
 
 class MinimalPairs(ItemMethod):
-    """The diagnostic; see the module's documentation."""
+    """The diagnostic; ``compare=all`` also compares the other contrasts, and the similarity of each edit."""
 
     shape = "minimal_pairs"
     view = EditsView
@@ -360,7 +317,7 @@ class MinimalPairs(ItemMethod):
     def values(self, corpus: Corpus[Sample], vectors: Vectors) -> Stored:
         """Return the cosine of each original with its edits, and with other originals.
 
-        ``cosine`` and ``percentile`` (n, edits), ``random_pair`` (n,), and ``lexical`` (n, edits × overlap metrics).
+        ``cosine`` (n, edits) and ``lexical`` (n, edits × overlap metrics).
         Columns are in the order of ``ALL_EDITS``; ABSENT where an original has no such edit, NaN where a vector is
         zero. ``average`` is cos_avg.
         """
@@ -378,8 +335,6 @@ class MinimalPairs(ItemMethod):
         half = len(samples) // 2
         return {
             "cosine": cosine,
-            "random_pair": random_pairs(originals),
-            "percentile": percentiles(originals, cosine),
             "lexical": lexical.reshape(len(samples), -1),
             "average": mean_cosine(originals[:half], originals[half:]) if half else float("nan"),
         }
@@ -426,72 +381,5 @@ class MinimalPairs(ItemMethod):
                     mean_contrast=mean_contrast,
                 )
 
-    def series(self, figures: Figures[EditsView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the density of the cosine of each edit, and of random pairs."""
-        samples = list[tuple[str, str, Floats]]()
-        for view in figures.views:
-            edits = {LABELS[edit]: view.scores.values["cosine"][:, ALL_EDITS.index(edit)] for edit in view.edits}
-            for line, values in {"random pair": view.scores.values["random_pair"], **edits}.items():
-                samples.append((view.encoder, line, values[np.isfinite(values)]))
-        smallest = min(float(values.min(initial=0.0)) for *_, values in samples)
-        # Rounded down to a tenth, and a tenth more, because a kernel density reaches beyond the values.
-        at = np.linspace(max(-1.0, float(np.floor(10 * smallest) / 10) - 0.1), 1.0, POINTS)
-        lines = [
-            {"encoder": encoder, "line": line, "y": density(values, at, -1.0, 1.0).tolist()}
-            for encoder, line, values in samples
-        ]
-        data = {"x": "cosine with the original", "y": "density", "at": at.tolist(), "lines": lines}
-        yield Series(NAME, figures.views[0].corpus, "density", "curve", data)
 
-
-def random_pairs(originals: VectorMatrix) -> Floats:
-    """Return the (n,) cosines of n pairs of an original of the first half with one of the second.
-
-    From four originals on, all pairs are different. NaN for a single original.
-    """
-    n = originals.shape[0]
-    half = n // 2
-    if not half:
-        return np.full(n, np.nan)
-    # Each turn through the first half is paired with the second half, shifted by one place more.
-    place = np.arange(n)
-    first, turn = place % half, place // half
-    second = half + (first + turn) % (n - half)
-    return paired_cosine(originals[first], originals[second])
-
-
-def percentiles(originals: VectorMatrix, cosine: Floats, ranked: int = RANKED) -> Floats:
-    """Return the share of random pairs that are less similar than each edit, ties half; absent edits stay absent.
-
-    The pairs are those of the baseline: each original of the first half with each of the second.
-
-    Parameters
-    ----------
-    originals
-        (n, d) vectors.
-    cosine
-        (n, edits) of each original with its edits.
-    ranked
-        Evenly spaced originals of each half that are used, at most.
-    """
-    n = originals.shape[0]
-    half = n // 2
-    undefined = np.where(cosine == ABSENT, ABSENT, np.nan)
-    if not half:
-        return undefined
-    first, second = _evenly_spaced(0, half, ranked), _evenly_spaced(half, n, ranked)
-    pairs = all_cosines(originals[first], originals[second]).ravel()
-    # Beyond nine digits the product depends on the machine's kernels.
-    pairs = np.sort(np.round(pairs[~np.isnan(pairs)], 9))
-    if not pairs.size:
-        return undefined
-    rounded = np.round(cosine, 9)
-    less_similar = np.searchsorted(pairs, rounded, "left")
-    at_most_as_similar = np.searchsorted(pairs, rounded, "right")
-    share = (less_similar + at_most_as_similar) / (2 * pairs.size)
-    return np.where(np.isfinite(cosine), share, cosine)
-
-
-def _evenly_spaced(start: int, end: int, most: int) -> NDArray[np.int64]:
-    """Return at most ``most`` evenly spaced places from start to end − 1."""
-    return np.unique(np.linspace(start, end - 1, min(most, end - start)).astype(np.int64))
+create = MinimalPairs

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -78,17 +77,6 @@ OPPOSITES_CONFUSED = replace(
     title="Opposites are confused",
     consequence="In search, 'the price rose' may stand first for 'the price fell'.",
 )
-
-
-def create(*, compare: Literal["headline", "all"] = "headline") -> NegatedAntonyms:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    compare
-        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen).
-    """
-    return NegatedAntonyms(compare=compare)
 
 
 def choices(cosine: Floats) -> Floats:
@@ -216,7 +204,7 @@ DRAWINGS = Drawings(
 
 
 class NegatedAntonyms(ItemMethod):
-    """The diagnostic; see the module's documentation."""
+    """The diagnostic; ``compare=all`` also compares what is chosen."""
 
     shape = "choice"
     view = ChoiceView
@@ -259,6 +247,9 @@ class NegatedAntonyms(ItemMethod):
         # Below chance, none may be the best; where every encoder may be, the table would be the same.
         if best and len(best) < len(views) and against_chance(summary.headline[best[0].encoder], CHANCE) != "below":
             yield _hardest(best, "wrong_by_best")
+
+
+create = NegatedAntonyms
 
 
 def _hardest(views: Sequence[ChoiceView], name: str) -> Series:

@@ -21,12 +21,12 @@ import numpy as np
 
 from embassay.core.claims import COUNT, Template
 from embassay.core.errors import SpecError
-from embassay.core.layout import Curves, Drawings, Histograms
+from embassay.core.layout import Curves, Drawings
 from embassay.core.randomness import generator
-from embassay.core.result import Estimate, Finding, Row, Series
+from embassay.core.result import Estimate, Finding, Series
 from embassay.core.samples.base import Role
 from embassay.core.samples.two import Side, TwoText
-from embassay.core.types import Corpus, Draws, ItemScores
+from embassay.core.types import Corpus, ItemScores
 from embassay.core.vectors import VectorMatrix, Vectors
 from embassay.diagnostics.method import Method, Stored
 from embassay.diagnostics.metrics.metric import Metric
@@ -63,17 +63,6 @@ DISTANCE = Template(
 
 COMPARED = (("domain", "distance", "relative"), ("general", "distance", "general relative"), ("shared", "overlap", ""))
 """The figures of a finding: what the sentence calls each, its metric and its condition."""
-
-
-def create(*, domain: str = "", general: str = "") -> Shift:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    domain, general
-        The labels of two corpora of the run.
-    """
-    return Shift(domain=domain, general=general)
 
 
 class ShiftView(View):
@@ -247,36 +236,16 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
     return Estimate(value, None, None, defined, units, undefined)
 
 
-def _binned(distances: Sequence[Floats]) -> tuple[Floats, list[list[float]]]:
-    """Return the edges of histograms, the same for all so that encoders can be compared, and the shares of the bars.
-
-    There are no shares where no distance is defined.
-    """
-    pooled = np.concatenate(distances)
-    pooled = pooled[~np.isnan(pooled)]
-    if not len(pooled):
-        return pooled, []
-    # A little beyond the largest distance: the histogram has a width where all distances are equal.
-    low, high = float(pooled.min()), float(pooled.max()) + 1e-9
-    shares = [histogram(values, low, high, BINS)[1].tolist() for values in distances]
-    return np.linspace(low, high, BINS + 1), shares
-
-
-def _drawings(subset: str) -> tuple[Histograms, Curves]:
-    """Return the charts of one kind of text."""
-    return (
-        Histograms(f"Distances of the {subset}", f"distances_{subset}"),
+DRAWINGS = Drawings(
+    "Roychowdhury et al. (2024), section 2.6",
+    tuple(
         Curves(
             f"Distances of the domain's {subset}, all encoders together",
             f"domain_{subset}",
             note="The paper's figure 3, where the encoders are a model before and after adaptation.",
-        ),
-    )
-
-
-DRAWINGS = Drawings(
-    "Roychowdhury et al. (2024), section 2.6",
-    tuple(part for subset in SUBSETS.values() for part in _drawings(subset)),
+        )
+        for subset in SUBSETS.values()
+    ),
     note="The intervals take the general texts as given, so two encoders are not tested against each other.",
 )
 
@@ -351,12 +320,6 @@ class Shift(Method):
         subsets = ShiftView(scores[0]).subsets
         return Figures.of(ShiftView, scores, [metric for metric in METRICS if metric.subset in subsets])
 
-    def rows(self, figures: Figures[ShiftView], draws: Draws) -> list[Row]:
-        """Return the metrics; relative ones only where there is a pair of general texts to divide by."""
-        views = {view.encoder: view for view in figures.views}
-        rows = figures.rows(draws)
-        return [r for r in rows if "relative" not in r.condition or not np.isnan(views[r.encoder].ruler(r.subset))]
-
     def findings(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
         for view in figures.requested:
@@ -370,24 +333,29 @@ class Shift(Method):
                     yield DISTANCE.finding(about, style="number", encoder=view.encoder, subset=subset, **fields)
 
     def series(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the histograms of relative distances, and the curve of the domain's distances as they are."""
+        """Yield the curve of the domain's distances."""
         corpus, views = figures.views[0].corpus, figures.views
         for subset in views[0].subsets:
-            panels = [(view, side) for view in views for side in LINES]
-            edges, shares = _binned([view.relative(subset, side) for view, side in panels])
-            bars = [
-                {"encoder": view.encoder, "line": LINES[side], "shares": of_panel}
-                for (view, side), of_panel in zip(panels, shares, strict=False)
-            ]
-            if not bars:
+            distances = [view.distances(subset, "domain") for view in views]
+            pooled = np.concatenate(distances)
+            if np.isnan(pooled).all():
                 continue
-            data = {"x": "distance to the nearest, in mean pair distances", "edges": edges.tolist(), "panels": bars}
-            yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
-            edges, shares = _binned([view.distances(subset, "domain") for view in views])
+            # A little beyond the largest distance: the histogram has a width where all distances are equal.
+            low, high = float(np.nanmin(pooled)), float(np.nanmax(pooled)) + 1e-9
+            edges, _ = histogram(pooled, low, high, BINS)
             lines = [
-                {"encoder": view.encoder, "line": LINES["domain"], "y": y}
-                for view, y in zip(views, shares, strict=True)
+                {
+                    "encoder": view.encoder,
+                    "line": LINES["domain"],
+                    "y": histogram(values, low, high, BINS)[1].tolist(),
+                }
+                for view, values in zip(views, distances, strict=True)
             ]
             at = ((edges[:-1] + edges[1:]) / 2).tolist()
             curve = {"x": "L2 distance to the nearest", "y": "share of texts", "at": at, "lines": lines}
             yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)
+
+
+def create(*, domain: str = "", general: str = "") -> Shift:
+    """Make the diagnostic; ``domain`` and ``general`` are the labels of two corpora of the run."""
+    return Shift(domain=domain, general=general)

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.formatting import counted
-from embassay.core.layout import Curves, Drawings, SeriesTable
+from embassay.core.layout import Drawings, SeriesTable
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import Estimate, Finding, Row, Series, rows_of
+from embassay.core.result import Estimate, Finding, Row, rows_of
 from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
@@ -32,7 +32,7 @@ from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.labels import Labels
 from embassay.stats.lexical.overlap import overlap, pairs_of
 from embassay.stats.separation import separation
-from embassay.stats.units import Bools, Floats
+from embassay.stats.units import Floats
 
 NAME = "similarity"
 VERSION = 1
@@ -40,8 +40,6 @@ VERSION = 1
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", task="semantic-similarity")
 AUC = MetricKey("auc")
-BINS = 10
-"""Groups of equal size, by human score, whose mean cosine is drawn."""
 
 TOO_FEW_SCORES = Template(
     "The pairs have too few human scores to correlate with.",
@@ -89,18 +87,6 @@ SEPARATES = Template(
     kind="headline",
     question="Same or not?",
 )
-
-
-def create(*, compare: Literal["headline", "all"] = "headline") -> Similarity:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    compare
-        ``headline``: each encoder is compared with the reference and the best lexical baseline; ``all``: every pair of
-        encoders as well.
-    """
-    return Similarity(compare=compare)
 
 
 class PairView(ItemView):
@@ -160,21 +146,6 @@ def _separation(view: PairView) -> Mapping[str, Estimate]:
     return {} if estimate is None else {AUC.subset: estimate}
 
 
-def _why_undefined(view: PairView, inside: Bools, estimate: Estimate) -> str | None:
-    """Return why there is no correlation, where there are no human scores or something does not vary."""
-    human = view.human[inside]
-    if np.isnan(human).all():
-        return "the pairs have no human scores"
-    if estimate.items < MIN_ITEMS:
-        return None
-    return "the cosines do not vary" if _spread(human) else "the human scores do not vary"
-
-
-def _spread(human: Floats) -> float:
-    """Return by how much the human scores differ."""
-    return float(np.nanmax(human) - np.nanmin(human))
-
-
 def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
     """Return a correlation of the cosines with the human scores.
 
@@ -190,8 +161,6 @@ def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
         correlation=kind,
         better="higher",
         chance=0.0,
-        values=("cosine", "human"),
-        reason=_why_undefined,
         meaning=f"{kind.capitalize()}'s correlation of the cosines with the human scores",
         **declared,
     )
@@ -219,7 +188,6 @@ METRICS = (
         low=0.0,
         high=1.0,
         chance=0.5,
-        values=("cosine", "human"),
         meaning="probability that the cosine of a pair with the higher of two labels is above one with the lower",
         source="Newcombe (2006)",
     ),
@@ -229,9 +197,8 @@ METRICS = (
 
 DRAWINGS = Drawings(
     "Cer et al. (2017), the STS benchmark; Chiang et al. (2023), section 3.2 and table 1",
-    (Curves("Cosine by human score", "by_score", note="Each point is a tenth of the pairs, by human score."),),
-    (SeriesTable("Lexical overlap, published and here", "published"),),
-    "It does not show what a negation does to the cosine: see minimal pairs.",
+    paper=(SeriesTable("Lexical overlap, published and here", "published"),),
+    note="It does not show what a negation does to the cosine: see minimal pairs.",
 )
 
 
@@ -266,7 +233,7 @@ class Similarity(ItemMethod):
         human = figures.views[0].human
         if np.count_nonzero(~np.isnan(human)) < MIN_ITEMS:
             yield TOO_FEW_SCORES.finding(figures.views[0].scores.origin)
-        elif not _spread(human):
+        elif np.nanmin(human) == np.nanmax(human):
             yield EQUAL_SCORES.finding(figures.views[0].scores.origin)
         else:
             area_of = rows_of(AUC, summary.rows)
@@ -282,21 +249,5 @@ class Similarity(ItemMethod):
                     template = FOLLOWS if row.low is not None and row.low >= FOLLOWING else None
                     yield self.than_chance(view, METRICS[0], row, template, pairs=fields["pairs"])
 
-    def series(self, figures: Figures[PairView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the mean cosine of groups of pairs of about the same human score."""
-        human = figures.views[0].human
-        scored = np.flatnonzero(~np.isnan(human))
-        if len(scored) < MIN_ITEMS:
-            return
-        order = scored[np.argsort(human[scored], kind="stable")]
-        groups = [group for group in np.array_split(order, BINS) if len(group)]
-        lines = []
-        for view in figures.views:
-            y = [
-                None if np.isnan(view.cosine[group]).all() else float(np.nanmean(view.cosine[group]))
-                for group in groups
-            ]
-            lines.append({"encoder": view.encoder, "line": "pairs", "y": y})
-        x, at = "human score, mean of each tenth of the pairs", [float(human[group].mean()) for group in groups]
-        data = {"x": x, "y": "mean cosine", "at": at, "lines": lines}
-        yield Series(NAME, figures.views[0].corpus, "by_score", "curve", data)
+
+create = Similarity

@@ -20,7 +20,7 @@ from embassay.core.layout import (
 )
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
-from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric, metric_of
+from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric, declared
 
 WIDEST = 9
 """Columns of the first table, at most; subsets that do not fit have a table of their own, with a line for each."""
@@ -41,7 +41,7 @@ def default_layout(name: str, result: Result) -> Layout:
     for row in result.rows:
         if row.diagnostic != name:
             continue
-        metric = metric_of(name, row.metric, row.subset, row.condition)
+        metric = declared(row.key)
         if not row.encoder:
             of_corpus[Column(row.metric, row.metric)] = None
             continue

@@ -28,17 +28,18 @@ def misses(task: ScoredTask, verdict: Verdict) -> Iterator[Finding]:
     Which of them is to be used, and so which of these is said, is decided when the whole run is known.
     """
     figures = task.diagnostic.figures(task.scores) if task.corpus.documents else None
-    headline = figures.headline() if figures else None
+    columns = figures.headline() if figures else {}
     # A verdict may rank by something else than means over items.
-    if headline is None or not headline.key.covers(verdict.key):
+    headline = {encoder: column for encoder, column in columns.items() if column.key.covers(verdict.key)}
+    if not headline:
         return
     others = [scores.origin for scores in task.scores if not scores.origin.is_chance]
-    found_by = {origin.encoder: headline.values[origin.encoder] > 0 for origin in others}
+    found_by = {origin.encoder: headline[origin.encoder].value > 0 for origin in others}
     found_by_none = ~np.any(list(found_by.values()), axis=0)
     # "all-MiniLM-L6-v2,dim=128" -> "all-MiniLM-L6-v2": a model with another setting is no further witness.
     models = {origin.spec.split(",")[0] for origin in others}
     for name in dict.fromkeys((*verdict.candidates, *filter(None, [verdict.baseline]))):
-        missed = headline.values[name] == 0
+        missed = headline[name].value == 0
         if not missed.any():
             continue
         by_none = int((missed & found_by_none).sum())
@@ -50,7 +51,7 @@ def misses(task: ScoredTask, verdict: Verdict) -> Iterator[Finding]:
         if by_none and len(models) >= LEAST_WITNESSES:
             found += f". No encoder finds {by_none:,}"
             # Nobody has labelled queries that a program made.
-            if np.nanmean(headline.values[name]) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
+            if np.nanmean(headline[name].value) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
                 found += ": check its label" if by_none == 1 else ": check their labels"
         questions = counted(counts["missed"], "question")
         answer = templates.MISSES.finding(verdict, encoder=name, missed=questions, found=found)

@@ -221,8 +221,7 @@ def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dic
     Returns
     -------
     What scores say about the choice. ``setting``: what was chosen; ``setting/expected``: the Success@k that is expected
-    on other questions; ``setting/lowest`` and ``setting/highest``: what was chosen for single folds; by setting, in
-    ascending order, ``curve/0.05`` …: the mean reciprocal rank.
+    on other questions; ``setting/lowest`` and ``setting/highest``: what was chosen for single folds.
 
     Raises
     ------
@@ -250,14 +249,12 @@ def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dic
         successes.append(places.success(k))
     # (m, settings), of the m answered questions.
     reciprocal_rank = np.stack(ranks, axis=1)
-    means = reciprocal_rank.mean(axis=0)
     expected, columns = cross_fit(reciprocal_rank, np.stack(successes, axis=1), unit, seed)
     return {
-        "setting": settings[best_column(means)],
+        "setting": settings[best_column(reciprocal_rank.mean(axis=0))],
         "setting/expected": expected,
         "setting/lowest": settings[min(columns)],
         "setting/highest": settings[max(columns)],
-        **{f"curve/{setting:g}": mean for setting, mean in zip(settings, means.tolist(), strict=True)},
     }
 
 

@@ -26,10 +26,10 @@ ENDS = (2.5, 97.5)
 """The percentiles over exams that are the ends of a range."""
 
 
-def exams(questions: int, draws: Draws, *purpose: str, size: tuple[int, int] = (EXAMS, LENGTH)) -> Ints:
+def exams(questions: int, draws: Draws, *purpose: str) -> Ints:
     """Return (m, l) indices of questions: a row is one exam, drawn with replacement."""
     stream = generator(draws.seed, "exams", *purpose)
-    return stream.integers(0, questions, size=size)
+    return stream.integers(0, questions, size=(EXAMS, LENGTH))
 
 
 def spread(replicates: Floats) -> tuple[Floats, Floats, Floats]:

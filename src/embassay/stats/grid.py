@@ -8,12 +8,11 @@ sample is a product: F₁F₂, F₁(1 − F₂), (1 − F₁)F₂ and (1 − F�
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from embassay.stats.units import Floats, Ints
+from embassay.stats.units import Floats
 
 BINS = 10
 CELLS = ("TT", "TF", "FT", "FF")
@@ -46,54 +45,15 @@ class Grid:
         """K."""
         return len(self.values)
 
-    def passed(self, margins: Floats) -> Ints:
-        """Return the (n,) number of thresholds that each margin reaches: #{ε ≤ m}; 0 for NaN.
-
-        If thresholds are equally spaced, the place is computed from the spacing and corrected by a comparison with the
-        neighbouring thresholds. This is several times as fast as the binary search that is used otherwise.
-        """
-        if not self._even:
-            reached = np.searchsorted(self.values, margins, side="right")
-            return np.where(np.isnan(margins), 0, reached)
-        values, reached_by = self._distinct
-        last = len(values) - 1
-        scale = 0.0
-        if last:
-            scale = last / (values[-1] - values[0])
-        with np.errstate(invalid="ignore"):
-            exact = np.nan_to_num((margins - values[0]) * scale, nan=-1.0)
-        # The place of the highest threshold that is reached; −1 where none is.
-        place = exact.clip(-1, last).astype(np.int64)
-        padded = self._padded
-        one_higher = (margins >= padded[place + 2]) & (place < last)
-        place += one_higher
-        one_lower = margins < padded[place + 1]
-        place -= one_lower
-        return np.asarray(reached_by[place + 1])
+    @property
+    def ends(self) -> str:
+        """The lowest and the highest threshold and their number, for signatures."""
+        return f"{self.values[0]:.10g},{self.values[-1]:.10g},{self.size}"
 
     def fraction(self, margins: Floats) -> Floats:
-        """Return F of each margin, in [0, 1]; NaN where the margin is NaN."""
-        return np.where(np.isnan(margins), np.nan, self.passed(margins) / self.size)
-
-    @cached_property
-    def _distinct(self) -> tuple[Floats, Ints]:
-        """Return the (D,) distinct thresholds, and (D + 1,) how many of all K are reached with 0, 1, …, D of them."""
-        values, counts = np.unique(self.values, return_counts=True)
-        return values, np.concatenate([[0], np.cumsum(counts)])
-
-    @cached_property
-    def _padded(self) -> Floats:
-        """Return the distinct thresholds between −∞ and ∞."""
-        return np.concatenate([[-np.inf], self._distinct[0], [np.inf]])
-
-    @cached_property
-    def _even(self) -> bool:
-        """Return whether the thresholds are spaced so equally that a computed place is wrong by at most one."""
-        gaps = np.diff(self._distinct[0])
-        if gaps.size == 0:
-            return True
-        spread = gaps.max() - gaps.min()
-        return bool(spread < gaps.mean() / (2 * len(gaps)))
+        """Return F of each margin, the share of the thresholds that it reaches; NaN where the margin is NaN."""
+        reached = np.searchsorted(self.values, margins, side="right")
+        return np.where(np.isnan(margins), np.nan, reached / self.size)
 
 
 def cells(first: Floats, second: Floats) -> Floats:

@@ -24,12 +24,10 @@ from typing import Any
 import numpy as np
 
 from embassay.core.claims import INTERVAL, LIMIT, Template
-from embassay.core.errors import SpecError
 from embassay.core.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
-    Curves,
     EncoderTable,
     ExampleColumn,
     Examples,
@@ -48,23 +46,19 @@ from embassay.diagnostics.composition.criteria import (
     CRITERION,
     MARGINS,
     TARGET,
-    Axes,
     OperatorView,
     axes_of,
-    over_draws,
 )
 from embassay.diagnostics.composition.scores import measured, other_targets
 from embassay.diagnostics.findings import written
 from embassay.diagnostics.method import ItemMethod, ItemView, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
-from embassay.diagnostics.metrics.scoreboard import pool_of
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import published, published_name, table
 from embassay.stats.agreement import krippendorff
 from embassay.stats.density import histogram
 from embassay.stats.geometry.closeness import MEASURES, paired_dot
 from embassay.stats.grid import CELLS
-from embassay.stats.labels import Labels
 from embassay.stats.resample import mean, means
 from embassay.stats.shares import bounded_means
 from embassay.stats.units import Floats, Ints, unit_codes
@@ -89,11 +83,10 @@ UNIT_NORM = 1e-4
 """Largest deviation from 1 of a norm that still counts as 1."""
 RATIOS = (0.0, 2.0)
 """The ends of the histograms of ratios."""
-DEGREES = np.arange(0, 181, 3)
-"""The angles at which the curve of differences near A is drawn."""
 BLOCKS = {"overlap": "overlap", "difference": "difference", "union": "union", "right": "difference, mirrored"}
 """The subset of each block of samples."""
 
+ON_GRID = "on the paper's grid of tolerances"
 NOT_APPLICABLE = "not applicable: all norms are 1"
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""
@@ -254,13 +247,9 @@ METRICS = (
         meaning="mean margin of a condition of C1, C3 or C4, in units of the similarity function; met from 0 on",
     ),
     _neither(
-        "margin_sd", "*", low=0.0, compared="within one encoder", meaning="standard deviation of a margin over samples"
-    ),
-    _neither(
         "raw", "*", compared="within one encoder", meaning="mean closeness of a pair of A, B, the target and A − B"
     ),
     _neither("position", "*", meaning="mean position of the target's projection: 0 at A, 1 at B"),
-    _neither("position_sd", "*", low=0.0, meaning="standard deviation of the position over samples"),
     _share_of_one("in_plane", "*", meaning="how much of the target lies in the plane of A and B"),
     _of_corpus("rating", low=0.0, high=4.0, meaning="mean human rating of the targets"),
     _of_corpus("rating_median", low=0.0, high=4.0, meaning="median of all human ratings"),
@@ -277,28 +266,11 @@ class Composition(ItemMethod):
     compare
         Which metrics are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
         or ``all`` (also C2, C3, C4 against B and against A, C5 and C6).
-    null_seed
-        Of the draws of other units' targets; 0 or more.
-    Raises
-    ------
-    SpecError
-        For a negative seed.
     """
 
-    null_seed: int = 0
     shape = NAME
     view = SetView
     metrics = METRICS
-
-    def __post_init__(self) -> None:
-        """Refuse a negative seed."""
-        if self.null_seed < 0:
-            raise SpecError(f"null_seed must be 0 or more, is {self.null_seed}")
-
-    @property
-    def options(self) -> str:
-        """The seed of the null, where it is not the default."""
-        return f"null_seed={self.null_seed}" if self.null_seed else ""
 
     def values(self, corpus: Corpus[Sample], vectors: Vectors) -> Stored:
         """Measure each sample, with its own target and with those of other samples (the null).
@@ -317,7 +289,6 @@ class Composition(ItemMethod):
             [s.target for s in samples],
             corpus.units,
             np.char.add(operator, np.where(mirrored, "right", "")),
-            self.null_seed,
             corpus.fingerprint,
             draws=range(min(max(KEPT // len(samples), FEWEST), DRAWS)),
         )
@@ -336,16 +307,14 @@ class Composition(ItemMethod):
         return [*rows, *rating_rows(first, draws)]
 
     def series(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the paper's histograms of angles (figures 4 and 6) and norms (10), the share near A, and ratings."""
+        """Yield the paper's histograms of angles (figures 4 and 6) and norms (10), classes, and ratings."""
         for operator in OPERATORS:
             blocks = [view.blocks[operator] for view in figures.views if operator in view.blocks]
             if not blocks:
                 continue
             angles = {"A to projection": "from_a", "B to projection": "from_b"}
             yield _histogram(f"angles_{operator}", "angle / angle between A and B", blocks, angles)
-            if operator == "difference":
-                yield _near_a(blocks)
-            elif operator == "union":
+            if operator == "union":
                 yield _histogram("norm_ratio", "‖A‖ / ‖B‖", blocks, {"samples": "norm_ratio"})
         yield from class_series(figures.requested, summary.rows)
         yield from rating_series(figures.views[0])
@@ -369,7 +338,7 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
     """Yield the figures of one block of samples for all encoders.
 
     The condition of mirrored differences begins with ``right``. The signature of a figure over the grid of tolerances
-    has the grid's ends.
+    has the ends of the block's grids.
     """
     axes = axes_of([view.blocks[block] for view in figures.requested])
     values = {view.encoder: view.blocks[block].figures | view.blocks[block].on_grid(axes) for view in figures.views}
@@ -388,40 +357,18 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
     of_encoders = means(tables, labels.label_set, draws, *figures.views[0].stream, differences=differences)
     for encoder, of_encoder in zip(values, of_encoders, strict=True):
         estimates[encoder] |= zip(others, of_encoder, strict=True)
-        for key in others:
-            if key.metric in ("margin", "position") and not key.condition:
-                deviation = _deviation(values[encoder][key], labels)
-                estimates[encoder][replace(key, metric=f"{key.metric}_sd")] = deviation
 
-    parts = [view.scores.part(*(name for name in view.scores.values if name != "ratings")) for view in figures.views]
-    pool = {"pool": pool_of(parts)} if labels.partners else {}
-    for view, part in zip(figures.views, parts, strict=True):
+    grids = {"grid": ";".join(grid.ends for of_criterion in axes.values() for grid in of_criterion)}
+    for view in figures.views:
         for key, estimate in estimates[view.encoder].items():
-            signed = _ends(key, axes) if key.condition.endswith("grid") else pool if key in shares else {}
+            signed = grids if key.condition.endswith("grid") else figures.pool if key in shares else {}
             condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
             # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
-            if key.subset in NEEDS_NORMS and part.scalars["unit_norm"]:
+            if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
                 estimate = Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
-            yield row(part, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed)
-
-
-def _deviation(values: Floats, labels: Labels) -> Estimate:
-    """Return the standard deviation of (m,) values over samples; without an interval."""
-    defined = ~np.isnan(values)
-    items = int(defined.sum())
-    undefined, units = len(values) - items, labels.of_items(defined).sets
-    if items < 2:
-        return Estimate(None, None, None, items, units, undefined, "fewer than two samples are defined")
-    return Estimate(float(values[defined].std(ddof=1)), None, None, items, units, undefined)
-
-
-def _ends(key: MetricKey, axes: Axes) -> dict[str, str]:
-    """Return the ends of the grid that a figure is averaged over, for its signature."""
-    grids = axes[key.subset[:2], key.similarity_function]
-    if key.subset in MARGINS["c4"]:
-        # The two margins of c4 are two figures, each over its own axis.
-        grids = [grids[MARGINS["c4"].index(key.subset)]]
-    return {"grid": ";".join(f"{grid.values[0]:.10g},{grid.values[-1]:.10g},{grid.size}" for grid in grids)}
+            yield row(
+                view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed
+            )
 
 
 # Ratings
@@ -496,20 +443,6 @@ def _histogram(name: str, x: str, blocks: Sequence[OperatorView], lines: Mapping
     return Series(NAME, blocks[0].corpus, name, "histogram", {"x": x, "edges": edges.tolist(), "panels": panels})
 
 
-def _near_a(blocks: Sequence[OperatorView]) -> Series:
-    """Return the share of differences within each angle of A, with their own targets and with those of the null."""
-    lines = list[dict[str, object]]()
-    for block in blocks:
-        for line, null in (("difference", False), ("null", True)):
-            angle = np.rad2deg(block.planar("from_a", null))
-            near = (over_draws(np.where(np.isnan(angle), np.nan, angle <= largest)) for largest in DEGREES)
-            # The mean over samples is taken as that over draws is: without those that are undefined.
-            shares = [float(np.nan_to_num(over_draws(of_samples[:, None])[0])) for of_samples in near]
-            lines.append({"encoder": block.encoder, "line": line, "y": shares})
-    data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
-    return Series(NAME, blocks[0].corpus, "within", "curve", data)
-
-
 def class_series(views: Sequence[SetView], rows: Sequence[Row]) -> Iterator[Series]:
     """Yield the figures of the encoders that the paper has, with mean and standard deviation of each class.
 
@@ -521,11 +454,14 @@ def class_series(views: Sequence[SetView], rows: Sequence[Row]) -> Iterator[Seri
     lines = list[list[Any]]()
     for model_class, models in paper["groups"].items():
         members = [view.encoder for view in views if published_name(view.scores.origin) in models]
-        values = [[value_of.get((encoder, column.key)) for column in columns] for encoder in members]
-        lines += [[model_class, encoder, *of_encoder] for encoder, of_encoder in zip(members, values, strict=True)]
-        for name, statistic in (("mean", mean_of), ("standard deviation", stdev)) if len(members) > 1 else ():
-            of_class = [None if None in column else statistic(column) for column in zip(*values, strict=True)]
-            lines.append([model_class, f"{name} of {len(members)}", *of_class])
+        values = {encoder: [value_of.get((encoder, column.key)) for column in columns] for encoder in members}
+        if len(members) > 1:
+            of_columns = list(zip(*values.values(), strict=True))
+            values |= {
+                f"{name} of {len(members)}": [None if None in column else statistic(column) for column in of_columns]
+                for name, statistic in (("mean", mean_of), ("standard deviation", stdev))
+            }
+        lines += [[model_class, name, *of_line] for name, of_line in values.items()]
     if lines:
         headings = {"class": "text", "encoder": "text", columns[0].heading: "points"}
         headings |= {column.heading: "percent" for column in columns[1:]}
@@ -551,16 +487,16 @@ def _claims(view: SetView, rows: Sequence[Row]) -> Iterator[Finding]:
             continue
         # The criteria about the plane have no tolerance, and so no grid.
         on_grid = row_of.get(replace(key, condition="excess:grid"), at_zero)
-        places = {"at ε = 0": at_zero, "on the paper's grid of tolerances": on_grid}
-        shown = [place for place, row in places.items() if row.low is not None and row.low > 0]
-        criterion = words.split()[0]
-        if len(shown) == 2:
+        criterion, is_above = words.split()[0], [(row.low or 0.0) > 0 for row in (at_zero, on_grid)]
+        if all(is_above):
             above.append(words)
             short.append(criterion)
-        elif shown:
-            ((elsewhere, row),) = ((place, row) for place, row in places.items() if place not in shown)
-            in_part.append(f"{words} {shown[0]}, not shown {elsewhere} ({written(row, 'points')})")
-            short.append(f"{criterion} {shown[0]}".replace("paper's grid of tolerances", "grid"))
+        elif is_above[0]:
+            in_part.append(f"{words} at ε = 0, not shown {ON_GRID} ({written(on_grid, 'points')})")
+            short.append(f"{criterion} at ε = 0")
+        elif is_above[1]:
+            in_part.append(f"{words} {ON_GRID}, not shown at ε = 0 ({written(at_zero, 'points')})")
+            short.append(f"{criterion} on the grid")
         else:
             not_above.append(words)
     if not_above:
@@ -678,11 +614,6 @@ LAYOUT = Layout(
             "τ: mean position of the projection, 0 is A, 1 is B (not in the paper). In plane: mean share of the "
             "target's length that lies in the plane (not in the paper); it means little for a vector that is nearly "
             "orthogonal to the plane.",
-        ),
-        Curves(
-            "How near to A the difference falls",
-            "within",
-            "The share of differences whose projection lies within an angle of A; C5 reads it off at 15°.",
         ),
         EncoderTable(
             "C6: the union, by the norms of A and B",

@@ -116,7 +116,7 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
 
 
 def other_targets(
-    targets: Sequence[str], unit: Ints, group: NDArray[np.str_], seed: int, *purpose: str, draws: Iterable[int]
+    targets: Sequence[str], unit: Ints, group: NDArray[np.str_], *purpose: str, draws: Iterable[int]
 ) -> Ints:
     """Draw, for each sample, other samples of its group whose targets replace its own.
 
@@ -142,7 +142,7 @@ def other_targets(
     for number in draws:
         column = np.full(len(targets), -1)
         for name, members in members_of.items():
-            stream = generator(seed, "null", name, f"draw {number}", *purpose)
+            stream = generator(0, "null", name, f"draw {number}", *purpose)
             column[members] = _draw(members, text, unit, stream)
         columns.append(column)
     return np.stack(columns, axis=1)

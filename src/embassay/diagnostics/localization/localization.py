@@ -12,14 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.core.claims import COUNT, LIMIT, Template
+from embassay.core.claims import LIMIT, Template
 from embassay.core.cores import cores
 from embassay.core.errors import InputError
 from embassay.core.formatting import counted
@@ -87,24 +85,6 @@ NOT_CONVERGED = Template(
     severity="medium",
     consequence="Its nearest centroid and MAP@R need no classifier. Vectors of unit length converge sooner.",
 )
-SHARED_ERRORS = Template(
-    "{a} and {b} both misplace {sentences}, {same:,} of them in the same wrong group.",
-    "of all pairs these two have the most errors in common",
-    COUNT,
-    title="Errors in common",
-)
-
-
-def create(*, compare: Literal["headline", "all"] = "headline") -> Localization:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    compare
-        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
-        MAP@R).
-    """
-    return Localization(compare=compare)
 
 
 class LocalizationView(ItemView):
@@ -172,14 +152,11 @@ def _by_group(view: LocalizationView) -> dict[str, Estimate]:
     return estimates
 
 
-def _unconverged(view: LocalizationView, inside: Bools, estimate: Estimate) -> str | None:
+def _unconverged(view: LocalizationView, estimate: Estimate) -> str | None:
     """Return why the classifier's accuracy is undefined where its training stopped early."""
     return "the classifier did not converge" if view.unconverged else None
 
 
-# The accuracy of the classifier depends on the folds, that of cosines does not. So a change of the folds must change
-# the signatures of the first only: each has its own part of the scores.
-CLASSIFIER, COSINES = ("accuracy", "fold"), ("centroid_accuracy", "map_at_r")
 METRICS = (
     Metric(
         "accuracy",
@@ -191,7 +168,6 @@ METRICS = (
         margin=0.02,
         chance=lambda view: 1 / view.groups,
         says="the classifier places {value} of the sentences in their group",
-        values=CLASSIFIER,
         reason=_unconverged,
         meaning="share of sentences that the classifier places in their own group, mean over three folds",
     ),
@@ -202,7 +178,6 @@ METRICS = (
         better="higher",
         compared="on request",
         similarity_function="cosine",
-        values=COSINES,
         term="Nearest centroid",
         explanation=("A sentence is assigned to the group whose mean vector is nearest. No classifier is trained."),
         meaning="share of sentences nearer to the centroid of their own group than to any other",
@@ -216,7 +191,6 @@ METRICS = (
         high=1,
         compared="on request",
         similarity_function="cosine",
-        values=COSINES,
         term="MAP@R",
         explanation=(
             "Whether the nearest neighbours of a sentence belong to the sentence's group. 1 means that all of them do."
@@ -231,7 +205,6 @@ METRICS = (
         subsets=_by_fold,
         kind="share",
         better="higher",
-        values=CLASSIFIER,
         reason=_unconverged,
         meaning="accuracy on the sentences of one fold",
     ),
@@ -244,7 +217,6 @@ METRICS = (
         low=0,
         high=1,
         format="percent",
-        values=CLASSIFIER,
         meaning="accuracy on the sentences of one group",
     ),
 )
@@ -298,7 +270,7 @@ def agreement(views: Sequence[LocalizationView], inside: Bools) -> tuple[Ints, I
 
 
 class Localization(ItemMethod):
-    """The diagnostic; see the module's documentation."""
+    """The diagnostic; ``compare=all`` also compares the nearest centroid and MAP@R."""
 
     shape = "groups"
     view = LocalizationView
@@ -316,13 +288,13 @@ class Localization(ItemMethod):
             If not; the message says what to do.
         """
         sizes = Counter(sample.group for sample in corpus.samples)
-        small = [group for group, size in sizes.items() if size < FOLDS]
-        if small or len(sizes) < 2:
-            of_one = f", and group {small[0]!r} has {counted(sizes[small[0]], 'sentence')}" if small else ""
+        smallest = min(sizes, key=lambda group: sizes[group], default="")
+        if sizes[smallest] < FOLDS or len(sizes) < 2:
             raise InputError(
-                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}{of_one}: a sentence is placed in one "
-                f"of two groups at least, and each of {FOLDS} folds tests one of each group; leave out groups of fewer "
-                f"than {FOLDS}, or with --limit take more units"
+                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}, and group {smallest!r} has "
+                f"{counted(sizes[smallest], 'sentence')}: a sentence is placed in one of two groups at least, and each "
+                f"of {FOLDS} folds tests one of each group; leave out groups of fewer than {FOLDS}, or with --limit "
+                "take more units"
             )
 
     def values(self, corpus: Corpus[Grouped], vectors: Vectors) -> Stored:
@@ -388,14 +360,13 @@ class Localization(ItemMethod):
         parts = {"agreement": (fold == 0, "fold 0"), "agreement_pooled": (fold >= 0, "all folds")}
         for name, (inside, label) in parts.items() if converged else ():
             numerator, denominator = agreement(converged, inside)
-            parts_of_scores = [view.scores.part(*CLASSIFIER) for view in converged]
             data = {
                 "names": [view.encoder for view in converged],
                 "numerator": numerator.tolist(),
                 "denominator": denominator.tolist(),
                 "diagonal": "errors",
                 "note": f"On {int(inside.sum()):,} sentences ({label}).",
-                "signatures": [part.signature(summary.draws, "agreement", inside=label) for part in parts_of_scores],
+                "signatures": [view.scores.signature(summary.draws, "agreement", inside=label) for view in converged],
             }
             yield Series(NAME, corpus, name, "matrix", data)
         groups_of_size = Counter(Counter(figures.views[0].group.tolist()).values())
@@ -403,7 +374,7 @@ class Localization(ItemMethod):
         yield table(NAME, corpus, "group_sizes", SIZES, sizes)
 
     def findings(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield how well each encoder places sentences, what limits its figures, and which errors two share."""
+        """Yield how well each encoder places sentences, and what limits its figures."""
         views = figures.requested
         for view in views:
             accuracy, name, origin = summary.headline[view.encoder], view.encoder, view.scores.origin
@@ -417,10 +388,5 @@ class Localization(ItemMethod):
             if view.unconverged:
                 yield NOT_CONVERGED.finding(origin, encoder=name, folds=view.unconverged)
 
-        same_group, both_wrong = agreement(views, views[0].fold >= 0)
-        if pairs := list(combinations(range(len(views)), 2)):
-            a, b = max(pairs, key=lambda pair: both_wrong[pair])
-            if number := int(both_wrong[a, b]):
-                names, sentences = (views[a].encoder, views[b].encoder), counted(number, "sentence")
-                origin = views[a].scores.origin
-                yield SHARED_ERRORS.finding(origin, a=names[0], b=names[1], sentences=sentences, same=same_group[a, b])
+
+create = Localization

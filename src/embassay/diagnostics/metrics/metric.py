@@ -13,8 +13,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
-from numpy.typing import NDArray
-
 from embassay.core.errors import PluginError, SpecError, UnknownNameError, quoted
 from embassay.core.layout import Column, Format
 from embassay.core.metric_key import MetricKey
@@ -99,11 +97,8 @@ class Metric:
         first encoder is called the highest instead of the best.
     similarity_function
         What the figure is based on; by default that of the scores.
-    values
-        The stored values that it is computed from, for its signature; all by default.
     reason
-        Why a figure is undefined, from the view, the (n,) mask of its items and the estimate; by default as the
-        estimate says.
+        Why a figure is undefined, from the view and the estimate; by default as the estimate says.
     heading, says, level
         How sentences and the scorecard speak of it: its heading, by default the name; what its value means, as a clause
         with the field ``{value}``, or ``{of_100}`` and ``{document}`` of questions on documents, by default the value
@@ -142,8 +137,7 @@ class Metric:
     format: Format | Literal[""] = ""
     undefined_is_wrong: bool = True
     similarity_function: str = ""
-    values: tuple[str, ...] = ()
-    reason: Callable[[Any, NDArray[Any], Estimate], str | None] | None = None
+    reason: Callable[[Any, Estimate], str | None] | None = None
     heading: str = ""
     says: str = ""
     level: str = "chance"
@@ -182,18 +176,21 @@ class Metric:
         return self.style in ("percent", "points")
 
     @property
+    def of_shares(self) -> bool:
+        """Whether its items are yes and no, or shares of them."""
+        return self.kind in ("share", "mean over folds")
+
+    @property
     def is_bounded(self) -> bool:
         """Whether it is a mean of values in [0, 1]."""
-        return self.kind in ("share", "mean over folds") or (self.kind == "mean" and self.range == (0, 1))
+        return self.of_shares or (self.kind == "mean" and self.range == (0, 1))
 
     @property
     def style(self) -> Format:
         """How it is written."""
         if self.format:
             return self.format
-        if self.kind in ("share", "mean over folds"):
-            return "percent"
-        return "number"
+        return "percent" if self.of_shares else "number"
 
     @property
     def column(self) -> Column:
@@ -292,27 +289,21 @@ def ranking_diagnostics() -> dict[str, str]:
     return diagnostics
 
 
-def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Metric:
-    """Return the declaration of a row's metric: the first that describes it.
+def declared(key: MetricKey) -> Metric:
+    """Return the declaration of a row's metric, whose key names the diagnostic: the first that describes it.
 
     Raises
     ------
     SpecError
         If the diagnostic declares nothing for it.
     """
-    for metric in declared_metrics(diagnostic):
-        if metric.describes(name, subset, condition):
+    for metric in declared_metrics(key.diagnostic):
+        if metric.describes(key.metric, key.subset, key.condition):
             return metric
-    key = f"{name}[{subset},{condition}]" if condition else f"{name}[{subset}]"
     raise SpecError(
-        f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
-        "its METRICS lack it"
+        f"diagnostic {key.diagnostic!r} does not say whether higher or lower values of {key.within_diagnostic} are "
+        "better: its METRICS lack it"
     )
-
-
-def declared(key: MetricKey) -> Metric:
-    """Return the declaration of the metric with a key, which names the diagnostic; see :func:`metric_of`."""
-    return metric_of(key.diagnostic, key.metric, key.subset, key.condition)
 
 
 def known_metric(key: MetricKey) -> Metric | None:

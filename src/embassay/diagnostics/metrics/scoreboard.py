@@ -42,11 +42,6 @@ class View:
         return self.scores.origin.corpus
 
     @property
-    def spec(self) -> str:
-        """The encoder's spec."""
-        return self.scores.origin.spec
-
-    @property
     def is_baseline(self) -> bool:
         """Whether the encoder joined the run by itself."""
         return self.scores.origin.baseline

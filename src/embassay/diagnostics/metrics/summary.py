@@ -33,10 +33,9 @@ from embassay.core.result import (
 from embassay.core.types import Draws, ItemScores
 from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric
 from embassay.diagnostics.metrics.scoreboard import AnyView, pool_of, roles_of, without_baselines
-from embassay.diagnostics.metrics.verdict import Headline, effective_items, ranked, with_precision
-from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
-from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import Roles, compare_means
+from embassay.diagnostics.metrics.verdict import compared, effective_items, item_values, ranked, with_precision
+from embassay.stats.correlate import MIN_ITEMS, Kind, correlate
+from embassay.stats.families import Roles
 from embassay.stats.folds import shares_over_folds
 from embassay.stats.labels import Labels
 from embassay.stats.resample import ABSENT, means
@@ -140,20 +139,16 @@ class Figures(Generic[AnyView]):
         Raises
         ------
         ValueError
-            For no scores, or scores that cannot be compared: of different diagnostics, corpora, items or units.
+            For scores of different items or units.
         """
-        if not scores:
-            raise ValueError("there are no scores")
         metrics, first = tuple(metrics), scores[0]
         # Figures that are no means over items, such as the isotropy of other passages, need no common items.
         needs_items = any(metric.kind != "computed" for metric in metrics)
-        for one in scores[1:]:
-            same = [one.origin.diagnostic == first.origin.diagnostic, one.origin.corpus == first.origin.corpus]
-            if needs_items:
-                same += [np.array_equal(getattr(one, name), getattr(first, name)) for name in ITEMS]
-            if not all(same):
-                labels = f"{one.origin.encoder} and {first.origin.encoder}"
-                raise ValueError(f"the scores of {labels} are of different diagnostics, corpora, items or units")
+        for one in scores[1:] if needs_items else ():
+            if not all(np.array_equal(getattr(one, name), getattr(first, name)) for name in ITEMS):
+                raise ValueError(
+                    f"the scores of {one.origin.encoder} and {first.origin.encoder} are of different items"
+                )
         return cls(tuple(view(one) for one in scores), metrics)
 
     @property
@@ -205,18 +200,11 @@ class Figures(Generic[AnyView]):
             encoder: np.where(items == ABSENT, np.nan, items)[present] for encoder, items in self.values(figure).items()
         }
 
-    @cached_property
-    def _labels(self) -> dict[bytes, Labels]:
-        return {}
-
     def labels(self, present: Bools | None = None) -> Labels:
         """Return the unit labels of some items; of all by default."""
-        key = b"" if present is None or present.all() else present.tobytes()
-        if key not in self._labels:
-            first = self.views[0].scores
-            labels = Labels.of(first.unit, first.unit_labels)
-            self._labels[key] = labels.of_items(present) if key and present is not None else labels
-        return self._labels[key]
+        first = self.views[0].scores
+        labels = Labels.of(first.unit, first.unit_labels)
+        return labels if present is None else labels.of_items(present)
 
     # Rows
 
@@ -226,26 +214,24 @@ class Figures(Generic[AnyView]):
         rows = list[Row]()
         for view in self.views:
             for figure in self.figures:
-                metric, more = figure.metric, dict[str, str]()
+                metric = figure.metric
                 if metric.kind == "computed":
                     of_figure = figure.computed(view)
                 elif (view.encoder, figure.key) in estimates:
                     of_figure = {figure.subset: estimates[view.encoder, figure.key]}
                 else:
                     continue
-                if metric.is_bounded and self.labels(self.present(figure)).partners:
-                    more["pool"] = self._pools[metric.values]
                 for subset, estimate in of_figure.items():
                     rows.append(
                         row(
-                            self._parts[view.encoder, metric.values],
+                            view.scores,
                             draws,
                             metric.name,
                             subset,
                             self._with_reason(figure, view, estimate),
                             condition=metric.condition,
                             similarity_function=metric.similarity_function,
-                            **more,
+                            **(self.pool if metric.is_bounded else {}),
                         )
                     )
         return rows
@@ -254,8 +240,7 @@ class Figures(Generic[AnyView]):
         """Return the estimate with the reason that the metric gives where it has no value."""
         if estimate.value is not None or figure.metric.reason is None:
             return estimate
-        inside = np.ones(len(view.scores.item), dtype=bool) if figure.inside is None else figure.inside
-        return replace(estimate, reason=figure.metric.reason(view, inside, estimate) or estimate.reason)
+        return replace(estimate, reason=figure.metric.reason(view, estimate) or estimate.reason)
 
     def _estimates(self, draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
         """Return the estimates of all figures that follow from items, by encoder and figure."""
@@ -265,7 +250,7 @@ class Figures(Generic[AnyView]):
             metric = figure.metric
             of_figure = dict[str, Estimate]()
             if metric.kind == "correlation":
-                x, kind = self._against(metric), _correlation_of(metric)
+                x, kind = self._against(metric), cast(Kind, metric.correlation)
                 inside = slice(None) if figure.inside is None else figure.inside
                 unit = self.labels().label_set[inside]
                 for view in self.views:
@@ -311,19 +296,11 @@ class Figures(Generic[AnyView]):
         return cast(Callable[[AnyView], Floats], metric.against)(self.views[0])
 
     @cached_property
-    def _parts(self) -> dict[tuple[str, tuple[str, ...]], ItemScores]:
-        """The parts of each encoder's scores that figures are computed from; each computes a digest of its arrays."""
-        return {
-            (view.encoder, values): view.scores.part(*values) if values else view.scores
-            for view in self.views
-            for values in {metric.values for metric in self.metrics if metric.of is not None}
-        }
-
-    @cached_property
-    def _pools(self) -> dict[tuple[str, ...], str]:
-        """Hashes of the scores of the base systems, for the signatures of bounded figures: they rest on their n*."""
-        of_bounded = {metric.values for metric in self.metrics if metric.is_bounded and metric.of is not None}
-        return {values: pool_of([self._parts[view.encoder, values] for view in self.views]) for values in of_bounded}
+    def pool(self) -> dict[str, str]:
+        """A hash of the base systems' scores, for the signatures of bounded figures: where items share labels they rest
+        on the n* of these systems.
+        """
+        return {"pool": pool_of(self.scores)} if self.labels().partners else {}
 
     # Comparisons and ranks
 
@@ -336,25 +313,12 @@ class Figures(Generic[AnyView]):
 
     def differences(self, figure: Figure[AnyView], draws: Draws, *, all_pairs: bool) -> tuple[Comparison, ...]:
         """Return the paired differences of the encoders in one figure, each pair once."""
-        key, metric, stream = self.key_of(figure), figure.metric, self.views[0].stream
-        roles = replace(self.roles, all_pairs=all_pairs)
-        if metric.kind == "correlation":
-            x = self._against(metric)
+        if figure.metric.kind == "correlation":
+            x = self._against(figure.metric)
             if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
                 return ()
-            kind = _correlation_of(metric)
-            return compare_correlations(key, x, self.values(figure), self.labels(), kind, roles, draws, *stream)
-        return compare_means(
-            key,
-            self.defined(figure),
-            self.labels(self.present(figure)),
-            roles,
-            draws,
-            *stream,
-            of_shares=metric.kind in ("share", "mean over folds"),
-            is_bounded=metric.is_bounded,
-            fold=self._fold if metric.kind == "mean over folds" else None,
-        )
+        roles = replace(self.roles, all_pairs=all_pairs)
+        return compared(self.key_of(figure), self._columns(figure), roles, draws, *self.views[0].stream)
 
     @property
     def headline_figure(self) -> Figure[AnyView] | None:
@@ -395,42 +359,28 @@ class Figures(Generic[AnyView]):
             if figure is headline:
                 metric = figure.metric
                 chance = metric.chance(self.views[0]) if callable(metric.chance) else metric.chance
-                values = self._headline(figure)
-                number = effective_items(values, self.roles)
-                differences = with_precision(differences, values, number)
+                columns = self._columns(figure)
+                pool = [item_values(columns[name]) for name in self.roles.base_systems if name in columns]
+                number = effective_items(next(iter(columns.values())), pool)
+                differences = with_precision(differences, columns, number)
                 verdict = replace(verdict, key=self.key_of(figure), chance=chance, effective_items=number)
-                of_rows, is_right = rows_of(values.key, rows), metric.undefined_is_wrong
-                verdict = ranked(verdict, self.roles, values, of_rows, differences, is_ranking_of_right=is_right)
+                of_rows, is_right = rows_of(figure.key, rows), metric.undefined_is_wrong
+                verdict = ranked(verdict, self.roles, columns, of_rows, differences, is_ranking_of_right=is_right)
             comparisons += differences
         return MetricSummary(draws, rows, comparisons, verdict)
 
     # Item values
 
-    def headline(self) -> Headline | None:
-        """Return the item values of the headline for all encoders; None where the corpus has none."""
+    def headline(self) -> dict[str, ItemColumn]:
+        """Return the item values of the headline by encoder; none where the corpus has none."""
         figure = self.headline_figure
         if figure is None:
-            return None
-        headline = self._headline(figure)
+            return {}
+        columns = self._columns(figure)
         # Cosines that do not vary have no correlation, and so no influence on one.
-        if figure.metric.kind == "correlation" and all(np.isnan(items).all() for items in headline.values.values()):
-            return None
-        return headline
-
-    def _headline(self, figure: Figure[AnyView]) -> Headline:
-        """Return the item values of the headline, which may all be undefined."""
-        metric, values, present = figure.metric, self.defined(figure), self.present(figure)
-        if metric.kind == "correlation":
-            x, kind = self._against(metric), _correlation_of(metric)
-            values = {encoder: influences(x, y, kind) for encoder, y in values.items()}
-        return Headline(
-            figure.key,
-            cast(float, metric.margin),
-            values,
-            self.labels(present),
-            of_shares=metric.kind in ("share", "mean over folds"),
-            is_bounded=metric.is_bounded,
-        )
+        if figure.metric.correlation and all(np.isnan(item_values(column)).all() for column in columns.values()):
+            return {}
+        return columns
 
     def columns(self, contents: Mapping[str, tuple[str, str]], documents: str) -> Iterator[ItemColumn]:
         """Yield the item values of each encoder in each metric that is a mean over items or a correlation.
@@ -447,58 +397,62 @@ class Figures(Generic[AnyView]):
         headline = self.headline_figure if self.headline() else None
         for figure in sorted(self.figures, key=lambda figure: figure is not headline):
             metric = figure.metric
-            is_correlation = metric.kind == "correlation"
-            # Of the figures of a correlation, only the headline is known to vary.
-            if is_correlation and (figure.inside is not None or not self.headline_figure):
-                continue
             if metric.kind == "computed" or metric.compared == WITHIN_ENCODER:
                 continue
-            present = self.present(figure)
-            labels, item = self.labels(present), self.views[0].scores.item[present]
-            hashes = [contents.get(name, ("", name)) for name in item.tolist()]
-            content, text = np.ascontiguousarray(np.array(hashes, dtype=np.str_).reshape(-1, 2).T)
-            low, high = metric.range
-            values = self.defined(figure)
-            for view in self.views:
-                if view.encoder not in values:
-                    continue
-                origin = view.scores.origin
-                yield ItemColumn(
-                    # Without the similarity function of the scores, which may be another one in another run.
-                    key=replace(figure.key, diagnostic=origin.diagnostic, corpus=origin.corpus),
-                    encoder=origin.encoder,
-                    fingerprint=origin.encoder_fingerprint,
-                    is_candidate=not origin.baseline and not origin.is_chance,
-                    is_base=origin.encoder in self.roles.base_systems,
-                    version=origin.version,
-                    options=origin.options,
-                    corpus_fingerprint=origin.corpus_fingerprint,
-                    documents=documents,
-                    stream=view.stream,
-                    heading=metric.heading or metric.name,
-                    format=metric.style,
-                    better=metric.better,
-                    low=low,
-                    high=high,
-                    margin=metric.margin if figure is headline else None,
-                    is_headline=figure is headline,
-                    kind=metric.kind,
-                    is_bounded=metric.is_bounded,
-                    correlation=metric.correlation,
-                    item=item,
-                    content=content,
-                    text=text,
-                    unit=labels.label_set,
-                    unit_labels=labels.pairs,
-                    value=values[view.encoder],
-                    against=self._against(metric) if is_correlation else np.zeros(0),
-                    fold=self._fold if metric.kind == "mean over folds" else np.zeros(0, dtype=np.int64),
-                )
+            # Of the figures of a correlation, only the headline is known to vary.
+            if metric.kind == "correlation" and (figure.inside is not None or not self.headline_figure):
+                continue
+            is_headline = figure is headline
+            margin = metric.margin if is_headline else None
+            for column in self._columns(figure, contents).values():
+                yield replace(column, documents=documents, is_headline=is_headline, margin=margin)
 
-
-def _correlation_of(metric: Metric) -> Kind:
-    """Return which correlation a metric of that kind is."""
-    return cast(Kind, metric.correlation)
+    def _columns(
+        self, figure: Figure[AnyView], contents: Mapping[str, tuple[str, str]] | None = None
+    ) -> dict[str, ItemColumn]:
+        """Return the item values of a figure by encoder, as those of a headline; see :meth:`columns`."""
+        metric, present = figure.metric, self.present(figure)
+        labels, item = self.labels(present), self.views[0].scores.item[present]
+        hashes = [(contents or {}).get(name, ("", name)) for name in item.tolist()]
+        content, text = np.ascontiguousarray(np.array(hashes, dtype=np.str_).reshape(-1, 2).T)
+        low, high = metric.range
+        values, columns = self.defined(figure), dict[str, ItemColumn]()
+        for view in self.views:
+            if view.encoder not in values:
+                continue
+            origin = view.scores.origin
+            columns[view.encoder] = ItemColumn(
+                # Without the similarity function of the scores, which may be another one in another run.
+                key=replace(figure.key, diagnostic=origin.diagnostic, corpus=origin.corpus),
+                encoder=origin.encoder,
+                fingerprint=origin.encoder_fingerprint,
+                is_candidate=not origin.baseline and not origin.is_chance,
+                is_base=origin.encoder in self.roles.base_systems,
+                version=origin.version,
+                options=origin.options,
+                corpus_fingerprint=origin.corpus_fingerprint,
+                documents="",
+                stream=view.stream,
+                heading=metric.heading or metric.name,
+                format=metric.style,
+                better=metric.better,
+                low=low,
+                high=high,
+                margin=metric.margin,
+                is_headline=True,
+                kind=metric.kind,
+                is_bounded=metric.is_bounded,
+                correlation=metric.correlation,
+                item=item,
+                content=content,
+                text=text,
+                unit=labels.label_set,
+                unit_labels=labels.pairs,
+                value=values[view.encoder],
+                against=self._against(metric) if metric.kind == "correlation" else np.zeros(0),
+                fold=self._fold if metric.kind == "mean over folds" else np.zeros(0, dtype=np.int64),
+            )
+        return columns
 
 
 @dataclass(frozen=True)

@@ -3,51 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
+from embassay.core.columns import ItemColumn
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import MAX_UNDEFINED, Comparison, Row, Standings, Verdict
+from embassay.core.types import Draws
+from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
-from embassay.stats.families import Roles
+from embassay.stats.exchange import compare_correlations
+from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.units import Floats
 
 
-@dataclass(frozen=True)
-class Headline:
-    """The item values of the headline metric of a diagnostic on one corpus; higher is better.
+def labels_of(column: ItemColumn) -> Labels:
+    """Return the unit labels of a column's items."""
+    return Labels.of(column.unit, column.unit_labels)
 
-    Attributes
+
+def item_values(column: ItemColumn) -> Floats:
+    """Return (n,) values whose mean is the metric: those of a column, of a correlation their influences on it."""
+    if column.kind != "correlation":
+        return column.value
+    return influences(column.against, column.value, cast(Kind, column.correlation))
+
+
+def compared(
+    key: MetricKey, columns: Mapping[str, ItemColumn], roles: Roles, draws: Draws, *stream: str
+) -> tuple[Comparison, ...]:
+    """Return the paired differences of systems in one metric, each pair once.
+
+    Parameters
     ----------
-    key
-        The metric, in any diagnostic and corpus.
-    margin
-        The smallest loss that matters.
-    values
-        The (n,) item values of each encoder, whose mean is the metric; NaN is undefined. Those of a correlation are
-        influences.
-    labels
-        The unit labels of the items.
-    of_shares
-        Whether the values are yes and no, or shares of them.
-    is_bounded
-        Whether the values lie in [0, 1], as shares do.
+    columns
+        By system, of the same items; the first one says what kind of metric it is.
+    stream
+        The names of the random stream.
     """
+    first = next(iter(columns.values()))
+    values, labels = {name: column.value for name, column in columns.items()}, labels_of(first)
+    if first.kind == "correlation":
+        kind = cast(Kind, first.correlation)
+        return compare_correlations(key, first.against, values, labels, kind, roles, draws, *stream)
+    return compare_means(
+        key,
+        values,
+        labels,
+        roles,
+        draws,
+        *stream,
+        of_shares=first.of_shares,
+        is_bounded=first.is_bounded,
+        fold=first.fold if len(first.fold) else None,
+    )
 
-    key: MetricKey
-    margin: float
-    values: Mapping[str, Floats]
-    labels: Labels
-    of_shares: bool
-    is_bounded: bool
+
+def effective_items(column: ItemColumn, pool: Sequence[Floats]) -> float | None:
+    """Return n* of a metric from the (n,) values of the base systems; None where these may lie outside [0, 1]."""
+    labels = labels_of(column)
+    if not column.is_bounded or not labels.items:
+        return None
+    return effective_number(labels, pool, of_shares=column.of_shares)
 
 
 def ranked(
     verdict: Verdict,
     roles: Roles,
-    headline: Headline,
+    columns: Mapping[str, ItemColumn],
     rows: Mapping[str, Row],
     differences: Sequence[Comparison],
     *,
@@ -59,24 +85,28 @@ def ranked(
     ----------
     verdict
         That of a diagnostic that does not rank encoders.
-    rows
-        The headline's row by encoder.
+    columns, rows
+        The item values and the row of the headline by encoder.
     differences
         The paired differences on the headline, each pair once.
     is_ranking_of_right
         Whether items are right or wrong: then a higher value is better.
     """
     values = {name: row.value for name, row in rows.items() if row.value is not None}
-    left_out = tuple(name for name in _often_undefined(headline.values, roles.base_systems) if name in values)
+    items, labels = (
+        {name: item_values(column) for name, column in columns.items()},
+        labels_of(next(iter(columns.values()))),
+    )
+    left_out = tuple(name for name in _often_undefined(items, roles.base_systems) if name in values)
     competing = {name: values[name] for name in roles.base_systems if name in values and name not in left_out}
     reason = None
     if not competing:
         reason = f"no candidate is defined for {1 - MAX_UNDEFINED:.0%} of the items"
-    elif headline.labels.too_few:
-        reason = headline.labels.too_few.partition(": ")[2]
+    elif labels.too_few:
+        reason = labels.too_few.partition(": ")[2]
     undefined_as_wrong = {}
     if is_ranking_of_right:
-        undefined_as_wrong = _undefined_as_wrong({name: headline.values[name] for name in roles.candidates})
+        undefined_as_wrong = _undefined_as_wrong({name: items[name] for name in roles.candidates})
     return replace(
         verdict,
         # Of equal values, the one named first comes first.
@@ -88,22 +118,30 @@ def ranked(
     )
 
 
-def with_precision(pairs: Sequence[Comparison], headline: Headline, number: float | None) -> tuple[Comparison, ...]:
-    """Return what pairs differ by on the headline, with the difference that could be detected.
+def precision_of(a: ItemColumn, b: ItemColumn, number: float | None, tests: int) -> Precision | None:
+    """Return with which precision the items estimate the difference of two systems; None where they are too few.
 
     Parameters
     ----------
     number
         See :func:`effective_items`.
+    tests
+        The number of tests in the family of the pair.
     """
+    return Precision.of(item_values(a) - item_values(b), labels_of(a), number, tests)
+
+
+def with_precision(
+    pairs: Sequence[Comparison], columns: Mapping[str, ItemColumn], number: float | None
+) -> tuple[Comparison, ...]:
+    """Return what pairs differ by on the headline, with the difference that could be detected."""
     rows = list[Comparison]()
     for pair in pairs:
-        precision = None
+        a, b, precision = columns[pair.a], columns[pair.b], None
         if pair.p is not None:
-            differences = headline.values[pair.a] - headline.values[pair.b]
-            precision = Precision.of(differences, headline.labels, number, pair.pairs_in_family)
+            precision = precision_of(a, b, number, pair.pairs_in_family)
         if precision is not None:
-            target, needed = precision.next_target(headline.margin)
+            target, needed = precision.next_target(a.margin or 0.0)
             smallest = precision.smallest_difference
             pair = replace(pair, smallest_difference=smallest, target=target, items_needed=needed)
         rows.append(pair)
@@ -116,14 +154,6 @@ def _often_undefined(values: Mapping[str, Floats], names: Sequence[str]) -> list
     for_all = np.logical_and.reduce(list(undefined.values())) if undefined else np.array([], dtype=bool)
     possible = np.count_nonzero(~for_all)
     return [name for name, of_name in undefined.items() if (of_name & ~for_all).sum() > MAX_UNDEFINED * possible]
-
-
-def effective_items(headline: Headline, roles: Roles) -> float | None:
-    """Return n* of the headline; None where its values are not known to lie in [0, 1]."""
-    if not headline.is_bounded or not headline.labels.items:
-        return None
-    pool = [headline.values[name] for name in roles.base_systems if name in headline.values]
-    return effective_number(headline.labels, pool, of_shares=headline.of_shares)
 
 
 def _undefined_as_wrong(values: Mapping[str, Floats]) -> dict[str, float]:

@@ -35,12 +35,16 @@ RowByKey = Mapping[tuple[str, ...], Row]
 """Rows by encoder, metric, subset and condition."""
 TABLES = ("telecomquad", "squad", "transforms", "correlations")
 """The published tables, each in a file: the paper's lines, and the figures of a line that is measured here."""
-EXAM = (
-    "Accuracy of one exam",
-    "The mean over 500 exams (exams=) of 100 questions (length=), drawn with replacement, with the range of 95% of "
-    "them: that of a single test, about √(questions/length) times as wide as the interval of Success@k.",
-)
-AT_PSI = {
+ACCURACY = "accuracy_l100"
+"""The name of the accuracy of an exam of 100 questions."""
+PSI = "psi5"
+"""The subset whose COE and ROE the paper discusses."""
+FIGURES = {
+    ACCURACY: (
+        "Accuracy of one exam",
+        "The mean over 500 exams of 100 questions, drawn with replacement, with the range of 95% of "
+        "them: that of a single test, about √(questions/length) times as wide as the interval of Success@k.",
+    ),
     "coe": (
         "COE at each ψ",
         "The share of right documents that are more similar than the lowest ψ% of what is retrieved: high is good. "
@@ -58,36 +62,33 @@ AT_PSI = {
     "kept": ("Every threshold τ: share of the retrieved that is kept", ""),
     "unanswerable_dropped": ("Every threshold τ: unanswerable questions that find nothing", ""),
 }
-"""The title and the note of the table of each metric that has a subset for each ψ."""
+"""The title and the note of the table of each metric."""
 
 
 def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     """Yield the accuracy, COE and ROE: means over exams with the 95 % range of one exam."""
-    options, answers, of = view.options, view.answers, view.has_full_top_k
+    answers, of = view.answers, view.has_full_top_k
     made = partial(row, view.scores, draws, interval="exams")
     # What the lists of a retriever lack is missed; a question without similarities is undefined.
     examined = np.ones_like(of) if view.is_lists else of
-    success = view.values(options.headline)[examined]
+    success = view.values(view.headline)[examined]
     if len(success):
         of_exams = success[_exams(view, success, draws)].mean(axis=1, keepdims=True)
         (accuracy,) = _over_exams(view, of_exams, examined)
-        yield made(f"accuracy_l{options.length}", "all", accuracy)
-    if view.listed is not None:
-        reason = f"it needs the score of every document; there are lists of {view.listed:,.0f} or fewer"
-        undefined = Estimate(None, None, None, 0, 0, len(of), reason)
-        yield from (made(metric, f"psi{options.psi}", undefined) for metric in ("coe", "roe"))
+        yield made(ACCURACY, "all", accuracy)
+    # COE and ROE need the score of every document.
     if view.listed is not None or not len(answers.top):
         return
-    thresholds = percentile_of_top(answers.top, _exams(view, answers.top, draws), options.levels)
+    thresholds = percentile_of_top(answers.top, _exams(view, answers.top, draws), GRID)
     for metric, similarities in (("coe", answers.own), ("roe", view.random.ravel())):
         estimates = _over_exams(view, above(similarities, thresholds), of)
-        for psi, estimate in zip(options.levels, estimates, strict=True):
+        for psi, estimate in zip(GRID, estimates, strict=True):
             yield made(metric, f"psi{psi}", estimate)
 
 
 def _exams(view: RetrievalView, questions: Floats, draws: Draws) -> Ints:
     """Return (exams, length) the questions of each exam, the same ones for every figure."""
-    return exams(len(questions), draws, *view.stream, size=(view.options.exams, view.options.length))
+    return exams(len(questions), draws, *view.stream)
 
 
 def _over_exams(view: RetrievalView, replicates: Floats, of: Bools) -> Iterator[Estimate]:
@@ -124,7 +125,7 @@ def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[s
     _, (lowest,), _ = spread(answers.success[drawn].mean(axis=1, keepdims=True))
     for definition, similarities in (("minima", minima(answers.top, drawn)), ("pooled", answers.top)):
         accuracy = dict[int, float]()
-        for psi in view.options.levels:
+        for psi in GRID:
             threshold = thresholds[f"{definition}:psi{psi}"] = float(np.percentile(similarities, psi))
             accuracy[psi] = float(answers.right_at(threshold).mean())
         best = max(accuracy[psi] for psi in GRID)
@@ -148,11 +149,10 @@ def correlations(views: Sequence[RetrievalView], row_of: RowByKey, draws: Draws)
     """
     if len(views) < MIN_ITEMS:
         return
-    psi = f"psi{views[0].options.psi}"
     figure_of = {
         "success": (views[0].headline, "all"),
-        "COE": ("coe", psi),
-        "ROE": ("roe", psi),
+        "COE": ("coe", PSI),
+        "ROE": ("roe", PSI),
         "τ": ("tau", "minima:paper"),
         "I-A": ("i_a", "documents"),
         "IsoScore": ("isoscore", "documents"),
@@ -207,15 +207,9 @@ def beside_published(views: Sequence[RetrievalView], row_of: RowByKey) -> Iterat
 # Page
 
 
-def paper_parts(accuracy: str) -> Iterator[Part]:
-    """Yield the parts of the page, folded below the others: each metric at each ψ, and the published tables.
-
-    Parameters
-    ----------
-    accuracy
-        The name of the metric of exams, which has their length.
-    """
-    for metric, (title, note) in {accuracy: EXAM, **AT_PSI}.items():
+def paper_parts() -> Iterator[Part]:
+    """Yield the parts of the page, folded below the others: each metric at each ψ, and the published tables."""
+    for metric, (title, note) in FIGURES.items():
         yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), note)
     across = (Column("Pearson", "pearson", ""), Column("Spearman", "spearman", ""))
     transformed = (Column(f"Pearson, {name.replace('_', ' ')}", "pearson", "", name) for name in TRANSFORMS)

@@ -62,7 +62,6 @@ from embassay.diagnostics.retrieval.scores import (
     transformed_values,
 )
 from embassay.stats.density import bandwidth, density
-from embassay.stats.exams import LENGTH
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
@@ -81,7 +80,7 @@ CITATION = """@misc{roychowdhury2024,
   doi = {10.48550/arXiv.2406.12336},
   note = {Later version: Investigating Distributions of Telecom Adapted Sentence Embeddings for Document Retrieval}
 }"""
-VERSION = 7
+VERSION = 8
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 FOUND = 5
@@ -168,23 +167,11 @@ DROP_BELOW_ON_AVERAGE = replace(
     when="the same, where the questions are too few for a limit with 95 % confidence",
     procedure=AVERAGE_LOSS,
 )
-EQUAL_VALUES = Template(
-    "{encoders}: exactly the same {headline}, the highest; their order has no meaning.",
-    "the values are the same",
-    COUNT,
-    title="Equal values",
-)
 BY_DOT_PRODUCT = Template(
     "{encoders}: compared by dot product; its thresholds are on another scale than cosines.",
     "the encoder compares by dot product",
     LIMIT,
     title="Compared by dot product",
-)
-OVERFITTED = Template(
-    "{encoders}: whitening overfits: {passages:,.0f} passages are fewer than twice the dimensions.",
-    "there are fewer distinct passages than twice the directions that are scaled",
-    LIMIT,
-    title="Whitening overfits",
 )
 WORDS_READ = Template(
     "{passages}: about {words}. Success by document does not see this: it counts the right page, not what is "
@@ -330,9 +317,9 @@ METRICS = (
     # What follows is computed below, and with the option paper in embassay.diagnostics.retrieval.paper.
     *(replace(metric, subset="documents") for metric in ISOTROPY_METRICS if metric.name in OF_PASSAGES),
     _share_without_items(
-        "accuracy_l*",
+        paper.ACCURACY,
         better="higher",
-        meaning="success in an exam of 100 questions (length=): mean and range over 500 exams (exams=)",
+        meaning="success in an exam of 100 questions: mean and range over 500 exams",
     ),
     _share_without_items(
         "coe",
@@ -453,7 +440,7 @@ class Retrieval(RetrievalOptions, ItemMethod):
     @property
     def options(self) -> str:
         """The options that change item scores, as text for their origin; the others change the summary."""
-        defaults = {"k": K, "transforms": "none", "pcs": 0}.items()
+        defaults = {"k": K, "transforms": "none"}.items()
         return ",".join(f"{name}={getattr(self, name)}" for name, of in defaults if getattr(self, name) != of)
 
     @property
@@ -550,16 +537,14 @@ class Retrieval(RetrievalOptions, ItemMethod):
         return [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
 
     def series(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the densities of similarities and what they mean, and the weights of hybrids."""
+        """Yield the densities of similarities and what they mean."""
         yield from similarity_series(figures.views)
-        yield from weight_series(figures.views)
         if self.paper:
             yield from paper.beside_published(figures.views, summary.row_of)
 
     def findings(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield what is about all encoders, then about each, then warnings."""
+        """Yield what is about each encoder, then warnings."""
         requested = figures.requested
-        yield from first_place(requested, summary.headline)
         for view in requested:
             yield from findings_of(view, summary.headline[view.encoder])
             yield threshold_of(view, summary.row_of)
@@ -689,17 +674,6 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
         yield table(NAME, views[0].corpus, "card", columns, card)
 
 
-def weight_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
-    """Yield the mean reciprocal rank by weight, of the retrievers that choose a weight."""
-    lines = list[dict[str, object]]()
-    for view in views:
-        curve = {float(name[6:]): rr for name, rr in view.scores.scalars.items() if name.startswith("curve/")}
-        if curve:
-            lines.append({"encoder": view.encoder, "line": "RR", "at": [*curve], "y": [*curve.values()]})
-    if lines:
-        yield Series(NAME, views[0].corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
-
-
 # Findings
 
 
@@ -759,14 +733,6 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
     )
 
 
-def first_place(views: Sequence[RetrievalView], success: Mapping[str, Row]) -> Iterator[Finding]:
-    """Yield which encoders share exactly the highest headline."""
-    values = {view.encoder: success[view.encoder].value or 0.0 for view in views}
-    first = [encoder for encoder, value in values.items() if value == max(values.values()) > 0]
-    if len(first) > 1:
-        yield EQUAL_VALUES.finding(views[0].scores.origin, encoders=", ".join(first), headline=views[0].headline)
-
-
 def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield how many words the first passages hold, where the candidates differ in that."""
     # The first encoder with each length names it.
@@ -778,15 +744,10 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
 
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
-    """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
+    """Yield which encoders do not compare by cosine."""
     by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_lists]
-    # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
-    passages = {view.encoder: view.scores.scalars.get("distinct_passages", 0.0) for view in views}
-    overfitted = [v.encoder for v in views if 2 * v.scores.scalars.get("rank/whiten", 0.0) > passages[v.encoder]]
-    for template, encoders in ((BY_DOT_PRODUCT, by_dot), (OVERFITTED, overfitted)):
-        if encoders:
-            most = max(passages[encoder] for encoder in encoders)
-            yield template.finding(views[0].scores.origin, encoders=", ".join(encoders), passages=most)
+    if by_dot:
+        yield BY_DOT_PRODUCT.finding(views[0].scores.origin, encoders=", ".join(by_dot))
 
 
 # Page
@@ -796,7 +757,6 @@ def layout(result: Result) -> Layout:
     """Return the page of a result."""
     metrics = dict.fromkeys(one.metric for one in result.rows if one.diagnostic == NAME)
     options = Retrieval(k=next((int(metric[2:]) for metric in metrics if metric.startswith("R@")), K))
-    accuracy = next((metric for metric in metrics if metric.startswith("accuracy_l")), f"accuracy_l{LENGTH}")
     # Parts without figures are left out.
     return Layout(
         title="Retrieval",
@@ -805,7 +765,7 @@ def layout(result: Result) -> Layout:
         parts=tuple(_parts(options)),
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
-        paper=tuple(paper.paper_parts(accuracy)),
+        paper=tuple(paper.paper_parts()),
     )
 
 
@@ -834,13 +794,6 @@ def _parts(options: Retrieval) -> Iterator[Part]:
         "Which differences are shown",
         success,
         "Paired on the same questions; p by exchanging questions that share documents, corrected within each family.",
-    )
-    yield Curves(
-        "The weight of a hybrid's first part",
-        "weights",
-        "The mean reciprocal rank of all questions by weight. weight=auto is the weight of the highest point, which is "
-        "too high: it was chosen on these questions.",
-        zero=False,
     )
     yield Curves(
         "How similar questions are to random, right and retrieved documents",
@@ -888,7 +841,8 @@ def _parts(options: Retrieval) -> Iterator[Part]:
         "Does making the vectors more isotropic help?",
         tuple(isotropy),
         "Transforms are fitted on the passages and applied to passages and questions; then cosine. More isotropic is "
-        "not better by itself. IsoScore is too low where there are few passages.",
+        "not better by itself. IsoScore is too low where there are few passages, and with fewer than twice the "
+        "dimensions whitening overfits.",
     )
     first = tuple(f"found{place}" for place in range(1, FOUND + 1))
     yield Examples(

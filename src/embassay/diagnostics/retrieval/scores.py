@@ -25,12 +25,12 @@ from embassay.core.samples.retrieval import Question, first_passages, right_pair
 from embassay.core.types import Corpus
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import NEAREST
+from embassay.diagnostics.isotropy_metrics import measured
 from embassay.diagnostics.method import ItemView, Stored
 from embassay.diagnostics.metrics.metric import Metric
-from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
+from embassay.stats.exams import Answers
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.closeness import paired_similarity
-from embassay.stats.geometry.isotropy import isotropy
 from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
@@ -38,19 +38,15 @@ from embassay.stats.thresholds import Guarantee, Threshold, recommend
 from embassay.stats.units import Bools, Floats, Ints, ranges
 
 NAME = "retrieval"
-K, PSI = 5, 5
+K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
 RECOMMENDED: Mapping[Guarantee, str] = {"confidence": "recommended", "average": "recommended_on_average"}
 """The subset of a recommended threshold's rows, by the guarantee on its loss."""
 RANDOM = 10
 """Random documents for each question: ROE and the table of similarities are based on them."""
-ROWS = 65_536
-"""Passages that are processed together."""
 RIGHT = "own"
 """The stored name of the (n,) similarities to the nearest right document."""
-DIGITS = 6
-"""Significant digits of isotropy: the precision of float32 vectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,18 +82,10 @@ class RetrievalOptions:
     transforms
         ``all`` also searches after standardizing, whitening, and removing the main directions; it takes several
         times as long.
-    pcs
-        How many principal components the transform ``remove_pcs`` removes, 0 to 1000; 0 means one for every hundred
-        dimensions.
     compare
         Which metrics are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
     paper
         Whether the paper's own figures are computed too: exams, COE, ROE, its thresholds, correlations, its tables.
-    psi
-        The percentile of the top-k similarities that COE and ROE are taken at, besides 5, 10, … 95; 1 to 99.
-    exams, length
-        The number of bootstrap samples of questions, 100 to 10,000, and the number of questions in each, 10 to 1,000:
-        the paper's m and l.
     random
         How many random documents of each question are used for ROE, 1 to 10; the paper uses one.
 
@@ -110,26 +98,13 @@ class RetrievalOptions:
     k: int = K
     loss: float = LOSS
     transforms: Literal["none", "all"] = "none"
-    pcs: int = 0
     compare: Literal["headline", "all"] = "headline"
     paper: bool = False
-    psi: int = PSI
-    exams: int = EXAMS
-    length: int = LENGTH
     random: int = RANDOM
 
     def __post_init__(self) -> None:
         """Check the ranges of the numbers."""
-        limits = {
-            "k": (1, 1000),
-            "psi": (1, 99),
-            "loss": (0, 1),
-            "exams": (100, 10_000),
-            "length": (10, 1000),
-            "random": (1, RANDOM),
-            "pcs": (0, 1000),
-        }
-        for name, (low, high) in limits.items():
+        for name, low, high in (("k", 1, 1000), ("loss", 0, 1), ("random", 1, RANDOM)):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
@@ -140,14 +115,9 @@ class RetrievalOptions:
         return f"Success@{self.k}"
 
     @property
-    def levels(self) -> tuple[int, ...]:
-        """The ψ at which COE, ROE and the paper's thresholds are computed, in ascending order."""
-        return tuple(sorted({*GRID, self.psi}))
-
-    @property
     def recipe(self) -> str:
         """The options that move no item score, for signatures."""
-        return "|".join(f"{name}:{getattr(self, name):g}" for name in ("loss", "psi", "exams", "length", "random"))
+        return f"loss:{self.loss:g}|random:{self.random}"
 
 
 def passages_of(corpus: Corpus[Question], vectors: Vectors, *, distinct: bool = False) -> Any:
@@ -270,26 +240,19 @@ def _largest(places: Ints, values: Floats, size: int) -> Floats:
 # Vectors
 
 
-def similarity_to_random(corpus: Corpus[Question], vectors: Vectors, rows: int = ROWS) -> Floats:
-    """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder.
-
-    Parameters
-    ----------
-    rows
-        Approximate number of passages compared at once; changes no value.
-    """
+def similarity_to_random(corpus: Corpus[Question], vectors: Vectors) -> Floats:
+    """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder."""
     passages, starts, drawn = passages_of(corpus, vectors), starts_of(corpus), random_documents(corpus)
     queries = vectors.take([sample.question for sample in corpus.samples], "query")
     ends = np.append(starts[1:], passages.shape[0])
-    blocks = list[Floats]()
-    step = max(1, rows * len(ends) // (RANDOM * passages.shape[0]))
-    for first in range(0, len(drawn), step):
-        chosen = drawn[first : first + step].ravel()
-        passage, place = ranges(starts[chosen], ends[chosen])
-        values = paired_similarity(queries[first + place // RANDOM], passages[passage], vectors.similarity)
+    similarity = np.empty(drawn.shape)
+    for question, documents in enumerate(drawn):
+        passage, place = ranges(starts[documents], ends[documents])
+        repeated = queries[np.full(len(passage), question)]
+        values = paired_similarity(repeated, passages[passage], vectors.similarity)
         # A document is as similar as its most similar passage.
-        blocks.append(_largest(place, values, len(chosen)).reshape(-1, RANDOM))
-    return np.concatenate(blocks)
+        similarity[question] = _largest(place, values, RANDOM)
+    return similarity
 
 
 def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: RetrievalOptions, missing: Bools) -> Stored:
@@ -314,7 +277,7 @@ def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: Retr
     for name in transforms.NAMES:
         success = values[f"{options.headline}/{name}"] = np.full(len(missing), np.nan)
         try:
-            fitted = transforms.fit(name, sample, options.pcs)
+            fitted = transforms.fit(name, sample)
         except ValueError:
             # The transform leaves nothing of these vectors.
             continue
@@ -329,11 +292,10 @@ def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: Retr
     return {**values, **scalars}
 
 
-def _isotropy(passages: Any, condition: str, metrics: Iterable[str]) -> dict[str, float]:
+def _isotropy(passages: Any, condition: str, metrics: tuple[str, ...]) -> dict[str, float]:
     """Return the isotropy of the passages by ``metric/condition``; undefined values are missing."""
-    measured = vars(isotropy(passages))
-    defined = (metric for metric in metrics if np.isfinite(measured[metric]))
-    return {f"{metric}/{condition}": float(f"{measured[metric]:.{DIGITS}g}") for metric in defined}
+    figures = measured(passages, metrics)
+    return {f"{metric}/{condition}": figures[metric] for metric in metrics if metric in figures}
 
 
 # What a summary reads

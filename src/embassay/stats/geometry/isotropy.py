@@ -126,11 +126,6 @@ def _mean_cosine(products: _Products) -> float:
     return min(1.0, sum_of_cosines / (rows * (rows - 1)))
 
 
-def isoscore(vectors: Vectors) -> float:
-    """Return IsoScore alone, in [0, 1]; NaN for fewer than two vectors or dimensions, or equal vectors."""
-    return _isoscore(_participation_plugin(_products(vectors)), vectors.shape[1])
-
-
 def _isoscore(ratio: float, width: int) -> float:
     """Return (participation ratio − 1)/(d − 1), limited to [0, 1]; NaN for d below 2."""
     if width < 2:

@@ -53,7 +53,7 @@ class Transform:
         return unit_rows(centred @ self.matrix)
 
 
-def fit(name: Name, vectors: Any, pcs: int = 0) -> Transform:
+def fit(name: Name, vectors: Any) -> Transform:
     """Fit a transform on (n, d) dense vectors, n at least 2; zero vectors are left out.
 
     ``standardize``
@@ -61,7 +61,7 @@ def fit(name: Name, vectors: Any, pcs: int = 0) -> Transform:
     ``whiten``
         turns the covariance into the identity (PCA whitening); directions without variance are dropped;
     ``remove_pcs``
-        centres the rows and removes their first principal components: ``pcs`` of them, or, with 0, max(1, d // 100).
+        centres the rows and removes their first max(1, d // 100) principal components.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def fit(name: Name, vectors: Any, pcs: int = 0) -> Transform:
     if not total_variance > NEGLIGIBLE * len(rows):
         raise ValueError("a transform needs vectors that are not all equal")
     if name == "remove_pcs":
-        matrix, rank = _remove_pcs(centred, pcs or max(1, centred.shape[1] // 100))
+        matrix, rank = _remove_pcs(centred, max(1, centred.shape[1] // 100))
     else:
         matrix, rank = _SCALED[name](centred)
     if rank < 1:
