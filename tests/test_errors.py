@@ -112,7 +112,6 @@ def test_no_message_has_a_password_of_an_address(spec, capsys):
         ("\n  A title.\nMore of it.\n", "A title."),
         ("", ""),
         (ValueError("\nwrong shape\nTraceback …"), "wrong shape"),
-        (ValueError(), "ValueError"),
     ],
 )
 def test_the_first_line_of_a_text_or_of_an_exception(source, line):

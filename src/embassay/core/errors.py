@@ -18,12 +18,10 @@ file, a service or another package contributes. :func:`say` prints such lines.
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import re
-import reprlib
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -80,16 +78,10 @@ def _bounded(text: str) -> str:
 
 
 def say(*lines: str) -> None:
-    """Print each message to standard error as one line, which a terminal gets wrapped; leading spaces are kept."""
+    """Print each message to standard error as one line; leading spaces are kept."""
     for line in lines:
         indent = line[: len(line) - len(line.lstrip(" "))]
-        message = indent + one_line(line)
-        if sys.stderr.isatty():
-            columns = shutil.get_terminal_size().columns
-            message = textwrap.fill(
-                message, columns, subsequent_indent=f"{indent}  ", break_on_hyphens=False, break_long_words=False
-            )
-        print(message, file=sys.stderr)  # noqa: T201
+        print(indent + one_line(line), file=sys.stderr)  # noqa: T201
 
 
 QUOTED = 120
@@ -118,13 +110,7 @@ class EmbassayError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let other processes send the error: it is restored without its constructor, which makes the message."""
-        return _restored, (type(self), self.args, vars(self))
-
-
-def _restored(kind: type[EmbassayError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> EmbassayError:
-    error = kind.__new__(kind, *arguments)
-    vars(error).update(attributes)
-    return error
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)
 
 
 class InputError(EmbassayError):
@@ -232,18 +218,9 @@ class EndpointError(EncoderError):
         kind: str = "refused",
         pause: float | None = None,
     ):
-        self.host, self.problem, self.status, self.said, self.kind, self.pause = (
-            host,
-            problem,
-            status,
-            said,
-            kind,
-            pause,
-        )
-        message = host
-        if status:
-            message += f" answered {status}"
-        message += f": {problem}"
+        self.host, self.problem, self.status = host, problem, status
+        self.said, self.kind, self.pause = said, kind, pause
+        message = f"{host} answered {status}: {problem}" if status else f"{host}: {problem}"
         if said:
             message += f"; it says: {said}"
         super().__init__(message)
@@ -266,11 +243,8 @@ def reason_of(error: BaseException) -> str:
 
 
 def first_line_of(source: BaseException | str) -> str:
-    """Return the first line of a text, or of an exception's message; of an exception without one, its type."""
-    lines = str(source).strip().splitlines()
-    if lines:
-        return lines[0].strip()
-    return type(source).__name__ if isinstance(source, BaseException) else ""
+    """Return the first line of a text or of an exception's message; an empty text if there is none."""
+    return str(source).strip().partition("\n")[0].strip()
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -291,10 +265,5 @@ def listed(names: Iterable[object]) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return the ``repr`` of a value for a message, shortened if it is long or deeply nested."""
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = QUOTED
-    text = short.repr(value)
-    if len(text) <= 2 * QUOTED:
-        return text
-    return f"{text[:QUOTED]}…"
+    """Return how the ``repr`` of a value begins, for a message."""
+    return begun(repr(value), QUOTED)

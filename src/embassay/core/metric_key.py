@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -93,13 +94,13 @@ class MetricKey:
 
     def covers(self, other: MetricKey) -> bool:
         """Return whether a figure is of this metric: what is empty for any may be another one there."""
-        if (self.metric, self.subset, self.condition) != (other.metric, other.subset, other.condition):
-            return False
-        return (
-            self.similarity_function in ("", other.similarity_function)
-            and self.diagnostic in ("", other.diagnostic)
-            and self.corpus in ("", other.corpus)
+        filled = replace(
+            self,
+            similarity_function=self.similarity_function or other.similarity_function,
+            diagnostic=self.diagnostic or other.diagnostic,
+            corpus=self.corpus or other.corpus,
         )
+        return filled == other
 
     def may_mean(self, other: MetricKey) -> bool:
         """Return whether a user who writes this key may mean another one: an empty condition stands for any, too."""
@@ -152,26 +153,16 @@ def shortest_name(key: MetricKey, keys: Collection[MetricKey], headlines: Collec
     of_diagnostic = [other for other in keys if other.diagnostic == key.diagnostic]
     longest = key.within_diagnostic
     for shorter in (key.short, replace(longest, similarity_function="")):
-        try:
+        # The name may be that of several metrics.
+        with suppress(SpecError):
             matches = matching(str(shorter), of_diagnostic, headlines)
-        except SpecError:
-            # The name is that of several metrics.
-            continue
-        if all(match.within_diagnostic == longest for match in matches):
-            return str(shorter)
+            if {match.within_diagnostic for match in matches} == {longest}:
+                return str(shorter)
     # The longest name holds everything, so it is never that of two metrics.
     return str(longest)
 
 
 def near_names(name: str, keys: Iterable[MetricKey]) -> list[str]:
-    """Return the names of the metric's subsets in words, such as ``tau[recommended]``.
-
-    Where there are none, those without a subset and the most similar ones: there may be hundreds of subsets.
-    """
+    """Return the names of metrics that are similar to a name, or of all: there may be hundreds of subsets."""
     names = list(dict.fromkeys(str(key.short) for key in keys))
-    metric = MetricKey.parse(name).metric
-    in_words = [known for known in names if known.startswith(f"{metric}[") and ":" not in known]
-    if in_words:
-        return in_words
-    without_subset = [known for known in names if "[" not in known]
-    return list(dict.fromkeys([*without_subset, *get_close_matches(name, names, n=5)]))
+    return get_close_matches(name, names, n=10, cutoff=0.4) or names

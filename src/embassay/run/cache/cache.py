@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from embassay.core.errors import OutputError
 from embassay.core.formatting import written_bytes
 from embassay.core.samples.base import Text
-from embassay.core.store.canonical import write_whole
+from embassay.core.store.canonical import write_with
 from embassay.core.store.files import VECTORS, size_of
 
 SUFFIX = ".vectors"
@@ -106,9 +106,9 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         """Record that an encoder is used now, and its name, which ``embassay cache info`` shows."""
         content = f"{fingerprint}\n{name}".encode("utf-8", "surrogatepass")
         try:
-            write_whole(self._encoder(fingerprint).folder / NOTE, lambda file: file.write(content))
-        except OSError as error:
-            self.trouble = error.strerror or str(error)
+            write_with(self._encoder(fingerprint).folder / NOTE, lambda file: file.write(content))
+        except OutputError as error:
+            self.trouble = str(error)
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[Vectors | None]:
         """Return the (d,) vector of each text; None where there is none or where its file is damaged."""
@@ -127,10 +127,10 @@ class VectorCache(AbstractContextManager["VectorCache"]):
             return
         try:
             arrays = {"keys": keys, "dim": np.array(rows.shape[1]), "vectors": np.asarray(rows, dtype="<f4")}
-            write_whole(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+            write_with(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
             self._size += added
-        except OSError as error:
-            self.trouble = error.strerror or str(error)
+        except OutputError as error:
+            self.trouble = str(error)
 
     def info(self) -> list[Holding]:
         """Return what the cache holds of each encoder, the most recently used one first."""
