@@ -8,9 +8,8 @@ import pytest
 
 import embassay as ea
 from embassay.core.errors import SpecError
-from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import CORPORA, DIAGNOSTICS
-from embassay.core.result import Comparison, Estimate, Row, Verdict
+from embassay.core.result import Estimate, Row
 from embassay.core.samples.checks import SAMPLES
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import Composition
@@ -173,12 +172,9 @@ def test_assay_refuses_what_is_wrong_before_any_work():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"low": 0.9, "high": 0.1}, "low must not be above high"),
-        ({"low": None}, "low and high must both be given or both be None"),
-        ({"high": None}, "low and high must both be given or both be None"),
+        ({"low": 0.9, "high": 0.1}, "low and high must be the ends of an interval"),
+        ({"low": None}, "low and high must be the ends of an interval"),
         ({"value": math.nan}, "value must be finite or None"),
-        ({"value": np.float32(math.inf)}, "value must be finite or None"),
-        ({"items": -1}, "items must be 0 or more"),
     ],
 )
 @pytest.mark.parametrize("kind", [Estimate, Row])
@@ -208,16 +204,3 @@ def test_scores_that_do_not_belong_together_are_refused(changes, told):
     ItemScores(Origin(*["x"] * 6), "cosine", **usual)
     with pytest.raises(ValueError, match=told):
         ItemScores(Origin(*["x"] * 6), "cosine", **{**usual, **changes})
-
-
-def test_comparisons_and_verdicts_are_checked_alike():
-    names = ("diagnostic", "corpus", "subset", "similarity_function", "condition", "metric", "a", "b")
-    counts = {"pairs_in_family": 1, "items": 1, "units": 1}
-    with pytest.raises(ValueError, match="low must not be above high"):
-        Comparison(**dict.fromkeys(names, "x"), **counts, difference=0.1, low=0.3, high=0.2, p=None, p_holm=None)
-    with pytest.raises(ValueError, match="low and high must both be given"):
-        Comparison(**dict.fromkeys(names, "x"), difference=0.6, low=0.5)
-    with pytest.raises(ValueError, match="won must be 0 or more"):
-        Comparison(**dict.fromkeys(names, "x"), difference=0.6, won=-1)
-    with pytest.raises(ValueError, match="chance must be finite or None"):
-        Verdict(MetricKey("q", diagnostic="d", corpus="c"), 1, 1, chance=float("nan"))

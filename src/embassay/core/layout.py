@@ -312,8 +312,9 @@ def plain(name: str, keys: Iterable[MetricKey]) -> Layout:
     keys
         Those of its rows, in their order.
     """
-    columns = []
-    for key in dict.fromkeys(key.within_diagnostic for key in keys):
-        columns.append(Column(str(key), key.metric, key.subset, key.condition, key.similarity_function))
+    columns = [
+        Column(str(key), key.metric, key.subset, key.condition, key.similarity_function)
+        for key in dict.fromkeys(key.within_diagnostic for key in keys)
+    ]
     headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value"),))
     return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

@@ -37,7 +37,6 @@ from embassay.core.errors import (
     first_line_of,
 )
 
-
 ROOT = Path(__file__).parents[1]
 """The folder of this package."""
 

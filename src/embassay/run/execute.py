@@ -14,7 +14,7 @@ from typing import Any
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
-from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
+from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
 from embassay.core.types import AnyCorpus, Card
 from embassay.diagnostics.metrics.metric import known_metric, with_options
 from embassay.reports.findings.limits import findings_of
@@ -136,7 +136,7 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
     of_parts["findings"] = tuple(chain.from_iterable(part.statements for part in parts))
     result = replace(rounded(Result(request.seed, request.resamples, **records)), **of_parts)
     findings = findings_of(result, headline_columns(result), request.accept)
-    return replace(result, **answers_and_findings(findings)), summarised
+    return result.with_statements(findings), summarised
 
 
 def headline_columns(result: Result) -> dict[str, Column]:
@@ -191,9 +191,8 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
         ),
         verdicts=tuple(verdicts),
         screenings=tuple(screenings_of(task, draws)),
-        **answers_and_findings(findings),
     )
-    return rounded(part)
+    return rounded(part.with_statements(findings))
 
 
 def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:

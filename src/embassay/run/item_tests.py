@@ -17,7 +17,7 @@ from embassay.diagnostics.metrics.scoreboard import roles_of
 from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
 from embassay.run.items import ScoredTask
-from embassay.stats.overlap import COMPARED, changed_tops, judged, overlaps
+from embassay.stats.overlap import COMPARED, judged, overlaps
 from embassay.stats.units import Ints
 
 DECENT = 0.75
@@ -148,7 +148,7 @@ def screenings_of(task: ScoredTask, draws: Draws) -> Iterator[Screening]:
                 step=origin.step,
                 settings=", ".join(f"{name}={number}" for name, number in settings_of(scores).items()),
                 recommended=f"probes={enough:g}" if enough else "",
-                **judged(values[defined], changed_tops(listed, exact)[defined], draws),
+                **judged(values[defined], draws),
             )
 
 

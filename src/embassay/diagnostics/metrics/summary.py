@@ -27,7 +27,6 @@ from embassay.core.result import (
     Row,
     Series,
     Verdict,
-    answers_and_findings,
     rows_of,
 )
 from embassay.core.types import Draws, ItemScores
@@ -523,12 +522,12 @@ class MetricSummary:
 
     def result(self, series: Iterable[Series] = (), findings: Iterable[Finding] = ()) -> Result:
         """Return the result of the diagnostic on the corpus, with what it has beside its metrics."""
-        return Result(
+        result = Result(
             self.draws.seed,
             self.draws.resamples,
             rows=tuple(self.rows),
             comparisons=tuple(self.comparisons),
             series=tuple(series),
             verdicts=(self.verdict,),
-            **answers_and_findings(findings),
         )
+        return result.with_statements(findings)
