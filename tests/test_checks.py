@@ -141,7 +141,7 @@ def test_a_sample_that_is_wrong_is_refused_with_its_number(sample, told):
         ((Document("d0", "whole"),), "document 0: passages: "),
         ((Document("d0", ("a", " ")),), "document 0: passages.1: an empty text"),
         ((Document(0, ("a",)),), "document 0: id: "),
-        (("a document",), "document 0: is a text; must be Document"),
+        (("a document",), "must be an instance of Document; it is 'a document'"),
     ],
 )
 def test_documents_that_are_wrong_are_refused(documents, told):

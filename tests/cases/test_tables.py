@@ -83,8 +83,6 @@ QUESTIONS = {
     ),
     "csv-html-url": Case(SUNDIAL, ask("How to tell the hour?,/clock/sundial/", "Dry feet?,boots"), code=2),
     "csv-nan-cells": Case("'NaN'.* empty", ask("How fast?,kettle", "Who won?,NaN", "Who lost?,None"), code=2),
-    # Excel writes and reads the first line.
-    "csv-sep-line": Case(TWO, asked("sep=;\nquestion;document\nHow fast?;kettle\nDry feet?;boots\n")),
     "csv-space-after-comma": Case(
         (TWO, "question How fast, exactly"),
         asked('question, document\n"How fast, exactly?", "kettle"\n"Dry?", "boots"\n'),
@@ -109,7 +107,7 @@ QUESTIONS = {
         "look -c m=docs,questions=q.jsonl",
     ),
     "jsonl-nested": Case(
-        "line 1, field 'document'",
+        r"line 1, field 'document\[0\]'",
         asked('{"question": "How fast?", "document": [["kettle"]]}\n', "q.jsonl"),
         "look -c m=docs,questions=q.jsonl",
         code=2,
@@ -152,7 +150,7 @@ PARQUET = {
     ),
     "pq-null-doc": Case(f"{TWO}, 1 of them not answered", parquet([7, 8, 9], [7, None]), PARQUET_LOOK),
     "pq-uuid-binary": Case(
-        "field 'id'.* Binary", parquet([b"\x01", b"\x02", b"\x03"], [b"\x01"]), PARQUET_LOOK, code=2
+        "field 'id': must be a text", parquet([b"\x01", b"\x02", b"\x03"], [b"\x01"]), PARQUET_LOOK, code=2
     ),
 }
 
