@@ -170,12 +170,10 @@ def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn, li
     InputError
         If the columns cannot be compared, or no item is common.
     """
-    before, after = ((one.version, one.options or "the defaults") for one in (old, new))
-    for what, one, other in zip(
-        ("the diagnostic has another version", "its options differ"), before, after, strict=True
-    ):
-        if one != other:
-            raise InputError(f"{what} (old: {one}, new: {other})")
+    for name in ("version", "options"):
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            raise InputError(f"the diagnostic's {name} changed (old: {before or 'default'}, new: {after or 'default'})")
     is_same = old.corpus_fingerprint == new.corpus_fingerprint
     if is_same and np.array_equal(old.item, new.item):
         return old, new, []

@@ -146,8 +146,7 @@ class PartVectors:
             raise self._damaged(f"{missing:,} of {len(parts):,} parts are missing")
         self.starts = np.append(0, np.cumsum([part.rows for part in parts], dtype=np.int64))
         self._part = lru_cache(CACHED)(self._read)
-        self._ids = lru_cache(CACHED)(self._read_ids)
-        self.shape = (int(self.starts[-1]), self._part(0).shape[1])
+        self.shape = (int(self.starts[-1]), self._part(0)[1].shape[1])
 
     def __reduce__(self) -> tuple[type[PartVectors], tuple[Path]]:
         """Pass the folder to another process."""
@@ -175,23 +174,24 @@ class PartVectors:
         part_of_row = np.searchsorted(self.starts, rows, side="right") - 1
         for number in np.unique(part_of_row).tolist():
             places = np.flatnonzero(part_of_row == number)
-            vectors[places] = self._part(number)[rows[places] - self.starts[number]]
+            vectors[places] = self._part(number)[1][rows[places] - self.starts[number]]
         return vectors
 
-    def _read(self, number: int) -> NDArray[np.floating]:
-        """Return the (m, d) vectors of a part, as they are stored."""
+    def _read(self, number: int) -> tuple[Sequence[str], NDArray[np.floating]]:
+        """Return the ids and the (m, d) vectors of a part, as they are stored."""
         import polars
 
         part = self.manifest.parts[number]
         try:
-            vectors: NDArray[np.floating] = polars.read_parquet(path_of(self.folder, part))["vector"].to_numpy()
+            table = polars.read_parquet(path_of(self.folder, part))
         except (OSError, polars.exceptions.PolarsError) as error:
             raise self._damaged(f"part {part.name}: {first_line_of(error)}") from None
+        vectors: NDArray[np.floating] = table["vector"].to_numpy()
         width = self.shape[1] if number else vectors.shape[-1]
         # An encoder's vector never has NaN or infinity; here they would make similarities NaN without a word.
         if vectors.shape != (part.rows, width) or not np.isfinite(vectors).all():
             raise self._damaged(f"part {part.name} has other vectors than its encoder made")
-        return vectors
+        return table["id"], vectors
 
     def rows_of(self, ids: Collection[str]) -> dict[str, int]:
         """Return the row of each id; ids that no row has are missing."""
@@ -205,12 +205,7 @@ class PartVectors:
     def id_of(self, row: int) -> str:
         """Return the id of a row."""
         number = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self._ids(number)[row - int(self.starts[number])]
-
-    def _read_ids(self, number: int) -> list[str]:
-        import polars
-
-        return polars.read_parquet(path_of(self.folder, self.manifest.parts[number]), columns=["id"])["id"].to_list()
+        return self._part(number)[0][row - int(self.starts[number])]
 
     def _damaged(self, problem: str) -> SourceError:
         return SourceError(f"{problem}; repeat the 'embassay encode' that made the folder", self.folder)

@@ -119,16 +119,8 @@ class Corpus(Generic[S]):
     document_noun: str = field(default="document", compare=False)
 
     def __repr__(self) -> str:
-        """Return name, shape and counts in one line."""
-        size = f"{counted(len(self.samples), 'item')} in {counted(self._unit_count, 'unit')}"
-        line = f"<Corpus {self.name!r}: {self.shape}, {size}"
-        if self.documents:
-            line += f", {counted(len(self.documents), 'document')}"
-        return f"{line}; licence {begun(self.licence)}>"
-
-    @property
-    def _unit_count(self) -> int:
-        return len(np.unique(self.units))
+        """Return name, shape and size in one line."""
+        return f"<Corpus {self.name!r}: {self.shape}, {counted(len(self.samples), 'item')}>"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -211,9 +203,8 @@ class Corpus(Generic[S]):
 
     def learnt(self) -> tuple[str, ...]:
         """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
-        if not self.documents or self.stored_documents:
-            return tuple(dict.fromkeys(text for _, text in self.texts()))
-        return tuple(dict.fromkeys(passage for document in self.documents for passage in document.passages))
+        documents = [text for role, text in self.texts() if role == "document"]
+        return tuple(dict.fromkeys(documents or [text for _, text in self.texts()]))
 
     def passage(self, reference: str) -> str:
         """Return the text of a passage by its document's id and its number: ``id#0``; of a sample without documents.
@@ -252,8 +243,7 @@ class Corpus(Generic[S]):
         if right:
             shown["right"] = " / ".join(map(begun, right[:MAX_LISTED]))
         if isinstance(sample, Grouped):
-            same = (other for other in self.samples if isinstance(other, Grouped) and other.group == sample.group)
-            others = [other.text for other in same if other.id != item]
+            others = [other.text for other in self.samples if other.group == sample.group and other.id != item]
             shown["others"] = " / ".join(map(begun, others[:MAX_LISTED]))
         return shown
 
@@ -265,7 +255,7 @@ class Corpus(Generic[S]):
             passages = sum(len(document.passages) for document in self.documents)
         return Audit(
             items=len(rows),
-            units=self._unit_count,
+            units=len(np.unique(self.units)),
             duplicates=len(rows) - len(set(rows)),
             texts=sum(map(len, rows)) + passages,
             distinct=len(self.texts()),

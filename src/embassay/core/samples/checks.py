@@ -79,7 +79,8 @@ def _check_each(what: str, things: Sequence[Any], wanted: type | None) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         place, *inside = map(str, first["loc"])
-        raise SpecError(f"{what} {place}: {'.'.join(inside)}: {problem_in(first)}") from None
+        field = f"{'.'.join(inside)}: " if inside else ""
+        raise SpecError(f"{what} {place}: {field}{problem_in(first)}") from None
     places: dict[str, int] = {}
     for place, thing in enumerate(things):
         problem = thing.contradiction() if isinstance(thing, Fields) else ""
