@@ -110,7 +110,7 @@ class EmbassayError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let other processes send the error: it is restored without its constructor, which makes the message."""
-        return copyreg.__newobj__, (type(self), *self.args), vars(self)
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class InputError(EmbassayError):

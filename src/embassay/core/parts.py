@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from embassay.core.errors import SourceError, first_line_of
 from embassay.core.store.canonical import canonical, write, write_with
 from embassay.core.types import content_hash
+
+if TYPE_CHECKING:
+    from polars import Series
 
 Dtype = Literal["float32", "float16"]
 MANIFEST = "manifest.json"
@@ -177,7 +180,7 @@ class PartVectors:
             vectors[places] = self._part(number)[1][rows[places] - self.starts[number]]
         return vectors
 
-    def _read(self, number: int) -> tuple[Sequence[str], NDArray[np.floating]]:
+    def _read(self, number: int) -> tuple[Series, NDArray[np.floating]]:
         """Return the ids and the (m, d) vectors of a part, as they are stored."""
         import polars
 
@@ -205,7 +208,8 @@ class PartVectors:
     def id_of(self, row: int) -> str:
         """Return the id of a row."""
         number = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self._part(number)[0][row - int(self.starts[number])]
+        name: str = self._part(number)[0][row - int(self.starts[number])]
+        return name
 
     def _damaged(self, problem: str) -> SourceError:
         return SourceError(f"{problem}; repeat the 'embassay encode' that made the folder", self.folder)

@@ -243,7 +243,8 @@ class Corpus(Generic[S]):
         if right:
             shown["right"] = " / ".join(map(begun, right[:MAX_LISTED]))
         if isinstance(sample, Grouped):
-            others = [other.text for other in self.samples if other.group == sample.group and other.id != item]
+            every: Sequence[Any] = self.samples
+            others = [other.text for other in every if other.group == sample.group and other.id != item]
             shown["others"] = " / ".join(map(begun, others[:MAX_LISTED]))
         return shown
 

@@ -74,13 +74,14 @@ def _check_each(what: str, things: Sequence[Any], wanted: type | None) -> None:
     """Check items by the annotations of their class, if it is one of ours, and that no two have the same id."""
     from pydantic import TypeAdapter, ValidationError
 
+    of_class: Any = list[wanted] if wanted else list  # type: ignore[valid-type]
     try:
-        TypeAdapter(list[wanted or Any]).validate_python(list(things))  # type: ignore[misc]
+        TypeAdapter(of_class).validate_python(list(things))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        place, *inside = map(str, first["loc"])
+        number, *inside = map(str, first["loc"])
         field = f"{'.'.join(inside)}: " if inside else ""
-        raise SpecError(f"{what} {place}: {field}{problem_in(first)}") from None
+        raise SpecError(f"{what} {number}: {field}{problem_in(first)}") from None
     places: dict[str, int] = {}
     for place, thing in enumerate(things):
         problem = thing.contradiction() if isinstance(thing, Fields) else ""

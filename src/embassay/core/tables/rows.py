@@ -95,9 +95,9 @@ def checked(
         row = model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        use, *inside = first["loc"]
+        wrong, *inside = first["loc"]
         steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
-        field_name = names.get(str(use)) or known_names(model, str(use))[0]
+        field_name = names.get(str(wrong)) or known_names(model, str(wrong))[0]
         is_missing = first["type"] == "missing"
         problem = f"missing; found {listed(sorted(values))}" if is_missing else problem_in(first)
         raise SourceError(problem, path, line, "".join([field_name, *steps])) from None
