@@ -125,23 +125,20 @@ class Template:
         fields
             Those of the texts. ``encoder`` is the encoder that the finding is about, if it is about one.
         """
-        diagnostic, corpus = "", fields.get("corpus", "")
-        if about is not None:
-            diagnostic, corpus = about.diagnostic, about.corpus
         title = self.title.format(**fields)
         made: dict[str, Any] = {
             "severity": severity or self.severity,
             "sentence": self.sentence(**fields),
             # str.capitalize would also change the other letters.
             "title": f"{title[:1].upper()}{title[1:]}",
-            "diagnostic": diagnostic,
-            "corpus": corpus,
+            "corpus": fields.get("corpus", ""),
             "encoder": fields.get("encoder", ""),
             "consequence": self.consequence,
             "action": self.action.format(**fields),
             "format": style,
-            **figure_of(about),
         }
+        if about is not None:
+            made |= {"diagnostic": about.diagnostic, "corpus": about.corpus, **figure_of(about)}
         if self.kind or self.question:
             kind = self.kind or "own"
             question = self.question.format(**fields) or ANSWER_KINDS[kind]

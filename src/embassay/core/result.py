@@ -489,8 +489,6 @@ class Finding(Figures):
         The figure with its 95 % interval; None where there is none.
     p
         Where it rests on a test, corrected for its family.
-    counts
-        The numbers in the sentence, by what is counted: ``won``, ``tied``, ``lost``, ``units``.
     format
         How the figure is written; see ``layout.Format``.
     link
@@ -517,7 +515,6 @@ class Finding(Figures):
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
     format: str = "percent"
     link: str = ""
 

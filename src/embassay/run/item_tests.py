@@ -56,19 +56,17 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
         if not missed.any():
             continue
         by_none = int((missed & found_by_none).sum())
-        counts = {"missed": int(missed.sum()), "items": len(missed), "found by none": by_none}
         found = ""
         if verdict.baseline and verdict.baseline != name:
-            counts["found by the baseline"] = int((missed & found_by[verdict.baseline]).sum())
-            found = f"; {verdict.baseline} finds {counts['found by the baseline']:,} of them"
+            found = f"; {verdict.baseline} finds {int((missed & found_by[verdict.baseline]).sum()):,} of them"
         if by_none and len(models) >= LEAST_WITNESSES:
             found += f". No encoder finds {by_none:,}"
             # Nobody has labelled queries that a program made.
             if np.nanmean(headline.values[name]) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
                 found += ": check its label" if by_none == 1 else ": check their labels"
-        questions = counted(counts["missed"], "question")
+        questions = counted(int(missed.sum()), "question")
         answer = templates.MISSES.finding(verdict, encoder=name, missed=questions, found=found)
-        yield replace(answer, value=counts["missed"] / counts["items"], counts=counts)
+        yield replace(answer, value=float(missed.mean()))
 
 
 def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
