@@ -22,9 +22,6 @@ def test_a_result_is_short_as_text(result):
     text = repr(result)
     assert len(text) < 1000
     assert text.startswith("<Result: ")
-    assert result.statements[0].sentence[:50] in text
-    longer = replace(result, findings=(replace(result.statements[0], sentence="word " * 900), *result.statements))
-    assert len(repr(longer)) < 1000
     assert repr(ea.Result(0, 10)) == "<Result: 0 encoders on ; 0 rows>"
 
 

@@ -31,8 +31,6 @@ MAX_LISTED = 20
 """How many known names a message lists."""
 LONGEST = 2_000
 """Characters of a message, at most."""
-END = 300
-"""Characters kept from the end of a shortened message, which often says what to do."""
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 """What stands before the host in an address: ``https://name:password@host``."""
@@ -67,14 +65,8 @@ def one_line(text: str) -> str:
     the direction of writing become escapes such as ``\\x1b`` and ``\\u202e``.
     """
     # The text is shortened first, so that a huge one is not searched, and again because escapes are longer.
-    line = _BREAK.sub(" ", _bounded(text).strip())
-    return _bounded(_CREDENTIALS.sub("…@", visible(line, keep=JOINERS)))
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= LONGEST:
-        return text
-    return f"{text[: LONGEST - END - 3]} … {text[-END:]}"
+    line = _BREAK.sub(" ", text.strip()[:LONGEST])
+    return begun(_CREDENTIALS.sub("…@", visible(line, keep=JOINERS)), LONGEST - 1)
 
 
 def say(*lines: str) -> None:
@@ -150,15 +142,11 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
-        listed = ", ".join(known[:MAX_LISTED]) or "none"
-        if len(known) > MAX_LISTED:
-            listed += f" and {len(known) - MAX_LISTED} more"
-        self.nearest = nearest(name, known)
-        guess = f"; did you mean {self.nearest!r}?" if self.nearest else "."
-        message = f"unknown {kind} {name!r}{guess} Known: {listed}."
-        if hint:
-            message += f" {hint}"
-        super().__init__(message)
+        more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+        similar = nearest(name, known)
+        guess = f"; did you mean {similar!r}?" if similar else "."
+        message = f"unknown {kind} {name!r}{guess} Known: {', '.join(known[:MAX_LISTED]) or 'none'}{more}. {hint}"
+        super().__init__(message.strip())
 
 
 class MissingExtraError(InputError):

@@ -12,12 +12,13 @@ A user may leave out what is not needed to know which metric is meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from embassay.core.errors import SpecError
+from embassay.core.grouping import grouped
 from embassay.core.plugins import DIAGNOSTICS
 
 _SPELLING = re.compile(
@@ -124,28 +125,17 @@ def matching(name: str, keys: Iterable[MetricKey], headlines: Collection[MetricK
         If it is not clear which metric of a diagnostic is meant; the message lists their names in full.
     """
     wanted = MetricKey.parse(name)
-    by_diagnostic: dict[str, list[MetricKey]] = {}
-    for key in keys:
-        if wanted.may_mean(key):
-            by_diagnostic.setdefault(key.diagnostic, []).append(key)
     matches = list[MetricKey]()
-    for diagnostic, candidates in by_diagnostic.items():
-        meant = _meant(wanted, candidates, headlines)
+    for diagnostic, candidates in grouped(filter(wanted.may_mean, keys), lambda key: key.diagnostic).items():
+        in_full = [key for key in candidates if wanted.similarity_function and key.condition == wanted.condition]
+        of_headline = [key for key in candidates if key in headlines]
+        without_condition = [key for key in candidates if not key.condition]
+        meant = in_full or of_headline or without_condition or candidates
         names = dict.fromkeys(str(key.within_diagnostic) for key in meant)
         if len(names) > 1:
             raise SpecError(f"{diagnostic} has several metrics {name!r}; name one: {', '.join(names)}")
         matches += meant
     return matches
-
-
-def _meant(wanted: MetricKey, candidates: Sequence[MetricKey], headlines: Collection[MetricKey]) -> Sequence[MetricKey]:
-    """Return those that are meant: the one named in full, the headline, those without a condition, or else all."""
-    in_full = []
-    if wanted.similarity_function:
-        in_full = [key for key in candidates if key.condition == wanted.condition]
-    of_headline = [key for key in candidates if key in headlines]
-    without_condition = [key for key in candidates if not key.condition]
-    return in_full or of_headline or without_condition or candidates
 
 
 def shortest_name(key: MetricKey, keys: Collection[MetricKey], headlines: Collection[MetricKey] = ()) -> str:

@@ -850,14 +850,10 @@ class Result:
     items: ItemFrames | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        """Return counts and the most important finding, in under 1,000 characters."""
+        """Return counts in one line."""
         encoders, rows = counted(len(self.encoders), "encoder"), counted(len(self.rows), "row")
-        line = f"<Result: {encoders} on {', '.join(corpus.name for corpus in self.corpora)}; {rows}"
-        if self.failed:
-            line += f", {counted(len(self.failed), 'failure')}"
-        for statement in self.statements[:1]:
-            line += f"; {counted(len(self.statements), 'statement')}, the first: {statement.sentence}"
-        return f"{begun(one_line(line), LONGEST)}>"
+        line = f"<Result: {encoders} on {', '.join(corpus.name for corpus in self.corpora)}; {rows}>"
+        return begun(one_line(line))
 
     @property
     def statements(self) -> tuple[Finding, ...]:
@@ -941,20 +937,19 @@ class Result:
         import polars
 
         labels = [record.name for record in self.encoders]
-        for label in (encoder, against or encoder):
+        for label in filter(None, (encoder, against)):
             if label not in labels:
                 raise UnknownNameError("encoder", label, labels)
-        if diagnostic is None:
-            names = list(dict.fromkeys(example.diagnostic for example in self.examples))
-        else:
-            names = [diagnostic]
-        if not names:
+        names = dict.fromkeys(example.diagnostic for example in self.examples if diagnostic is None)
+        if diagnostic is None and not names:
             raise SpecError("no diagnostic of this result shows items")
         grade = polars.col("correct").cast(float).fill_null(0.5)
         of_other = grade.filter(polars.col("encoder") == against).first().over("corpus", "item")
         # Without another encoder, only what is wrong is below this.
         is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
-        frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
+        frames = [
+            self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names or [diagnostic]
+        ]
         # Each diagnostic has columns of its own.
         return polars.concat(frames, how="diagonal_relaxed")
 
@@ -1128,10 +1123,6 @@ def register_renderer(load: Callable[[], Renderer]) -> None:
 def _renderer() -> Renderer:
     """Return the renderer that was registered last."""
     return _renderers[-1]()
-
-
-LONGEST = 900
-"""Characters of a result's line of text at most."""
 
 
 def columns_of(record: type) -> dict[str, type]:

@@ -572,8 +572,7 @@ class ItemScores:
         Raises
         ------
         ValueError
-            For labels that are no texts, values that are no float64, units or values of another number than items, and
-            a unit without a label where units have labels.
+            For labels that are no texts, values that are no float64, and units or values of another number than items.
         """
         texts, values = [self.item, *self.labels.values()], [*self.values.values()]
         if any(array.dtype.kind != "U" for array in texts) or any(array.dtype != np.float64 for array in values):
@@ -582,9 +581,6 @@ class ItemScores:
         lengths = [len(array) for array in (self.item, self.unit, *values)]
         if len(set(lengths)) > 1:
             raise ValueError(f"units and values must have one entry for each item; items, units, values: {lengths}")
-        pairs = self.unit_labels
-        if pairs.shape[1:] != (2,) or (len(pairs) and not np.isin(self.unit, pairs[:, 0]).all()):
-            raise ValueError("'unit_labels' must be pairs of a unit and a label, with each unit of the items")
 
     @cached_property
     def digest(self) -> str:

@@ -25,8 +25,8 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     first_with = dict[tuple[str, str], int]()
     pairs = []
     for place, sample in enumerate(samples):
-        for joint in (("unit", sample.unit), *(("text", text) for _, text in sample.texts())):
-            pairs.append((first_with.setdefault(joint, place), place))
+        joints = [("unit", sample.unit), *(("text", text) for _, text in sample.texts())]
+        pairs += [(first_with.setdefault(joint, place), place) for joint in joints]
     # A group is named after its first sample, so that the order of names is that of first appearance.
     first_of = list(closure(pairs).values())
     return np.unique(first_of, return_inverse=True)[1].astype(np.int64)
