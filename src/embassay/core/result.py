@@ -940,16 +940,15 @@ class Result:
         for label in filter(None, (encoder, against)):
             if label not in labels:
                 raise UnknownNameError("encoder", label, labels)
-        names = dict.fromkeys(example.diagnostic for example in self.examples if diagnostic is None)
-        if diagnostic is None and not names:
+        shown = dict.fromkeys(example.diagnostic for example in self.examples)
+        names = [diagnostic] if diagnostic else list(shown)
+        if not names:
             raise SpecError("no diagnostic of this result shows items")
         grade = polars.col("correct").cast(float).fill_null(0.5)
         of_other = grade.filter(polars.col("encoder") == against).first().over("corpus", "item")
         # Without another encoder, only what is wrong is below this.
         is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
-        frames = [
-            self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names or [diagnostic]
-        ]
+        frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
         # Each diagnostic has columns of its own.
         return polars.concat(frames, how="diagonal_relaxed")
 
