@@ -70,28 +70,16 @@ def test_built_in_corpora_are_sound(name):
 WRONG = [
     # ids and units
     (replace(PAIR, id=""), "id"),
-    (replace(PAIR, id=7), "id"),
     (replace(EDITS, group=None), "group"),
-    (replace(GROUPED, group=""), "group"),
     # texts
     (replace(PAIR, second=""), "second"),
-    (replace(PAIR, first=" \n"), "first"),
-    (replace(PAIR, first=None), "first"),
     (replace(PAIR, first=b"bytes"), "first"),
     (replace(PAIR, first="half \ud800"), "first"),
-    (replace(GROUPED, text=["a"]), "text"),
-    (replace(MEMBER, text=""), "text"),
     # choices
     (replace(CHOICE, paraphrase=""), "paraphrase"),
-    (replace(CHOICE, antonym=None), "antonym"),
     (replace(CHOICE, part_of_speech="Adj"), "part_of_speech"),
-    (replace(CHOICE, part_of_speech="all"), "part_of_speech"),
-    (replace(CHOICE, pair=""), "pair"),
-    (replace(CHOICE, negation=0), "negation"),
     # minimal pairs
     (replace(EDITS, edits=()), "edits"),
-    (replace(EDITS, edits={"typo": "a cta"}), "edits"),
-    (replace(EDITS, edits=("typo", "a cta")), "edits"),
     (replace(EDITS, edits=(("tpyo", "a cta"),)), "edits"),
     (replace(EDITS, edits=(("typo", ""),)), "edits.0.1: an empty text"),
     (replace(EDITS, edits=(("typo", "x"), ("typo", "y"))), "edit"),
@@ -99,27 +87,19 @@ WRONG = [
     (replace(COMPOSED, operator="minus"), "operator"),
     (replace(COMPOSED, mirrored=True), "mirrored"),
     (replace(COMPOSED, ratings=(5,)), "ratings"),
-    (replace(COMPOSED, ratings=(True,)), "ratings"),
     (replace(COMPOSED, ratings=(math.nan,)), "ratings"),
-    (replace(COMPOSED, ratings=3), "ratings"),
     # pairs
-    (replace(PAIR, score="2"), "score"),
     (replace(PAIR, score=math.inf), "score"),
     (replace(PAIR, score=True), "score"),
-    (replace(PAIR, subset=None), "subset"),
     # questions
-    (replace(QUESTION, question=""), "question"),
     (replace(QUESTION, right=("d0", "d7")), "the right document"),
     (replace(QUESTION, right="d0", gains=()), "right"),
     (replace(QUESTION, right=("d0", "d0")), "listed twice"),
     (replace(QUESTION, gains=(1,)), "gains"),
     (replace(QUESTION, gains=(1, 0)), "gains"),
     (replace(QUESTION, units=("",)), "units"),
-    (replace(QUESTION, units="article"), "units"),
-    (replace(QUESTION, units=7), "units"),
     # two sides
     (replace(MEMBER, side="other"), "side"),
-    (replace(MEMBER, role="title"), "role"),
 ]
 
 
@@ -138,9 +118,7 @@ def test_a_sample_that_is_wrong_is_refused_with_its_number(sample, told):
         ((), "corpus 'mine' has questions but no documents; pass documents="),
         ((Document("d0", ("a",)), Document("d0", ("b",))), "document 1: the id 'd0' is already used by number 0"),
         ((Document("d0", ()),), "document 0: passages: "),
-        ((Document("d0", "whole"),), "document 0: passages: "),
         ((Document("d0", ("a", " ")),), "document 0: passages.1: an empty text"),
-        ((Document(0, ("a",)),), "document 0: id: "),
         (("a document",), "must be an instance of Document; it is 'a document'"),
     ],
 )

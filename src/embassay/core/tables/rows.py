@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FiniteFloat, PrivateAttr, ValidationError
 
-from embassay.core.errors import SourceError, listed
+from embassay.core.errors import SourceError, listed, quoted
 from embassay.core.samples.base import Words
 from embassay.core.samples.checks import problem_in
 
@@ -127,16 +127,19 @@ def yes_or_no(value: object) -> bool | None:
     return YES_OR_NO.get(str(value).strip().lower())
 
 
-def _yes(value: object) -> object:
+def _yes(value: object) -> bool:
     answer = yes_or_no(value)
-    return value if answer is None else answer
+    if answer is None:
+        raise ValueError(f"must be 1, true or yes, or 0, false or no; it is {quoted(value)}")
+    return answer
 
 
 def _number(value: object) -> object:
     # Spreadsheets of many countries write a decimal comma.
     if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
         return value.replace(",", ".")
-    return _yes(value)
+    answer = yes_or_no(value)
+    return value if answer is None else answer
 
 
 Text = Words
