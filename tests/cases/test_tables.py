@@ -107,7 +107,7 @@ QUESTIONS = {
         "look -c m=docs,questions=q.jsonl",
     ),
     "jsonl-nested": Case(
-        r"line 1, field 'document\[0\]'",
+        "line 1, field 'document'",
         asked('{"question": "How fast?", "document": [["kettle"]]}\n', "q.jsonl"),
         "look -c m=docs,questions=q.jsonl",
         code=2,
@@ -184,7 +184,7 @@ PAIRS = {
         STS,
     ),
     "pairs-jsonl-labels-nested": Case(
-        "line 1, field 'sentence1': must be a text, is a list",
+        "line 1, field 'sentence1': must be a text, is of type list",
         {"s.jsonl": '{"sentence1": ["a b", "c d"], "sentence2": ["e f", "g h"], "labels": [1, 0]}\n'},
         "look -c p=s.jsonl",
         code=2,
