@@ -201,8 +201,7 @@ class PartVectors:
         import polars
 
         table = polars.scan_parquet([path_of(self.folder, part) for part in self.manifest.parts]).select("id")
-        wanted = polars.Series(list(ids), dtype=polars.String).implode()
-        matching = table.with_row_index("row").filter(polars.col("id").is_in(wanted)).collect()
+        matching = table.with_row_index("row").filter(polars.col("id").is_in(list(ids))).collect()
         return dict(zip(matching["id"], matching["row"], strict=True))
 
     def id_of(self, row: int) -> str:

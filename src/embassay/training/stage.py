@@ -203,8 +203,8 @@ class Stage(Generic[R]):
         """
         new, replaced = self.work / "model", self.work / "replaced"
         try:
-            shutil.rmtree(new, ignore_errors=True)
-            shutil.rmtree(replaced, ignore_errors=True)
+            for left_over in (new, replaced):
+                shutil.rmtree(left_over, ignore_errors=True)
             new.mkdir()
             write_model(new)
             files = sorted(path.name for path in new.iterdir())

@@ -39,7 +39,7 @@ class MinimalPairs(Fields):
 
     id: Words
     original: Words
-    edits: Annotated[tuple[tuple[Edit | ExtraEdit, Words], ...], MinLen(1)]
+    edits: Annotated[tuple[tuple[str, Words], ...], MinLen(1)]
     group: Label = ""
 
     def fields(self) -> Mapping[str, str]:
@@ -47,5 +47,8 @@ class MinimalPairs(Fields):
         return {"original": self.original, **dict(self.edits)}
 
     def contradiction(self) -> str:
-        """Return that an edit appears twice."""
-        return "an edit appears twice" if len(dict(self.edits)) < len(self.edits) else ""
+        """Return that an edit has an unknown name, or appears twice."""
+        names = [name for name, _ in self.edits]
+        if not set(names) <= set(ALL_EDITS):
+            return f"each of the edits must be one of {', '.join(ALL_EDITS)}"
+        return "an edit appears twice" if len(set(names)) < len(names) else ""

@@ -522,12 +522,11 @@ class MetricSummary:
 
     def result(self, series: Iterable[Series] = (), findings: Iterable[Finding] = ()) -> Result:
         """Return the result of the diagnostic on the corpus, with what it has beside its metrics."""
-        result = Result(
+        return Result(
             self.draws.seed,
             self.draws.resamples,
             rows=tuple(self.rows),
             comparisons=tuple(self.comparisons),
             series=tuple(series),
             verdicts=(self.verdict,),
-        )
-        return result.with_statements(findings)
+        ).with_statements(findings)

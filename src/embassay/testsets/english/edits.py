@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from numpy.random import Generator
 
@@ -158,7 +157,7 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
             continue
         used[lemma(attempt)] += 1
         ways.update({(original.id, edit): way for edit, (_, way) in edits.items()})
-        texts: Any = tuple((edit, text) for edit, (text, _) in edits.items())
+        texts = tuple((edit, text) for edit, (text, _) in edits.items())
         return MinimalPairs(original.id, original.tagged.text, texts, original.unit)
     raise reason
 
