@@ -128,14 +128,13 @@ class Folder:
         """Return a version that changes whenever the results of a plug-in may change.
 
         For one of ours it is the constant ``VERSION`` of its module. For one of another package it is the hash of its
-        source (:func:`source_hash`), or the installed version of the package if the source cannot be read.
+        source (:func:`source_hash`).
         """
         module = self.module(name)
         if name in self.own_names():
             return str(module.VERSION)
         with self.guarded(name):
-            point = self._entry_points()[name]
-            return source_hash(point.module) or (point.dist.version if point.dist else "unknown")
+            return source_hash(str(module.__file__))
 
     def describe(self, name: str) -> tuple[str, str]:
         """Return the first line of its docstring, and the extra that it lacks; an empty text if it can be used now."""
@@ -194,23 +193,14 @@ def warn_once(message: str) -> None:
     warnings.warn(message, PluginWarning, stacklevel=2)
 
 
-def source_hash(module: str) -> str:
-    """Return 16 hexadecimal digits of a hash of the source of a module; an empty text if it cannot be read.
-
-    The source is all ``.py`` files of the outermost package that holds the module, with their relative paths; or the
-    file of the module if it is in no package.
-    """
-    spec = importlib.util.find_spec(module.partition(".")[0])
-    if spec and not spec.origin:
-        # A namespace package has no file; several projects may share it.
-        spec = importlib.util.find_spec(module)
-    # A compiled module has no source.
-    if not spec or not str(spec.origin).endswith(".py"):
-        return ""
-    origin = Path(str(spec.origin))
-    files = sorted(origin.parent.rglob("*.py")) if spec.submodule_search_locations else [origin]
-    sources = [(path.relative_to(origin.parent).as_posix(), path.read_bytes()) for path in files]
-    return hashlib.sha256(repr(sources).encode()).hexdigest()[:16]
+def source_hash(file: str) -> str:
+    """Return a hash of a module's file, or of all ``.py`` files of the outermost package that holds it."""
+    source = Path(file)
+    while (source.parent / "__init__.py").is_file():
+        source = source.parent
+    files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
+    contents = [(path.relative_to(source.parent).as_posix(), path.read_bytes()) for path in files]
+    return hashlib.sha256(repr(contents).encode()).hexdigest()[:16]
 
 
 @cache

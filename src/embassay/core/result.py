@@ -595,7 +595,7 @@ class Failure:
     def sentence(self) -> str:
         """Who failed, on what, and why."""
         where = f"{self.diagnostic} on {self.corpus}" if self.diagnostic else ""
-        return f"{', '.join(part for part in (self.encoder, where) if part)}: {self.reason}"
+        return f"{', '.join(filter(None, (self.encoder, where)))}: {self.reason}"
 
 
 CHANGES = ("int8", "binary", "dtype", "dim", "prompt", "passages", "server", "export")
@@ -874,6 +874,12 @@ class Result:
         """Return scorecard and findings for a notebook."""
         return _renderer().html(self)
 
+    @property
+    def _with_items(self) -> ItemFrames:
+        if self.items is None:
+            raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
+        return self.items
+
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the run into a folder, as ``embassay run -o`` does, and return its path.
 
@@ -889,9 +895,7 @@ class Result:
         SpecError
             If the result was not made by :func:`embassay.assay` in this process.
         """
-        if self.items is None:
-            raise SpecError("this result has no item scores; copy the folder of its run")
-        return self.items.save(folder, overwrite=overwrite)
+        return self._with_items.save(folder, overwrite=overwrite)
 
     def scores(self, diagnostic: str) -> DataFrame:
         """Return one row for each item and encoder, as a polars frame.
@@ -910,9 +914,7 @@ class Result:
         SpecError
             If the result was read without its run's folder.
         """
-        if self.items is None:
-            raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
-        return self.items.frame(diagnostic)
+        return self._with_items.frame(diagnostic)
 
     def failures(self, encoder: str, diagnostic: str | None = None, *, against: str = "") -> DataFrame:
         """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest failures first.
@@ -978,19 +980,12 @@ class Result:
         ranks = []
         for name in verdict.candidates:
             row, against_baseline = row_of[name], between(pairs, name, verdict.baseline)
-            ranks.append(
-                {
-                    "encoder": name,
-                    "value": row.value,
-                    "low": row.low,
-                    "high": row.high,
-                    "rank_low": standings.rank_low.get(name),
-                    "rank_high": standings.rank_high.get(name),
-                    "may_be_best": name in verdict.best_set if verdict.best_set else None,
-                    "difference": against_baseline.difference if against_baseline else None,
-                    "p": against_baseline.p_holm if against_baseline else None,
-                }
-            )
+            difference, p = None, None
+            if against_baseline:
+                difference, p = against_baseline.difference, against_baseline.p_holm
+            rank_low, rank_high = standings.rank_low.get(name), standings.rank_high.get(name)
+            may_be_best = name in verdict.best_set if verdict.best_set else None
+            ranks.append((name, row.value, row.low, row.high, rank_low, rank_high, may_be_best, difference, p))
         return polars.DataFrame(ranks, schema=_RANKS, orient="row")
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
@@ -1074,8 +1069,7 @@ class Result:
         row_of = {row.key: row for row in self.rows if row.encoder == encoder}
         if not row_of:
             raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
-        ranked_by = [verdict.key for verdict in self.verdicts]
-        headlines = {key for key in row_of if any(headline.covers(key) for headline in ranked_by)}
+        headlines = {key for key in row_of for verdict in self.verdicts if verdict.key.covers(key)}
         matches = matching(metric, row_of, headlines)
         if not matches:
             raise UnknownNameError("metric", metric, near_names(metric, row_of))

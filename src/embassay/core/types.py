@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -27,6 +27,7 @@ from embassay.core.samples.checks import check_content
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.retrieval import Document, StoredDocuments
 from embassay.core.samples.units import label_sets
+from embassay.core.store.hashes import sha256_of as sha256_of
 from embassay.core.vectors import Similarity, VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
@@ -386,19 +387,6 @@ def check_device(device: str) -> None:
     """Raise SpecError unless the text names a device: ``auto``, ``cpu``, ``mps``, ``cuda``, ``cuda:1``."""
     if not re.fullmatch(r"auto|cpu|mps|(cuda|xpu)(:\d+)?", device):
         raise SpecError(f"unknown device {device!r}; known: auto, cpu, cuda, cuda:1 …, mps, xpu")
-
-
-def sha256_of(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of a file's content; an unchanged file is read once in a process."""
-    status = path.stat()
-    return _sha256_of(path, status.st_size, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=1024)
-def _sha256_of(path: Path, size: int, changed: int) -> str:
-    """Return the hash of a file; size and time of change are only there to notice a change."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
