@@ -109,9 +109,8 @@ def p_value(p: float | None) -> str:
 
 def names(labels: Sequence[str]) -> str:
     """Write a list: ``a, b and c``."""
-    if len(labels) < 2:
-        return "".join(labels)
-    return f"{', '.join(labels[:-1])} and {labels[-1]}"
+    *others, last = labels or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def readable(text: str) -> str:

@@ -25,7 +25,7 @@ _SPELLING = re.compile(
     r"(?:(?P<place>.*?)/)?"  # the diagnostic and the corpus; the label of a corpus may hold anything
     r"(?P<metric>[^/\[\]{}]+)"
     r"(?:\[(?P<subset>.*)\])?"
-    r"(?:\{(?P<condition>[^{}]*)\})?"
+    r"(?:\{(?:(?P<similarity_function>[^{},]*),)?(?P<condition>[^{}]*)\})?"
 )
 
 
@@ -55,14 +55,11 @@ class MetricKey:
         match = _SPELLING.fullmatch(name)
         if match is None:
             return cls(name)
-        place = match["place"] or ""
+        place, metric, subset, similarity_function, condition = match.groups("")
         diagnostic, slash, corpus = place.partition("/")
         if not slash and diagnostic not in DIAGNOSTICS.names():
             diagnostic, corpus = "", place
-        similarity_function, comma, condition = (match["condition"] or "").partition(",")
-        if not comma:
-            similarity_function, condition = "", similarity_function
-        return cls(match["metric"], match["subset"] or "all", similarity_function, condition, diagnostic, corpus)
+        return cls(metric, subset or "all", similarity_function, condition, diagnostic, corpus)
 
     def __str__(self) -> str:
         """Return the name, which :meth:`parse` reads."""

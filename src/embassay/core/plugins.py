@@ -150,8 +150,8 @@ class Folder:
             for parameter in inspect.signature(getattr(module, self.function)).parameters.values():
                 if parameter.kind is not parameter.KEYWORD_ONLY or inspect.isfunction(parameter.default):
                     continue
-                has_default = parameter.default is not None and parameter.default != ""
-                options.append(f"{parameter.name}={parameter.default}" if has_default else parameter.name)
+                is_empty = parameter.default in (None, "")
+                options.append(parameter.name if is_empty else f"{parameter.name}={parameter.default}")
         return tuple(options)
 
     def _imported(self, name: str) -> ModuleType:

@@ -43,8 +43,6 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
     SpecError
         For the first error, with the number of the sample or document, from 0.
     """
-    if not isinstance(name, str) or not name.strip():
-        raise SpecError(f"the name of a corpus must be a non-empty text, is {name!r}")
     # Documents alone are enough for diagnostics that need no questions.
     if not samples and not documents:
         raise SpecError(f"corpus {name!r} has no samples")

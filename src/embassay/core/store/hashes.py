@@ -14,6 +14,9 @@ from embassay.core.store.files import HASHES, PROBES
 class Remembered(dict[str, str]):
     """Texts in a file, such as the results of probing services, which cost a request each."""
 
+    # Another process that is sent these texts sets them before their path.
+    _path: Path | None = None
+
     def __init__(self, folder: Path | None, name: str = PROBES):
         """Store them in the file of this name in ``folder``; with None they are not stored."""
         self._path = folder / name if folder else None

@@ -48,7 +48,11 @@ def decoded(path: Path, errors: str = "strict") -> Iterator[TextIO]:
     """
     try:
         with open_file(path) as file:
-            refuse_other_forms(path, file.peek()[:BEGINNING])
+            beginning = file.peek()[:BEGINNING]
+            if beginning.startswith(UTF_16):
+                raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
+            if beginning.startswith(BINARY) or b"\0" in beginning:
+                raise SourceError(f"a binary file, not a text file; {REMEDY}", path)
             with io.TextIOWrapper(file, encoding="utf-8-sig", errors=errors, newline="") as text:
                 yield text
     except UnicodeDecodeError:
@@ -71,14 +75,6 @@ def read_head(path: Path, characters: int) -> str:
     """Return the beginning of a text file; bytes that are not UTF-8 are replaced."""
     with decoded(path, errors="replace") as file:
         return file.read(characters)
-
-
-def refuse_other_forms(path: Path, beginning: bytes) -> None:
-    """Raise SourceError if a file begins like a file type other than UTF-8 text."""
-    if beginning.startswith(UTF_16):
-        raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
-    if beginning.startswith(BINARY) or b"\0" in beginning:
-        raise SourceError(f"a binary file, not a text file; {REMEDY}", path)
 
 
 def _iconv(encoding: str, path: Path) -> str:
