@@ -872,7 +872,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
-        return _renderer().html(self)
+        return _renderers[-1]().html(self)
 
     @property
     def _with_items(self) -> ItemFrames:
@@ -1002,7 +1002,7 @@ class Result:
             See :meth:`verdict`; also if there is nothing to draw.
         """
         verdict = self.verdict(diagnostic, corpus)
-        drawn = _renderer().chart(self, verdict)
+        drawn = _renderers[-1]().chart(self, verdict)
         if drawn is None:
             raise SpecError(f"{verdict.diagnostic} on {verdict.corpus} has nothing to draw")
         return drawn
@@ -1111,11 +1111,6 @@ _renderers: list[Callable[[], Renderer]] = []
 def register_renderer(load: Callable[[], Renderer]) -> None:
     """Let results be drawn by what a function returns; it is called when a result is drawn."""
     _renderers.append(load)
-
-
-def _renderer() -> Renderer:
-    """Return the renderer that was registered last."""
-    return _renderers[-1]()
 
 
 def columns_of(record: type) -> dict[str, type]:

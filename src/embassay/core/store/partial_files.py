@@ -29,9 +29,9 @@ def names_in(folder: Path) -> set[str]:
         If it is not a folder, or cannot be read.
     """
     try:
-        if not folder.exists():
-            return set()
         return {path.name for path in folder.iterdir() if path.suffix != ".part"}
+    except FileNotFoundError:
+        return set()
     except OSError as error:
         raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
 

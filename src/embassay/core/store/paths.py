@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import stat
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
@@ -57,11 +56,11 @@ def check_readable(path: Path) -> None:
         If there is nothing at the path, if its folder must not be read, or for a named pipe, a socket or a device.
     """
     try:
-        mode = path.stat().st_mode
+        path.stat()
     except (OSError, ValueError) as error:
         raise unreadable(error, path) from None
     # Opening a named pipe or a device may block forever, and reading it may never end.
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    if not (path.is_file() or path.is_dir()):
         raise SourceError("is not a regular file; write its content to a file first", path)
 
 

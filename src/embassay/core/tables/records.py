@@ -140,11 +140,8 @@ def recognised(names: Iterable[str], known: Iterable[str]) -> str:
 
 def recognised_pair(names: Collection[str]) -> tuple[str, ...]:
     """Return the two columns of :data:`PAIRS` as a table writes them; empty unless it has both of a pair."""
-    for pair in PAIRS:
-        columns = tuple(recognised(names, [name]) for name in pair)
-        if all(columns):
-            return columns
-    return ()
+    pairs = [tuple(recognised(names, [name]) for name in pair) for pair in PAIRS]
+    return next(filter(all, pairs), ())
 
 
 def columns_in(head: str) -> frozenset[str]:
