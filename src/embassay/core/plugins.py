@@ -20,7 +20,7 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, KeysView
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -70,9 +70,9 @@ class Folder:
         """Return the sorted names of all plug-ins, ours and those of other packages. Nothing is imported."""
         return tuple(sorted({*self.own_names(), *self._entry_points()}))
 
-    def own_names(self) -> Collection[str]:
+    def own_names(self) -> KeysView[str]:
         """Return the names of the plug-ins that ship with this package."""
-        return _own_modules(self.folder, self.function)
+        return _own_modules(self.folder, self.function).keys()
 
     def other_names(self) -> list[str]:
         """Return the names of the plug-ins that other packages add."""
