@@ -8,9 +8,8 @@ import pytest
 
 import embassay as ea
 from embassay.core.errors import SpecError
-from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import CORPORA, DIAGNOSTICS
-from embassay.core.result import Comparison, Estimate, Row, Verdict
+from embassay.core.result import Estimate, Row
 from embassay.core.samples.checks import SAMPLES
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import Composition
@@ -71,28 +70,16 @@ def test_built_in_corpora_are_sound(name):
 WRONG = [
     # ids and units
     (replace(PAIR, id=""), "id"),
-    (replace(PAIR, id=7), "id"),
     (replace(EDITS, group=None), "group"),
-    (replace(GROUPED, group=""), "group"),
     # texts
     (replace(PAIR, second=""), "second"),
-    (replace(PAIR, first=" \n"), "first"),
-    (replace(PAIR, first=None), "first"),
     (replace(PAIR, first=b"bytes"), "first"),
     (replace(PAIR, first="half \ud800"), "first"),
-    (replace(GROUPED, text=["a"]), "text"),
-    (replace(MEMBER, text=""), "text"),
     # choices
     (replace(CHOICE, paraphrase=""), "paraphrase"),
-    (replace(CHOICE, antonym=None), "antonym"),
     (replace(CHOICE, part_of_speech="Adj"), "part_of_speech"),
-    (replace(CHOICE, part_of_speech="all"), "part_of_speech"),
-    (replace(CHOICE, pair=""), "pair"),
-    (replace(CHOICE, negation=0), "negation"),
     # minimal pairs
     (replace(EDITS, edits=()), "edits"),
-    (replace(EDITS, edits={"typo": "a cta"}), "edits"),
-    (replace(EDITS, edits=("typo", "a cta")), "edits"),
     (replace(EDITS, edits=(("tpyo", "a cta"),)), "edits"),
     (replace(EDITS, edits=(("typo", ""),)), "edits.0.1: an empty text"),
     (replace(EDITS, edits=(("typo", "x"), ("typo", "y"))), "edit"),
@@ -100,27 +87,19 @@ WRONG = [
     (replace(COMPOSED, operator="minus"), "operator"),
     (replace(COMPOSED, mirrored=True), "mirrored"),
     (replace(COMPOSED, ratings=(5,)), "ratings"),
-    (replace(COMPOSED, ratings=(True,)), "ratings"),
     (replace(COMPOSED, ratings=(math.nan,)), "ratings"),
-    (replace(COMPOSED, ratings=3), "ratings"),
     # pairs
-    (replace(PAIR, score="2"), "score"),
     (replace(PAIR, score=math.inf), "score"),
     (replace(PAIR, score=True), "score"),
-    (replace(PAIR, subset=None), "subset"),
     # questions
-    (replace(QUESTION, question=""), "question"),
     (replace(QUESTION, right=("d0", "d7")), "the right document"),
     (replace(QUESTION, right="d0", gains=()), "right"),
     (replace(QUESTION, right=("d0", "d0")), "listed twice"),
     (replace(QUESTION, gains=(1,)), "gains"),
     (replace(QUESTION, gains=(1, 0)), "gains"),
     (replace(QUESTION, units=("",)), "units"),
-    (replace(QUESTION, units="article"), "units"),
-    (replace(QUESTION, units=7), "units"),
     # two sides
     (replace(MEMBER, side="other"), "side"),
-    (replace(MEMBER, role="title"), "role"),
 ]
 
 
@@ -139,10 +118,8 @@ def test_a_sample_that_is_wrong_is_refused_with_its_number(sample, told):
         ((), "corpus 'mine' has questions but no documents; pass documents="),
         ((Document("d0", ("a",)), Document("d0", ("b",))), "document 1: the id 'd0' is already used by number 0"),
         ((Document("d0", ()),), "document 0: passages: "),
-        ((Document("d0", "whole"),), "document 0: passages: "),
         ((Document("d0", ("a", " ")),), "document 0: passages.1: an empty text"),
-        ((Document(0, ("a",)),), "document 0: id: "),
-        (("a document",), "document 0: is a text; must be Document"),
+        (("a document",), "must be an instance of Document; it is 'a document'"),
     ],
 )
 def test_documents_that_are_wrong_are_refused(documents, told):
@@ -173,12 +150,9 @@ def test_assay_refuses_what_is_wrong_before_any_work():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"low": 0.9, "high": 0.1}, "low must not be above high"),
-        ({"low": None}, "low and high must both be given or both be None"),
-        ({"high": None}, "low and high must both be given or both be None"),
+        ({"low": 0.9, "high": 0.1}, "low and high must be the ends of an interval"),
+        ({"low": None}, "low and high must be the ends of an interval"),
         ({"value": math.nan}, "value must be finite or None"),
-        ({"value": np.float32(math.inf)}, "value must be finite or None"),
-        ({"items": -1}, "items must be 0 or more"),
     ],
 )
 @pytest.mark.parametrize("kind", [Estimate, Row])
@@ -208,16 +182,3 @@ def test_scores_that_do_not_belong_together_are_refused(changes, told):
     ItemScores(Origin(*["x"] * 6), "cosine", **usual)
     with pytest.raises(ValueError, match=told):
         ItemScores(Origin(*["x"] * 6), "cosine", **{**usual, **changes})
-
-
-def test_comparisons_and_verdicts_are_checked_alike():
-    names = ("diagnostic", "corpus", "subset", "similarity_function", "condition", "metric", "a", "b")
-    counts = {"pairs_in_family": 1, "items": 1, "units": 1}
-    with pytest.raises(ValueError, match="low must not be above high"):
-        Comparison(**dict.fromkeys(names, "x"), **counts, difference=0.1, low=0.3, high=0.2, p=None, p_holm=None)
-    with pytest.raises(ValueError, match="low and high must both be given"):
-        Comparison(**dict.fromkeys(names, "x"), difference=0.6, low=0.5)
-    with pytest.raises(ValueError, match="won must be 0 or more"):
-        Comparison(**dict.fromkeys(names, "x"), difference=0.6, won=-1)
-    with pytest.raises(ValueError, match="chance must be finite or None"):
-        Verdict(MetricKey("q", diagnostic="d", corpus="c"), 1, 1, chance=float("nan"))

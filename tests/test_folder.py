@@ -3,7 +3,7 @@
 import pytest
 
 from embassay.core.errors import MissingExtraError
-from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, Folder
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 
 
 def test_listing_imports_nothing():
@@ -20,7 +20,7 @@ def test_listing_imports_nothing():
 @pytest.mark.parametrize("folder", [ENCODERS, CORPORA, DIAGNOSTICS])
 def test_every_plug_in_describes_itself(folder):
     for name in folder.names():
-        summary, _, _ = folder.describe(name)
+        summary, _ = folder.describe(name)
         # A whole sentence, or the kind of thing it is: "Paragraph vectors, … out of a folder written by …."
         assert len(summary.split()) >= 4, name
         assert summary[0].isupper(), name
@@ -48,4 +48,4 @@ def test_entry_points_are_a_second_source(monkeypatch, tmp_path):
     assert "theirs" in ENCODERS.names()
     assert ENCODERS.module("theirs").__name__ == "embassay.models.lexical.bow"
     assert ENCODERS.describe("theirs")[0].startswith("Bag of words")
-    assert "theirs" not in Folder("embassay.corpora", "corpus").names()
+    assert "theirs" not in CORPORA.names()

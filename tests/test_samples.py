@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import OPERATORS, Composition
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.pairs import Pair
@@ -52,42 +50,8 @@ def loop_units(samples):
     return [codes.setdefault(root(i), len(codes)) for i in range(len(samples))]
 
 
-CHOICE = Choice(
-    id="7",
-    input="It is hot.",
-    antonym="It is cold.",
-    polarity="It is not hot.",
-    paraphrase="It is not cold.",
-    part_of_speech="adj",
-    pair="cold–hot",
-)
-
-
-def test_a_choice_has_four_texts_in_the_order_of_its_fields():
-    assert CHOICE.texts() == (
-        ("text", "It is hot."),
-        ("text", "It is cold."),
-        ("text", "It is not hot."),
-        ("text", "It is not cold."),
-    )
-    assert list(CHOICE.fields()) == ["input", "antonym", "polarity", "paraphrase"]
-    assert tuple(text for _, text in CHOICE.texts()) == tuple(CHOICE.fields().values())
-
-
-def test_units_by_hand():
-    # 0 and 2 share "b", 2 and 3 the key "u"; 1 stands alone; 4 shares "e" with 1.
-    samples = stubs(("k", "ab"), ("l", "de"), ("u", "bc"), ("u", "f"), ("m", "eg"))
-    assert independent_units(samples).tolist() == [0, 1, 0, 0, 1]
-
-
 def test_a_text_that_looks_like_a_unit_key_joins_nothing():
     assert independent_units(stubs(("a", "b"), ("b", "c"))).tolist() == [0, 1]
-
-
-def test_choices_that_share_a_sentence_are_merged():
-    other = Choice(**{**vars(CHOICE), "id": "8", "input": "It is cold.", "antonym": "It is hot."})
-    apart = Choice("9", *("abcd"), part_of_speech="v", pair="x–y")
-    assert independent_units([CHOICE, apart, other]).tolist() == [0, 1, 0]
 
 
 rows = st.lists(
@@ -99,15 +63,6 @@ rows = st.lists(
 def test_units_equal_union_find(drawn):
     samples = stubs(*drawn)
     assert independent_units(samples).tolist() == loop_units(samples)
-
-
-@given(rows, st.randoms(use_true_random=False))
-def test_the_order_of_samples_changes_numbers_but_not_units(drawn, random):
-    samples = stubs(*drawn)
-    order = list(range(len(samples)))
-    random.shuffle(order)
-    before, after = independent_units(samples)[order], independent_units([samples[i] for i in order])
-    assert (np.equal.outer(before, before) == np.equal.outer(after, after)).all()
 
 
 # --- labels of questions ---------------------------------------------------------------------------------

@@ -83,8 +83,6 @@ QUESTIONS = {
     ),
     "csv-html-url": Case(SUNDIAL, ask("How to tell the hour?,/clock/sundial/", "Dry feet?,boots"), code=2),
     "csv-nan-cells": Case("'NaN'.* empty", ask("How fast?,kettle", "Who won?,NaN", "Who lost?,None"), code=2),
-    # Excel writes and reads the first line.
-    "csv-sep-line": Case(TWO, asked("sep=;\nquestion;document\nHow fast?;kettle\nDry feet?;boots\n")),
     "csv-space-after-comma": Case(
         (TWO, "question How fast, exactly"),
         asked('question, document\n"How fast, exactly?", "kettle"\n"Dry?", "boots"\n'),
@@ -152,7 +150,7 @@ PARQUET = {
     ),
     "pq-null-doc": Case(f"{TWO}, 1 of them not answered", parquet([7, 8, 9], [7, None]), PARQUET_LOOK),
     "pq-uuid-binary": Case(
-        "field 'id'.* Binary", parquet([b"\x01", b"\x02", b"\x03"], [b"\x01"]), PARQUET_LOOK, code=2
+        "field 'id': must be a text", parquet([b"\x01", b"\x02", b"\x03"], [b"\x01"]), PARQUET_LOOK, code=2
     ),
 }
 
@@ -186,7 +184,7 @@ PAIRS = {
         STS,
     ),
     "pairs-jsonl-labels-nested": Case(
-        "line 1, field 'sentence1': must be a text, is a list",
+        "line 1, field 'sentence1': must be a text, is of type list",
         {"s.jsonl": '{"sentence1": ["a b", "c d"], "sentence2": ["e f", "g h"], "labels": [1, 0]}\n'},
         "look -c p=s.jsonl",
         code=2,

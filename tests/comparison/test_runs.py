@@ -118,7 +118,7 @@ def test_nothing_in_common_is_refused(run_of):
 
 
 def test_what_cannot_be_compared_is_refused():
-    for what, message in (("version", r"another version \(old: 1, new: 2\)"), ("options", r"options differ \(old: ")):
+    for what, message in (("version", r"version changed \(old: 1, new: 2\)"), ("options", r"options changed \(old: ")):
         with pytest.raises(InputError, match=message):
             paired(column([1]), column([1], **{what: "2"}))
     with pytest.raises(InputError, match="does not score the items of a corpus one by one"):

@@ -108,7 +108,7 @@ def test_an_answer_without_index_is_taken_as_it_comes(service, make):
     [
         ([], "the answer has no list of embeddings"),
         ({}, "the answer has no list of embeddings"),
-        ({"model": "m", "embeddings": []}, "embeddings .'data'., but {'embeddings': .*, 'model': 'm'}"),
+        ({"model": "m", "embeddings": []}, "embeddings .'data'., but {'model': 'm', 'embeddings': "),
         ({"data": [1, 2]}, "the answer has no list of embeddings"),
         ({"data": [{"embedding": [1.0], "index": 0}]}, "1 vector for 2 texts"),
         ({"data": [{"embedding": [1.0]}]}, "1 vector for 2 texts"),

@@ -123,16 +123,6 @@ def test_the_cache_that_the_environment_names(name, path_of, monkeypatch):
     assert "cannot be used as a path" in message_of(default_folder)
 
 
-def test_no_home_folder_is_known(monkeypatch):
-    def no_home():
-        raise RuntimeError("Could not determine home directory.")
-
-    for name in ("EMBASSAY_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("embassay.core.store.files.Path.home", no_home)
-    assert message_of(default_folder) == "no home folder is known for the cache; name one with EMBASSAY_CACHE"
-
-
 def test_a_tilde_stands_for_the_home_folder_everywhere(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "pairs.csv").write_text("sentence1,sentence2\nIt rained.,It poured.\n")

@@ -5,7 +5,6 @@ import io
 import pytest
 from rich.console import Console
 
-from embassay.core.errors import say
 from embassay.core.layout import Column, EncoderTable, Layout
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
@@ -60,15 +59,3 @@ def test_a_long_line_is_wrapped_for_a_terminal_only():
     plain = terminal(40, is_terminal=False)
     print_line(plain, text, indent=14)
     assert len(plain.file.getvalue().splitlines()) == 1
-
-
-def test_messages_are_wrapped_for_a_terminal_only(capsys, monkeypatch):
-    message = "pip install 'embassay[minilm]' " + "word " * 30
-    say(message)
-    assert len(capsys.readouterr().err.splitlines()) == 1
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "50")
-    say(message)
-    lines = capsys.readouterr().err.splitlines()
-    assert max(map(len, lines)) <= 50
-    assert " ".join(line.strip() for line in lines) == message.strip()

@@ -98,7 +98,7 @@ def test_use_is_the_highest_unless_a_cheaper_one_loses_little_and_each_line_has_
     use, other, rejected = decided(verdict_with())
     assert (use.severity, use.encoder, use.value, use.low, use.high) == ("high", "a", 0.87, 0.82, 0.92)
     assert (other.encoder, other.value, other.low, other.high, other.p) == ("b", -0.03, -0.09, 0.024, 0.4)
-    assert (other.counts, other.format) == ({"won": 2, "tied": 93, "lost": 5}, "points")
+    assert other.format == "points"
     assert rejected.encoder == ""
 
 
@@ -147,7 +147,7 @@ def with_step(step, outcome, own=0.86):
     encoders = tuple(replace(e, **record) if e.name == "s" else e for e in result.encoders)
     screenings = ()
     if outcome:
-        screenings = (Screening("c", "s", "a", step, 0.92, 0.9, 0.94, 60, 9, 20.0, outcome),)
+        screenings = (Screening("c", "s", "a", step, 0.92, 0.9, 0.94, 60, outcome),)
     result = replace(result, encoders=encoders, screenings=screenings)
     return [f"{one.question}: {one.sentence}" for one in Decision(result, ranking, ACCURACY).findings()]
 

@@ -10,7 +10,6 @@ from embassay.core.types import Draws
 from embassay.stats.overlap import (
     COMPARED,
     FLOOR,
-    changed_tops,
     interval,
     judged,
     overlaps,
@@ -59,12 +58,6 @@ def test_overlaps_are_those_of_sets():
         np.testing.assert_array_equal(overlaps(listed, exact[:, : 2 * depth - 1], depth), expected)
 
 
-def test_the_top_five_may_be_in_another_order():
-    exact = rows(range(10), range(10), range(3), width=10)
-    listed = rows([4, 3, 2, 1, 0, 5, 6], [0, 1, 2, 3, 5, 4], [2, 1, 0])
-    np.testing.assert_array_equal(changed_tops(listed, exact), [False, True, False])
-
-
 def ends_of_all_patterns(values):
     """Return the typical values of a small number of items from all patterns, the slow way."""
     count = len(values)
@@ -97,10 +90,8 @@ def test_the_interval_is_that_of_all_patterns(seed):
     assert low <= values.mean() <= high
 
 
-def verdict(values, changed=None):
-    values = np.array(values)
-    fields = judged(values, values < 1 if changed is None else np.array(changed), Draws())
-    return Screening("mine", "copy", "m", "int8", **fields)
+def verdict(values):
+    return Screening("mine", "copy", "m", "int8", **judged(np.array(values), Draws()))
 
 
 def test_what_follows_from_the_interval():
@@ -122,14 +113,6 @@ def test_under_30_questions_there_is_the_value_only():
     few = verdict([1.0] * 29)
     assert (few.overlap, few.questions, few.outcome) == (1, 29, "few")
     assert few.low is few.high is few.more_questions is None
-
-
-def test_how_far_success_can_move_is_the_upper_end_of_the_share_of_changed_tops():
-    none = verdict([1.0] * 60)
-    # 1.96²/(60 + 1.96²)
-    assert (none.changed, none.most_points) == (0, pytest.approx(6.017, abs=0.001))
-    three = verdict([1.0] * 60, [True] * 3 + [False] * 57)
-    assert (three.changed, three.most_points) == (3, pytest.approx(13.70, abs=0.01))
 
 
 @pytest.mark.parametrize(("mean", "questions"), [(0.93, 60), (0.99, 40), (0.955, 60), (0.948, 100)])

@@ -24,13 +24,6 @@ def cache(tmp_path):
     return cache
 
 
-def test_it_survives_closing(tmp_path):
-    cache = VectorCache(tmp_path)
-    cache.put("model", TEXTS, ROWS)
-    cache = VectorCache(tmp_path)
-    assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)
-
-
 @pytest.mark.parametrize(
     ("fingerprint", "text"),
     [
@@ -82,25 +75,6 @@ def test_an_unreadable_memory_of_hashes_is_made_anew(tmp_path):
     (tmp_path / "f").write_bytes(b"abc")
     assert FileHashes(tmp_path)(tmp_path / "f").startswith("ba7816bf")
     assert "ba7816bf" in (tmp_path / "hashes.json").read_text()
-
-
-def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
-    cache = VectorCache(tmp_path)
-    other = VectorCache(tmp_path)
-    cache.put("model", TEXTS[:1], ROWS[:1])
-    read = cache_module._array
-
-    def replaced_meanwhile(path, name):
-        if name != "vectors":
-            return read(path, name)
-        monkeypatch.undo()
-        other.put("model", TEXTS, ROWS)
-        path.unlink()
-        return read(path, name)
-
-    monkeypatch.setattr(cache_module, "_array", replaced_meanwhile)
-    assert cache.get("model", TEXTS) == [None] * 3
-    assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)
 
 
 TEXT = st.one_of(st.text(), st.text(st.characters(categories=["Cs", "Cc", "Ll"])), st.just("long " * 50))

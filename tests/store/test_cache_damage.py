@@ -89,5 +89,5 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(filled, monkeypatch):
     before = sorted((filled / "vectors").rglob("*"))
     monkeypatch.setattr("os.fsync", fails)
     cache.put("one", [("text", "more")], np.ones((1, 384), dtype=np.float32))
-    assert cache.trouble == "No space left on device"
+    assert cache.trouble.endswith("cannot be written: No space left on device")
     assert sorted((filled / "vectors").rglob("*")) == before

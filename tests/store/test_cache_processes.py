@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -81,19 +80,3 @@ def test_a_writer_killed_at_any_moment(tmp_path, start, wait_until):
     cache = VectorCache(tmp_path)
     cache.put("model", [("text", "y")], np.ones((1, 8), dtype=np.float32))
     assert not list(tmp_path.rglob("*.part"))
-
-
-def test_threads_share_it(tmp_path):
-    def work(name):
-        rows = np.arange(50, dtype=np.float32)[:, None] * np.ones(16, np.float32)
-        for _ in range(5):
-            cache = VectorCache(tmp_path)
-            for first in range(0, 50, 10):
-                cache.put("model", named(name, 50)[first : first + 10], rows[first : first + 10])
-            assert np.array_equal(np.array(cache.get("model", named(name, 50)))[:, 0], np.arange(50))
-            assert not cache.trouble
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(16)))
-    cache = VectorCache(tmp_path)
-    assert [holding.vectors for holding in cache.info()] == [800]

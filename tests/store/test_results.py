@@ -52,7 +52,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("schema", [1, 2, 3, 4, 5, 7, True, "3", None])
+@pytest.mark.parametrize("schema", [5, 7, "6", None])
 def test_another_schema_is_one_message_with_the_remedy(result, schema):
     data = json.loads(to_bytes(result)) | {"schema": schema}
     with pytest.raises(

@@ -71,13 +71,6 @@ def test_damaged_scores_are_made_anew(folder):
     assert folder.load(ORIGIN) is None
 
 
-def test_scores_hold_no_pickle(folder):
-    folder.save(scores())
-    (file,) = (folder.path / "scores").iterdir()
-    with np.load(file, allow_pickle=False) as kept:
-        assert all(kept[name].dtype != object for name in kept.files)
-
-
 def test_the_same_settings_go_on_and_others_are_refused(folder):
     RunFolder(folder.path).open(SETTINGS)
     with pytest.raises(

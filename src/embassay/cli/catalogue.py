@@ -96,10 +96,10 @@ def _lines(kind: str) -> Iterator[tuple[str, str]]:
 
 def _described(folder: Folder, name: str) -> str:
     """Return a plug-in's summary, its options, and the command that installs a missing extra."""
-    text, extra, usable = folder.describe(name)
+    text, extra = folder.describe(name)
     if options := folder.options(name):
         text += f"\noptions: {', '.join(options)}"
-    if not usable:
+    if extra:
         text += f"\npip install 'embassay[{extra}]'"
     return text
 

@@ -8,24 +8,12 @@ of "not worse" can show: a test that finds no difference has not shown that ther
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from embassay.core.result import ANSWER_KINDS, Answer, Finding, Row, Standing, Verdict
 
 if TYPE_CHECKING:
     from embassay.core.types import Origin
-
-Claim = Literal["shown", "not shown", "count", "limit"]
-"""What a sentence says: that something is shown, or is not; what was counted or measured; what limits the answer."""
-
-
-STANDINGS: dict[Claim, Standing] = {
-    "shown": "shown",
-    "not shown": "not shown",
-    "count": "counted",
-    "limit": "cannot be said",
-}
-"""What an answer says of itself, by its claim."""
 
 
 @dataclass(frozen=True)
@@ -37,34 +25,36 @@ class Procedure:
     text
         In a few words, with the level.
     claims
-        The kinds of claims that it can support.
+        What it can support: that something is shown, or is not; what was counted; what limits the answer.
     excludes_loss
         Whether it can show that something is not so: that a loss of some size is ruled out.
     """
 
     text: str
-    claims: tuple[Claim, ...]
+    claims: tuple[Standing, ...]
     excludes_loss: bool = False
 
 
-COUNT = Procedure("none", ("count",))
-LIMIT = Procedure("none", ("limit",))
+COUNT = Procedure("none", ("counted",))
+LIMIT = Procedure("none", ("cannot be said",))
 INTERVAL = Procedure("95% interval over units", ("shown", "not shown"))
 TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap", ("shown", "not shown"))
 EXCHANGE = Procedure("exchange of items that share labels, p corrected within the family, 5%", ("shown", "not shown"))
 NOT_WORSE = Procedure('test of "not worse" at the margin, 5%', ("shown", "not shown"), excludes_loss=True)
 OVERLAP = Procedure(
     "95% interval of the overlap of the ten nearest documents against a floor of 95%, over questions without labels",
-    ("shown", "not shown", "count"),
+    ("shown", "not shown", "counted"),
     excludes_loss=True,
 )
 SIGN_FLIPS = Procedure("one-sided exact sign flips, p with Holm's correction, 5%", ("shown", "not shown"))
 LOSS_LIMIT = Procedure(
-    "upper 95% limit of the loss, one more item counted as lost", ("shown", "not shown", "limit"), excludes_loss=True
+    "upper 95% limit of the loss, one more item counted as lost",
+    ("shown", "not shown", "cannot be said"),
+    excludes_loss=True,
 )
 THRESHOLD = Procedure("95% limit of the loss", ("shown", "not shown"))
-AVERAGE_LOSS = Procedure("estimate of the loss on average", ("count",))
-POWER = Procedure("effective number of items, at the correction of the pair's family, power 80%", ("limit",))
+AVERAGE_LOSS = Procedure("estimate of the loss on average", ("counted",))
+POWER = Procedure("effective number of items, at the correction of the pair's family, power 80%", ("cannot be said",))
 
 
 @dataclass(frozen=True)
@@ -91,7 +81,7 @@ class Template:
     text: str
     when: str
     procedure: Procedure
-    claim: Claim | None = None
+    claim: Standing | None = None
     title: str = ""
     severity: str = "low"
     consequence: str = ""
@@ -100,7 +90,7 @@ class Template:
     question: str = ""
 
     @property
-    def claimed(self) -> Claim:
+    def claimed(self) -> Standing:
         """What the sentence claims."""
         return self.claim or self.procedure.claims[0]
 
@@ -125,27 +115,24 @@ class Template:
         fields
             Those of the texts. ``encoder`` is the encoder that the finding is about, if it is about one.
         """
-        diagnostic, corpus = "", fields.get("corpus", "")
-        if about is not None:
-            diagnostic, corpus = about.diagnostic, about.corpus
         title = self.title.format(**fields)
         made: dict[str, Any] = {
             "severity": severity or self.severity,
             "sentence": self.sentence(**fields),
             # str.capitalize would also change the other letters.
             "title": f"{title[:1].upper()}{title[1:]}",
-            "diagnostic": diagnostic,
-            "corpus": corpus,
+            "corpus": fields.get("corpus", ""),
             "encoder": fields.get("encoder", ""),
             "consequence": self.consequence,
             "action": self.action.format(**fields),
             "format": style,
-            **figure_of(about),
         }
+        if about is not None:
+            made |= {"diagnostic": about.diagnostic, "corpus": about.corpus, **figure_of(about)}
         if self.kind or self.question:
             kind = self.kind or "own"
             question = self.question.format(**fields) or ANSWER_KINDS[kind]
-            return Answer(**made, kind=kind, question=question, standing=STANDINGS[self.claimed])
+            return Answer(**made, kind=kind, question=question, standing=self.claimed)
         return Finding(**made)
 
 

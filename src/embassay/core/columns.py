@@ -6,11 +6,10 @@ A run writes them once, into ``values.npz``. So no diagnostic is loaded, and no 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,9 @@ from embassay.core.errors import InputError, SourceError
 from embassay.core.layout import Format
 from embassay.core.metric_key import MetricKey
 from embassay.core.store.arrays import read_arrays, write_arrays
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 FILE = "values.npz"
 
@@ -170,43 +172,36 @@ def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn, li
     InputError
         If the columns cannot be compared, or no item is common.
     """
-    before, after = ((one.version, one.options or "the defaults") for one in (old, new))
-    for what, one, other in zip(
-        ("the diagnostic has another version", "its options differ"), before, after, strict=True
-    ):
-        if one != other:
-            raise InputError(f"{what} (old: {one}, new: {other})")
+    for name in ("version", "options"):
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            raise InputError(f"the diagnostic's {name} changed (old: {before or 'default'}, new: {after or 'default'})")
     is_same = old.corpus_fingerprint == new.corpus_fingerprint
     if is_same and np.array_equal(old.item, new.item):
         return old, new, []
     if not (old.content.all() and new.content.all()):
         raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
-    places = _places(old), _places(new)
-    common = [content for content in places[0] if content in places[1]]
+    pairs = _numbered(old).join(_numbered(new), on=["content", "number"], maintain_order="left")
+    common = pairs.height
     if not common:
         raise InputError("the corpora have no item in common")
     note = (
         f"{' on '.join(old.task)}: the corpus differs (old: {old.corpus_fingerprint}, new: {new.corpus_fingerprint}); "
-        f"compared on {len(common):,} common items (left out: {len(old.item) - len(common):,} of old, "
-        f"{len(new.item) - len(common):,} of new)"
+        f"compared on {common:,} common items (left out: {len(old.item) - common:,} of old, "
+        f"{len(new.item) - common:,} of new)"
     )
     if old.documents != new.documents:
         note += "; the documents differ or are cut in another way, and a difference may come from that"
-    old, new = (
-        column.of_items(np.array([place_of[content] for content in common]))
-        for column, place_of in zip((old, new), places, strict=True)
-    )
+    old, new = old.of_items(pairs["place"].to_numpy()), new.of_items(pairs["place_right"].to_numpy())
     # An item that only one run has may join two units, so the run with fewer units of these items has the right ones.
     coarser = min(old, new, key=lambda column: len(np.unique(column.unit)))
     units: dict[str, Any] = {"unit": coarser.unit, "unit_labels": coarser.unit_labels}
     return replace(old, **units), replace(new, **units), [] if is_same else [note]
 
 
-def _places(column: ItemColumn) -> dict[tuple[str, int], int]:
-    """Return the place of each item by its content and the number of earlier items with the same content."""
-    earlier = Counter[str]()
-    places = {}
-    for place, content in enumerate(column.content.tolist()):
-        places[content, earlier[content]] = place
-        earlier[content] += 1
-    return places
+def _numbered(column: ItemColumn) -> DataFrame:
+    """Return the content of each item, the number of earlier items with the same content, and its place."""
+    import polars
+
+    contents = polars.DataFrame({"content": column.content})
+    return contents.with_columns(number=polars.int_range(polars.len()).over("content")).with_row_index("place")

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, partial
-from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -45,67 +40,11 @@ def in_threads(count: int, work: Callable[[int, int], T], stop: Callable[[], Non
 
 @contextmanager
 def single_threads(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Open ``count`` threads; meanwhile BLAS, and torch in these threads, use a single thread each.
+    """Open ``count`` threads; meanwhile the products of numpy use a single thread each.
 
-    Otherwise the threads of a library would wait for each other after every product, and the threads of two libraries
-    would compete for the same cores. Uses may overlap: the limits are lifted when the last one ends.
+    Otherwise the threads of BLAS would wait for each other after every product.
     """
-    _HELD.take()
-    torch = sys.modules.get("torch")
-    try:
-        alone = partial(torch.set_num_threads, 1) if torch else None
-        with ThreadPoolExecutor(count, initializer=alone) as pool:
-            yield pool
-    finally:
-        _HELD.give_back()
+    from threadpoolctl import threadpool_limits
 
-
-class _Held:
-    """Limits the libraries to one thread as long as at least one use needs it."""
-
-    def __init__(self) -> None:
-        self._lock, self._uses = Lock(), 0
-        self._undo, self._torch_too = ExitStack(), False
-
-    def take(self) -> None:
-        """Set the limits, unless another use has done so."""
-        torch = sys.modules.get("torch")
-        with self._lock:
-            if not self._uses:
-                _disown()
-                self._undo.enter_context(_libraries().limit(limits=1, user_api="blas"))
-            if torch and not self._torch_too:
-                self._undo.callback(torch.set_num_threads, torch.get_num_threads())
-                self._torch_too = True
-            self._uses += 1
-
-    def give_back(self) -> None:
-        """Restore the former numbers of threads if this was the last use."""
-        with self._lock:
-            self._uses -= 1
-            if not self._uses:
-                self._torch_too = False
-                _disown()
-                self._undo.close()
-
-
-_HELD = _Held()
-
-
-def _disown() -> None:
-    """Let the calling thread set the number of OpenBLAS threads.
-
-    Since version 3.8 threadpoolctl lets only the thread that set a limit lift it, and silently ignores other threads.
-    """
-    from threadpoolctl import OpenBLASController
-
-    with suppress(AttributeError):
-        OpenBLASController.clear_controlling_thread(force=True)
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Return the controller of the loaded libraries. The search for them is slow, so it is done only once."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(count) as pool:
+        yield pool

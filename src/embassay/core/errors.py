@@ -18,12 +18,10 @@ file, a service or another package contributes. :func:`say` prints such lines.
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import re
-import reprlib
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -33,8 +31,6 @@ MAX_LISTED = 20
 """How many known names a message lists."""
 LONGEST = 2_000
 """Characters of a message, at most."""
-END = 300
-"""Characters kept from the end of a shortened message, which often says what to do."""
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 """What stands before the host in an address: ``https://name:password@host``."""
@@ -69,27 +65,15 @@ def one_line(text: str) -> str:
     the direction of writing become escapes such as ``\\x1b`` and ``\\u202e``.
     """
     # The text is shortened first, so that a huge one is not searched, and again because escapes are longer.
-    line = _BREAK.sub(" ", _bounded(text).strip())
-    return _bounded(_CREDENTIALS.sub("…@", visible(line, keep=JOINERS)))
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= LONGEST:
-        return text
-    return f"{text[: LONGEST - END - 3]} … {text[-END:]}"
+    line = _BREAK.sub(" ", text.strip()[:LONGEST])
+    return begun(_CREDENTIALS.sub("…@", visible(line, keep=JOINERS)), LONGEST - 1)
 
 
 def say(*lines: str) -> None:
-    """Print each message to standard error as one line, which a terminal gets wrapped; leading spaces are kept."""
+    """Print each message to standard error as one line; leading spaces are kept."""
     for line in lines:
         indent = line[: len(line) - len(line.lstrip(" "))]
-        message = indent + one_line(line)
-        if sys.stderr.isatty():
-            columns = shutil.get_terminal_size().columns
-            message = textwrap.fill(
-                message, columns, subsequent_indent=f"{indent}  ", break_on_hyphens=False, break_long_words=False
-            )
-        print(message, file=sys.stderr)  # noqa: T201
+        print(indent + one_line(line), file=sys.stderr)  # noqa: T201
 
 
 QUOTED = 120
@@ -118,13 +102,7 @@ class EmbassayError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let other processes send the error: it is restored without its constructor, which makes the message."""
-        return _restored, (type(self), self.args, vars(self))
-
-
-def _restored(kind: type[EmbassayError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> EmbassayError:
-    error = kind.__new__(kind, *arguments)
-    vars(error).update(attributes)
-    return error
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class InputError(EmbassayError):
@@ -164,15 +142,11 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
-        listed = ", ".join(known[:MAX_LISTED]) or "none"
-        if len(known) > MAX_LISTED:
-            listed += f" and {len(known) - MAX_LISTED} more"
-        self.nearest = nearest(name, known)
-        guess = f"; did you mean {self.nearest!r}?" if self.nearest else "."
-        message = f"unknown {kind} {name!r}{guess} Known: {listed}."
-        if hint:
-            message += f" {hint}"
-        super().__init__(message)
+        more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+        similar = nearest(name, known)
+        guess = f"; did you mean {similar!r}?" if similar else "."
+        message = f"unknown {kind} {name!r}{guess} Known: {', '.join(known[:MAX_LISTED]) or 'none'}{more}. {hint}"
+        super().__init__(message.strip())
 
 
 class MissingExtraError(InputError):
@@ -232,18 +206,9 @@ class EndpointError(EncoderError):
         kind: str = "refused",
         pause: float | None = None,
     ):
-        self.host, self.problem, self.status, self.said, self.kind, self.pause = (
-            host,
-            problem,
-            status,
-            said,
-            kind,
-            pause,
-        )
-        message = host
-        if status:
-            message += f" answered {status}"
-        message += f": {problem}"
+        self.host, self.problem, self.status = host, problem, status
+        self.said, self.kind, self.pause = said, kind, pause
+        message = f"{host} answered {status}: {problem}" if status else f"{host}: {problem}"
         if said:
             message += f"; it says: {said}"
         super().__init__(message)
@@ -266,11 +231,8 @@ def reason_of(error: BaseException) -> str:
 
 
 def first_line_of(source: BaseException | str) -> str:
-    """Return the first line of a text, or of an exception's message; of an exception without one, its type."""
-    lines = str(source).strip().splitlines()
-    if lines:
-        return lines[0].strip()
-    return type(source).__name__ if isinstance(source, BaseException) else ""
+    """Return the first line of a text or of an exception's message; an empty text if there is none."""
+    return str(source).strip().partition("\n")[0].strip()
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -291,10 +253,5 @@ def listed(names: Iterable[object]) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return the ``repr`` of a value for a message, shortened if it is long or deeply nested."""
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = QUOTED
-    text = short.repr(value)
-    if len(text) <= 2 * QUOTED:
-        return text
-    return f"{text[:QUOTED]}…"
+    """Return how the ``repr`` of a value begins, for a message."""
+    return begun(repr(value), QUOTED)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rich.filesize import decimal
+
 from embassay.core.errors import JOINERS
 from embassay.core.errors import visible as visible
 from embassay.core.layout import Format
@@ -12,6 +14,14 @@ from embassay.core.layout import Format
 DASH = "–"
 POINTS = "points"
 """How percentage points are written after a number; ``point`` after 1."""
+FORMATS: dict[Format, tuple[int, str]] = {
+    "percent": (100, ".1f"),
+    "points": (100, ".1f"),
+    "number": (1, ",.3f"),
+    "declared": (1, ",.3f"),
+    "count": (1, ",.0f"),
+}
+"""By format what a number is multiplied by, and how it is written; a threshold is rounded down."""
 OPEN = 1e-300
 """An end of an interval that is nearer to 0 is 0, and open: 0 does not belong to the interval."""
 FUSED = 0.02
@@ -23,20 +33,15 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
     if value is None:
         return DASH
     sign = "+" if signed else ""
-    match style:
-        case "percent":
-            text = f"{100 * value:{sign}.1f}%"
-        case "points":
-            text = f"{100 * value:{sign}.1f} {POINTS}"
-        case "number" | "declared":
-            text = f"{value:{sign},.3f}"
-        case "count":
-            text = f"{value:{sign},.0f}"
-        case "threshold":
-            text = f"{rounded_down(value):{sign},.5f}".removesuffix("00")
+    if style == "threshold":
+        text = f"{rounded_down(value):{sign},.5f}".removesuffix("00")
+    else:
+        factor, digits = FORMATS[style]
+        text = f"{factor * value:{sign}{digits}}"
     if not any(digit in text for digit in "123456789"):
         text = text.lstrip("+-")  # what rounds to 0 has no sign
-    return text.replace("-", "−")
+    unit = {"percent": "%", "points": f" {POINTS}"}.get(style, "")
+    return text.replace("-", "−") + unit
 
 
 def of_100(value: float | None, low: float | None, high: float | None) -> str:
@@ -104,9 +109,8 @@ def p_value(p: float | None) -> str:
 
 def names(labels: Sequence[str]) -> str:
     """Write a list: ``a, b and c``."""
-    if len(labels) < 2:
-        return "".join(labels)
-    return f"{', '.join(labels[:-1])} and {labels[-1]}"
+    *others, last = labels or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def readable(text: str) -> str:
@@ -152,11 +156,4 @@ def duration(seconds: float) -> str:
 
 def written_bytes(size: int) -> str:
     """Write a number of bytes with its unit: ``1.2 MB``."""
-    if size < 1000:
-        return f"{size} bytes"
-    value = size / 1000
-    for unit in ("kB", "MB"):
-        if value < 1000:
-            return f"{value:,.1f} {unit}"
-        value /= 1000
-    return f"{value:,.1f} GB"
+    return decimal(size)

@@ -112,12 +112,24 @@ class ComparisonTable:
 
 
 @dataclass(frozen=True)
-class SeriesTable:
-    """A series of kind ``table``: columns, rows, and the format of each column."""
+class SeriesPart:
+    """A part that draws a series of the result."""
 
     title: str
     series: str
     note: str = ""
+
+
+class SeriesTable(SeriesPart):
+    """A series of kind ``table``: columns, rows, and the format of each column."""
+
+
+class Histograms(SeriesPart):
+    """A series of kind ``histogram``: one picture for each encoder."""
+
+
+class Matrix(SeriesPart):
+    """A series of kind ``matrix``: a share for each pair of names, written as a fraction, the larger the darker."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +154,7 @@ class GroupedBars:
 
 
 @dataclass(frozen=True)
-class Curves:
+class Curves(SeriesPart):
     """A series of kind ``curve``: lines over a common axis.
 
     Attributes
@@ -153,29 +165,8 @@ class Curves:
         Whether the axis of values starts at 0.
     """
 
-    title: str
-    series: str
-    note: str = ""
     split: bool = False
     zero: bool = True
-
-
-@dataclass(frozen=True)
-class Histograms:
-    """A series of kind ``histogram``: one picture for each encoder."""
-
-    title: str
-    series: str
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A series of kind ``matrix``: a share for each pair of names, written as a fraction, the larger the darker."""
-
-    title: str
-    series: str
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -285,14 +276,9 @@ class Drawings:
 
 
 def check_layout(layout: Any) -> None:
-    """Raise TypeError for an object that cannot be drawn as a layout."""
+    """Raise TypeError for an object that is no layout."""
     if not isinstance(layout, Layout):
         raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
-    if not isinstance(layout.headline, EncoderTable) or not layout.headline.columns:
-        raise TypeError("the headline of its layout must be an EncoderTable with a column at least")
-    for part in (*layout.parts, *layout.paper):
-        if not isinstance(part, Part):
-            raise TypeError(f"a part of its layout is of type {type(part).__name__}, which is not known")
 
 
 def plain(name: str, keys: Iterable[MetricKey]) -> Layout:
@@ -303,9 +289,9 @@ def plain(name: str, keys: Iterable[MetricKey]) -> Layout:
     keys
         Those of its rows, in their order.
     """
-    columns = []
-    for key in dict.fromkeys(key.within_diagnostic for key in keys):
-        heading = ", ".join(filter(None, (key.metric, key.subset, key.condition, key.similarity_function)))
-        columns.append(Column(heading, key.metric, key.subset, key.condition, key.similarity_function))
+    columns = [
+        Column(str(key), key.metric, key.subset, key.condition, key.similarity_function)
+        for key in dict.fromkeys(key.within_diagnostic for key in keys)
+    ]
     headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value"),))
     return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

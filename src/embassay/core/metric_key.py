@@ -12,18 +12,20 @@ A user may leave out what is not needed to know which metric is meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from embassay.core.errors import SpecError
+from embassay.core.grouping import grouped
 from embassay.core.plugins import DIAGNOSTICS
 
 _SPELLING = re.compile(
     r"(?:(?P<place>.*?)/)?"  # the diagnostic and the corpus; the label of a corpus may hold anything
     r"(?P<metric>[^/\[\]{}]+)"
     r"(?:\[(?P<subset>.*)\])?"
-    r"(?:\{(?P<condition>[^{}]*)\})?"
+    r"(?:\{(?:(?P<similarity_function>[^{},]*),)?(?P<condition>[^{}]*)\})?"
 )
 
 
@@ -53,14 +55,11 @@ class MetricKey:
         match = _SPELLING.fullmatch(name)
         if match is None:
             return cls(name)
-        place = match["place"] or ""
+        place, metric, subset, similarity_function, condition = match.groups("")
         diagnostic, slash, corpus = place.partition("/")
         if not slash and diagnostic not in DIAGNOSTICS.names():
             diagnostic, corpus = "", place
-        similarity_function, comma, condition = (match["condition"] or "").partition(",")
-        if not comma:
-            similarity_function, condition = "", similarity_function
-        return cls(match["metric"], match["subset"] or "all", similarity_function, condition, diagnostic, corpus)
+        return cls(metric, subset or "all", similarity_function, condition, diagnostic, corpus)
 
     def __str__(self) -> str:
         """Return the name, which :meth:`parse` reads."""
@@ -93,13 +92,13 @@ class MetricKey:
 
     def covers(self, other: MetricKey) -> bool:
         """Return whether a figure is of this metric: what is empty for any may be another one there."""
-        if (self.metric, self.subset, self.condition) != (other.metric, other.subset, other.condition):
-            return False
-        return (
-            self.similarity_function in ("", other.similarity_function)
-            and self.diagnostic in ("", other.diagnostic)
-            and self.corpus in ("", other.corpus)
+        filled = replace(
+            self,
+            similarity_function=self.similarity_function or other.similarity_function,
+            diagnostic=self.diagnostic or other.diagnostic,
+            corpus=self.corpus or other.corpus,
         )
+        return filled == other
 
     def may_mean(self, other: MetricKey) -> bool:
         """Return whether a user who writes this key may mean another one: an empty condition stands for any, too."""
@@ -123,13 +122,12 @@ def matching(name: str, keys: Iterable[MetricKey], headlines: Collection[MetricK
         If it is not clear which metric of a diagnostic is meant; the message lists their names in full.
     """
     wanted = MetricKey.parse(name)
-    by_diagnostic: dict[str, list[MetricKey]] = {}
-    for key in keys:
-        if wanted.may_mean(key):
-            by_diagnostic.setdefault(key.diagnostic, []).append(key)
     matches = list[MetricKey]()
-    for diagnostic, candidates in by_diagnostic.items():
-        meant = _meant(wanted, candidates, headlines)
+    for diagnostic, candidates in grouped(filter(wanted.may_mean, keys), lambda key: key.diagnostic).items():
+        in_full = [key for key in candidates if wanted.similarity_function and key.condition == wanted.condition]
+        of_headline = [key for key in candidates if key in headlines]
+        without_condition = [key for key in candidates if not key.condition]
+        meant = in_full or of_headline or without_condition or candidates
         names = dict.fromkeys(str(key.within_diagnostic) for key in meant)
         if len(names) > 1:
             raise SpecError(f"{diagnostic} has several metrics {name!r}; name one: {', '.join(names)}")
@@ -137,41 +135,21 @@ def matching(name: str, keys: Iterable[MetricKey], headlines: Collection[MetricK
     return matches
 
 
-def _meant(wanted: MetricKey, candidates: Sequence[MetricKey], headlines: Collection[MetricKey]) -> Sequence[MetricKey]:
-    """Return those that are meant: the one named in full, the headline, those without a condition, or else all."""
-    in_full = []
-    if wanted.similarity_function:
-        in_full = [key for key in candidates if key.condition == wanted.condition]
-    of_headline = [key for key in candidates if key in headlines]
-    without_condition = [key for key in candidates if not key.condition]
-    return in_full or of_headline or without_condition or candidates
-
-
 def shortest_name(key: MetricKey, keys: Collection[MetricKey], headlines: Collection[MetricKey] = ()) -> str:
     """Return the shortest name that means a metric and no other one of its diagnostic."""
     of_diagnostic = [other for other in keys if other.diagnostic == key.diagnostic]
     longest = key.within_diagnostic
     for shorter in (key.short, replace(longest, similarity_function="")):
-        try:
+        # The name may be that of several metrics.
+        with suppress(SpecError):
             matches = matching(str(shorter), of_diagnostic, headlines)
-        except SpecError:
-            # The name is that of several metrics.
-            continue
-        if all(match.within_diagnostic == longest for match in matches):
-            return str(shorter)
+            if {match.within_diagnostic for match in matches} == {longest}:
+                return str(shorter)
     # The longest name holds everything, so it is never that of two metrics.
     return str(longest)
 
 
 def near_names(name: str, keys: Iterable[MetricKey]) -> list[str]:
-    """Return the names of the metric's subsets in words, such as ``tau[recommended]``.
-
-    Where there are none, those without a subset and the most similar ones: there may be hundreds of subsets.
-    """
+    """Return the names of metrics that are similar to a name, or of all: there may be hundreds of subsets."""
     names = list(dict.fromkeys(str(key.short) for key in keys))
-    metric = MetricKey.parse(name).metric
-    in_words = [known for known in names if known.startswith(f"{metric}[") and ":" not in known]
-    if in_words:
-        return in_words
-    without_subset = [known for known in names if "[" not in known]
-    return list(dict.fromkeys([*without_subset, *get_close_matches(name, names, n=5)]))
+    return get_close_matches(name, names, n=10, cutoff=0.4) or names

@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from embassay.core.errors import SourceError, first_line_of
 from embassay.core.store.canonical import canonical, write, write_with
 from embassay.core.types import content_hash
+
+if TYPE_CHECKING:
+    from polars import Series
 
 Dtype = Literal["float32", "float16"]
 MANIFEST = "manifest.json"
@@ -146,8 +149,7 @@ class PartVectors:
             raise self._damaged(f"{missing:,} of {len(parts):,} parts are missing")
         self.starts = np.append(0, np.cumsum([part.rows for part in parts], dtype=np.int64))
         self._part = lru_cache(CACHED)(self._read)
-        self._ids = lru_cache(CACHED)(self._read_ids)
-        self.shape = (int(self.starts[-1]), self._part(0).shape[1])
+        self.shape = (int(self.starts[-1]), self._part(0)[1].shape[1])
 
     def __reduce__(self) -> tuple[type[PartVectors], tuple[Path]]:
         """Pass the folder to another process."""
@@ -175,42 +177,38 @@ class PartVectors:
         part_of_row = np.searchsorted(self.starts, rows, side="right") - 1
         for number in np.unique(part_of_row).tolist():
             places = np.flatnonzero(part_of_row == number)
-            vectors[places] = self._part(number)[rows[places] - self.starts[number]]
+            vectors[places] = self._part(number)[1][rows[places] - self.starts[number]]
         return vectors
 
-    def _read(self, number: int) -> NDArray[np.floating]:
-        """Return the (m, d) vectors of a part, as they are stored."""
+    def _read(self, number: int) -> tuple[Series, NDArray[np.floating]]:
+        """Return the ids and the (m, d) vectors of a part, as they are stored."""
         import polars
 
         part = self.manifest.parts[number]
         try:
-            vectors: NDArray[np.floating] = polars.read_parquet(path_of(self.folder, part))["vector"].to_numpy()
+            table = polars.read_parquet(path_of(self.folder, part))
         except (OSError, polars.exceptions.PolarsError) as error:
             raise self._damaged(f"part {part.name}: {first_line_of(error)}") from None
+        vectors: NDArray[np.floating] = table["vector"].to_numpy()
         width = self.shape[1] if number else vectors.shape[-1]
         # An encoder's vector never has NaN or infinity; here they would make similarities NaN without a word.
         if vectors.shape != (part.rows, width) or not np.isfinite(vectors).all():
             raise self._damaged(f"part {part.name} has other vectors than its encoder made")
-        return vectors
+        return table["id"], vectors
 
     def rows_of(self, ids: Collection[str]) -> dict[str, int]:
         """Return the row of each id; ids that no row has are missing."""
         import polars
 
         table = polars.scan_parquet([path_of(self.folder, part) for part in self.manifest.parts]).select("id")
-        wanted = polars.Series(list(ids), dtype=polars.String).implode()
-        matching = table.with_row_index("row").filter(polars.col("id").is_in(wanted)).collect()
+        matching = table.with_row_index("row").filter(polars.col("id").is_in(list(ids))).collect()
         return dict(zip(matching["id"], matching["row"], strict=True))
 
     def id_of(self, row: int) -> str:
         """Return the id of a row."""
         number = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self._ids(number)[row - int(self.starts[number])]
-
-    def _read_ids(self, number: int) -> list[str]:
-        import polars
-
-        return polars.read_parquet(path_of(self.folder, self.manifest.parts[number]), columns=["id"])["id"].to_list()
+        name: str = self._part(number)[0][row - int(self.starts[number])]
+        return name
 
     def _damaged(self, problem: str) -> SourceError:
         return SourceError(f"{problem}; repeat the 'embassay encode' that made the folder", self.folder)

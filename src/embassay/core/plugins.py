@@ -20,11 +20,10 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, KeysView
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -38,6 +37,9 @@ from embassay.core.errors import (
     first_line_of,
 )
 
+ROOT = Path(__file__).parents[1]
+"""The folder of this package."""
+
 
 class PluginWarning(UserWarning):
     """A plug-in of another package was left out."""
@@ -49,33 +51,32 @@ class Folder:
 
     Attributes
     ----------
-    package
-        The package that holds them.
+    folder
+        The folder in this package that holds them.
+    group
+        The group of the entry points of other packages.
     kind
         The name of the kind in messages, for example ``"encoder"``.
     function
         The function of a plug-in's module whose keyword-only parameters are its options.
-    group
-        The group of the entry points of other packages; the name of ``package`` if it is empty.
     """
 
-    package: str
+    folder: str
+    group: str
     kind: str
     function: str = "create"
-    group: str = ""
 
     def names(self) -> tuple[str, ...]:
         """Return the sorted names of all plug-ins, ours and those of other packages. Nothing is imported."""
-        names = self.own_names().union(self._entry_points())
-        return tuple(sorted(names))
+        return tuple(sorted({*self.own_names(), *self._entry_points()}))
 
-    def own_names(self) -> frozenset[str]:
+    def own_names(self) -> KeysView[str]:
         """Return the names of the plug-ins that ship with this package."""
-        return frozenset(self._own_files())
+        return _own_modules(self.folder, self.function).keys()
 
-    def other_names(self) -> frozenset[str]:
+    def other_names(self) -> list[str]:
         """Return the names of the plug-ins that other packages add."""
-        return frozenset(self._entry_points()) - self.own_names()
+        return [name for name in self._entry_points() if name not in self.own_names()]
 
     def module(self, name: str) -> ModuleType:
         """Import the module of a plug-in.
@@ -89,15 +90,8 @@ class Folder:
         PluginError
             If it belongs to another package and cannot be imported or lacks the function of its kind.
         """
-        # Ours come first, because checking whether entry points have changed takes longer.
-        if name in self.own_names():
-            module = self._import_own(name)
-        elif name in self._entry_points():
-            with self.guarded(name):
-                return self._import_theirs(name)
-        else:
-            raise UnknownNameError(self.kind, name, self.names())
-        if self.missing(module):
+        module = self._imported(name)
+        if name in self.own_names() and self.missing(module):
             raise MissingExtraError(f"{self.kind} {name!r}", module.EXTRA)
         return module
 
@@ -125,29 +119,28 @@ class Folder:
         except (Exception, SystemExit) as error:
             if name in self.own_names():
                 raise
-            whose = f"{self.kind} {name!r} of {self._distribution(name)}"
-            raise PluginError(f"{whose} cannot be used: {type(error).__name__}: {error}") from error
+            package = self._entry_points()[name].dist
+            whose = f"{package.name} {package.version}" if package else "another package"
+            problem = f"cannot be used: {type(error).__name__}: {error}"
+            raise PluginError(f"{self.kind} {name!r} of {whose} {problem}") from error
 
     def version(self, name: str) -> str:
         """Return a version that changes whenever the results of a plug-in may change.
 
         For one of ours it is the constant ``VERSION`` of its module. For one of another package it is the hash of its
-        source (:func:`source_hash`), or the installed version of the package if the source cannot be read.
+        source (:func:`source_hash`).
         """
         module = self.module(name)
         if name in self.own_names():
             return str(module.VERSION)
         with self.guarded(name):
-            point = self._entry_points()[name]
-            if digest := source_hash(point.module):
-                return digest
-            return point.dist.version if point.dist else "unknown"
+            return source_hash(str(module.__file__))
 
-    def describe(self, name: str) -> tuple[str, str | None, bool]:
-        """Return the first line of its docstring, its extra or None, and whether it can be used now."""
+    def describe(self, name: str) -> tuple[str, str]:
+        """Return the first line of its docstring, and the extra that it lacks; an empty text if it can be used now."""
         module = self._imported(name)
         with self.guarded(name):
-            return first_line_of(module.__doc__ or ""), getattr(module, "EXTRA", None), not self.missing(module)
+            return first_line_of(module.__doc__ or ""), module.EXTRA if self.missing(module) else ""
 
     def options(self, name: str) -> tuple[str, ...]:
         """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
@@ -157,41 +150,30 @@ class Folder:
             for parameter in inspect.signature(getattr(module, self.function)).parameters.values():
                 if parameter.kind is not parameter.KEYWORD_ONLY or inspect.isfunction(parameter.default):
                     continue
-                has_default = parameter.default is not None and parameter.default != ""
-                options.append(f"{parameter.name}={parameter.default}" if has_default else parameter.name)
+                is_empty = parameter.default in (None, "")
+                options.append(parameter.name if is_empty else f"{parameter.name}={parameter.default}")
         return tuple(options)
-
-    def _own_files(self) -> dict[str, Path]:
-        """Return the files of our own plug-ins by name."""
-        return _files_with(self.function, _folder_of(self.package))
 
     def _imported(self, name: str) -> ModuleType:
         """Import a plug-in; of ours also one whose extra is not installed."""
-        return self._import_own(name) if name in self.own_names() else self.module(name)
-
-    def _import_own(self, name: str) -> ModuleType:
-        inside = self._own_files()[name].relative_to(_folder_of(self.package)).with_suffix("")
-        return importlib.import_module(".".join([self.package, *inside.parts]))
-
-    def _import_theirs(self, name: str) -> ModuleType:
-        try:
-            module: ModuleType = self._entry_points()[name].load()
-        except SpecError as error:
-            # Nothing that the user wrote: a declaration of the plug-in, such as a metric's.
-            raise ImportError(str(error)) from error
-        if not callable(getattr(module, self.function, None)):
-            raise TypeError(f"it has no function {self.function!r}")
-        if missing := self.missing(module):
-            raise ModuleNotFoundError(f"it needs packages that are not installed: {', '.join(missing)}")
-        return module
-
-    def _distribution(self, name: str) -> str:
-        distribution = self._entry_points()[name].dist
-        return f"{distribution.name} {distribution.version}" if distribution else "another package"
+        # Ours come first, because checking whether entry points have changed takes longer.
+        if name in self.own_names():
+            return importlib.import_module(_own_modules(self.folder, self.function)[name])
+        if name not in self._entry_points():
+            raise UnknownNameError(self.kind, name, self.names())
+        with self.guarded(name):
+            try:
+                module: ModuleType = self._entry_points()[name].load()
+            except SpecError as error:
+                # Nothing that the user wrote: a declaration of the plug-in, such as a metric's.
+                raise ImportError(str(error)) from error
+            if not hasattr(module, self.function):
+                raise TypeError(f"it has no function {self.function!r}")
+            return module
 
     def _entry_points(self) -> dict[str, EntryPoint]:
         # Reading them takes milliseconds.
-        return _read_entry_points(self.group or self.package, tuple(sys.path))
+        return _read_entry_points(self.group, tuple(sys.path))
 
 
 @contextmanager
@@ -211,57 +193,26 @@ def warn_once(message: str) -> None:
     warnings.warn(message, PluginWarning, stacklevel=2)
 
 
-def source_hash(module: str) -> str:
-    """Return 16 hexadecimal digits of a hash of the source of a module; an empty text if it cannot be read.
-
-    The source is all ``.py`` files of the outermost package that holds the module, with their relative paths; or the
-    file of the module if it is in no package.
-    """
-    spec = _outermost_package(module)
-    if spec is None:
-        return ""
-    origin = Path(spec.origin or "")
-    # A compiled module has no source.
-    files = [origin] if origin.suffix == ".py" else []
-    if spec.submodule_search_locations:
-        files = sorted(origin.parent.rglob("*.py"))
-    total = hashlib.sha256()
-    for path in files:
-        place = path.relative_to(origin.parent).as_posix()
-        content = path.read_bytes()
-        # With both lengths, no other division of the same bytes has the same hash.
-        total.update(f"{len(place)}:{place}{len(content)}:".encode("utf-8", "surrogatepass") + content)
-    return total.hexdigest()[:16] if files else ""
-
-
-def _outermost_package(module: str) -> ModuleSpec | None:
-    """Return the outermost package of a module that has a file, or the module itself."""
-    parts = module.split(".")
-    for end in range(1, len(parts) + 1):
-        spec = importlib.util.find_spec(".".join(parts[:end]))
-        # A namespace package has no file; several projects may share it.
-        if spec is not None and spec.origin:
-            return spec
-    return None
+def source_hash(file: str) -> str:
+    """Return a hash of a module's file, or of all ``.py`` files of the outermost package that holds it."""
+    source = Path(file)
+    while (source.parent / "__init__.py").is_file():
+        source = source.parent
+    files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
+    contents = [(path.relative_to(source.parent).as_posix(), path.read_bytes()) for path in files]
+    return hashlib.sha256(repr(contents).encode()).hexdigest()[:16]
 
 
 @cache
-def _folder_of(package: str) -> Path:
-    spec = importlib.util.find_spec(package)
-    assert spec is not None  # noqa: S101 - our own package
-    return Path((spec.submodule_search_locations or [""])[0])
-
-
-@cache
-def _files_with(function: str, folder: Path) -> dict[str, Path]:
-    """Return the files of a folder and of its subfolders that define a function, or a class of its name, by name."""
+def _own_modules(folder: str, function: str) -> dict[str, str]:
+    """Return the modules in a folder of this package that define a function, or a class of its name, by name."""
     # Reading takes a hundredth of the time of importing.
     definition = re.compile(rf"^(def {function}\(|{function} = )", re.MULTILINE)
-    files = {}
-    for path in sorted(folder.rglob("*.py")):
+    modules = {}
+    for path in sorted((ROOT / folder).rglob("*.py")):
         if definition.search(path.read_text(encoding="utf-8")):
-            files[path.stem] = path
-    return files
+            modules[path.stem] = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
+    return modules
 
 
 @cache
@@ -270,9 +221,9 @@ def _read_entry_points(group: str, places: tuple[str, ...]) -> dict[str, EntryPo
     return {point.name: point for point in importlib.metadata.entry_points(group=group)}
 
 
-ENCODERS = Folder("embassay.models", "encoder", group="embassay.encoders")
-RETRIEVERS = Folder("embassay.search.retrievers", "retriever", group="embassay.retrievers")
-CORPORA = Folder("embassay.corpora", "corpus loader", "load")
-DIAGNOSTICS = Folder("embassay.diagnostics", "diagnostic")
-FORMATS = Folder("embassay.run.outputs.kinds", "format", "export", group="embassay.formats")
-BUILDERS = Folder("embassay.testsets.kinds", "builder", "build", group="embassay.builders")
+ENCODERS = Folder("models", "embassay.encoders", "encoder")
+RETRIEVERS = Folder("search/retrievers", "embassay.retrievers", "retriever")
+CORPORA = Folder("corpora", "embassay.corpora", "corpus loader", "load")
+DIAGNOSTICS = Folder("diagnostics", "embassay.diagnostics", "diagnostic")
+FORMATS = Folder("run/outputs/kinds", "embassay.formats", "format", "export")
+BUILDERS = Folder("testsets/kinds", "embassay.builders", "builder", "build")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 from urllib.parse import quote
 
-from embassay.core.errors import SpecError, UnknownNameError, begun
-from embassay.core.formatting import counted, visible
+from embassay.core.errors import SpecError, UnknownNameError, begun, one_line
+from embassay.core.formatting import counted
 from embassay.core.metric_key import MetricKey, matching, near_names
-from embassay.core.plugins import DIAGNOSTICS
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -41,19 +40,13 @@ class Figures:
     """
 
     def __post_init__(self) -> None:
-        """Refuse NaN, infinity, negative counts, and an interval whose ends are swapped or of which one is missing."""
-        for one in fields(self):
-            value = getattr(self, one.name)
-            for number in value.values() if isinstance(value, Mapping) else (value,):
-                if isinstance(number, Real) and not math.isfinite(number):
-                    raise ValueError(f"{one.name} must be finite or None: {self}")
-            if one.type == "int" and value < 0:
-                raise ValueError(f"{one.name} must be 0 or more: {self}")
+        """Refuse NaN, infinity, and an interval whose ends are swapped or of which one is missing."""
+        for name, value in vars(self).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{name} must be finite or None: {self}")
         low, high = getattr(self, "low", None), getattr(self, "high", None)
-        if (low is None) is not (high is None):
-            raise ValueError(f"low and high must both be given or both be None: {self}")
-        if low is not None and low > high:
-            raise ValueError(f"low must not be above high: {self}")
+        if (low is None) is not (high is None) or (low is not None and low > high):
+            raise ValueError(f"low and high must be the ends of an interval, or both None: {self}")
 
 
 @dataclass(frozen=True)
@@ -88,8 +81,6 @@ class Estimate(Figures):
         super().__post_init__()
         if self.value is None and not self.reason:
             raise ValueError("an estimate without a value needs a reason")
-        if self.units > self.items:
-            raise ValueError(f"units must not be more than items: {self}")
 
 
 class OfMetric(Figures):
@@ -169,8 +160,6 @@ class Comparison(OfMetric):
         only on request.
     step
         Of the family ``step``: what a adds to b.
-    p_method
-        How p is computed; None where there is none.
     items, units
         The items that are defined for both, and their label sets.
     won, lost
@@ -208,7 +197,6 @@ class Comparison(OfMetric):
     units: int = 0
     family: Family = "all"
     step: str = ""
-    p_method: str | None = None
     won: int = 0
     lost: int = 0
     smallest_difference: float | None = None
@@ -296,16 +284,13 @@ class Standings:
         """
         worse_than = worse_systems(comparisons)
         ranked = sorted(values, key=lambda name: -values[name])
-        out = dict[str, str]()
-        rank_low, rank_high = dict[str, int](), dict[str, int]()
-        for name in ranked:
-            better = [other for other in ranked if other in worse_than.get(name, ())]
-            beaten = [other for other in ranked if name in worse_than.get(other, ())]
-            rank_low[name], rank_high[name] = 1 + len(better), len(ranked) - len(beaten)
-            if better:
-                out[name] = better[0]
+        better = {name: [other for other in ranked if other in worse_than.get(name, ())] for name in ranked}
+        losers_of = Counter(winner for winners in better.values() for winner in winners)
+        out = {name: winners[0] for name, winners in better.items() if winners}
         highest_out = max((values[name] for name in out), default=-math.inf)
         best = tuple(name for name in ranked if name not in out and values[name] >= highest_out - ROUNDING)
+        rank_low = {name: 1 + len(winners) for name, winners in better.items()}
+        rank_high = {name: len(ranked) - losers_of[name] for name in ranked}
         return cls(out, best, rank_low, rank_high)
 
 
@@ -475,7 +460,8 @@ def rows_of(key: MetricKey, rows: Iterable[Row]) -> dict[str, Row]:
     return chosen
 
 
-SEVERITIES = ("high", "medium", "low")
+Severity = Literal["high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 
 @dataclass(frozen=True)
@@ -503,8 +489,6 @@ class Finding(Figures):
         The figure with its 95 % interval; None where there is none.
     p
         Where it rests on a test, corrected for its family.
-    counts
-        The numbers in the sentence, by what is counted: ``won``, ``tied``, ``lost``, ``units``.
     format
         How the figure is written; see ``layout.Format``.
     link
@@ -516,7 +500,7 @@ class Finding(Figures):
     'low'
     """
 
-    severity: str
+    severity: Severity
     sentence: str
     title: str
     diagnostic: str = ""
@@ -531,15 +515,8 @@ class Finding(Figures):
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
     format: str = "percent"
     link: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse an unknown severity as well."""
-        super().__post_init__()
-        if self.severity not in SEVERITIES:
-            raise ValueError(f"severity must be one of {', '.join(SEVERITIES)}, is {self.severity!r}")
 
 
 Standing = Literal["shown", "not shown", "cannot be said", "counted"]
@@ -590,22 +567,6 @@ class Answer(Finding):
     standing: Standing = "counted"
 
 
-class AnswersAndFindings(TypedDict):
-    """Two fields of a result."""
-
-    answers: tuple[Answer, ...]
-    findings: tuple[Finding, ...]
-
-
-def answers_and_findings(statements: Iterable[Finding]) -> AnswersAndFindings:
-    """Return the answers among some findings, and the others, as the fields of a result."""
-    every = tuple(statements)
-    return {
-        "answers": tuple(one for one in every if isinstance(one, Answer)),
-        "findings": tuple(one for one in every if not isinstance(one, Answer)),
-    }
-
-
 def anchor(diagnostic: str, corpus: str) -> str:
     """Return the id of a diagnostic's section on a corpus in the report; the same in every report."""
     return quote(f"{diagnostic}-{corpus}", safe="")
@@ -634,7 +595,7 @@ class Failure:
     def sentence(self) -> str:
         """Who failed, on what, and why."""
         where = f"{self.diagnostic} on {self.corpus}" if self.diagnostic else ""
-        return f"{', '.join(part for part in (self.encoder, where) if part)}: {self.reason}"
+        return f"{', '.join(filter(None, (self.encoder, where)))}: {self.reason}"
 
 
 CHANGES = ("int8", "binary", "dtype", "dim", "prompt", "passages", "server", "export")
@@ -755,9 +716,6 @@ class Screening(Figures):
         its 95 % interval; None under ``FEW_UNITS`` questions.
     questions
         How many there are, answered or not; equal texts count once.
-    changed, most_points
-        For how many of them the first five documents changed, and by how many points Success@5 can move at most: the
-        upper 95 % limit of their share.
     outcome
         ``same``: at least 95 % are listed; ``differs``: less; ``near``: neither is shown; ``few``: under ``FEW_UNITS``
         questions.
@@ -777,8 +735,6 @@ class Screening(Figures):
     low: float | None
     high: float | None
     questions: int
-    changed: int
-    most_points: float
     outcome: ScreeningOutcome
     more_questions: int | None = None
     settings: str = ""
@@ -894,8 +850,10 @@ class Result:
     items: ItemFrames | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        """Return counts and the most important finding, in a few lines."""
-        return _in_one_line(self)
+        """Return counts in one line."""
+        encoders, rows = counted(len(self.encoders), "encoder"), counted(len(self.rows), "row")
+        line = f"<Result: {encoders} on {', '.join(corpus.name for corpus in self.corpora)}; {rows}>"
+        return begun(one_line(line))
 
     @property
     def statements(self) -> tuple[Finding, ...]:
@@ -903,9 +861,24 @@ class Result:
         statements = (*self.answers, *self.findings)
         return tuple(sorted(statements, key=lambda statement: SEVERITIES.index(statement.severity)))
 
+    def with_statements(self, statements: Iterable[Finding]) -> Result:
+        """Return the result with other answers and findings."""
+        every = tuple(statements)
+        return replace(
+            self,
+            answers=tuple(one for one in every if isinstance(one, Answer)),
+            findings=tuple(one for one in every if not isinstance(one, Answer)),
+        )
+
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
-        return _renderer().html(self)
+        return _renderers[-1]().html(self)
+
+    @property
+    def _with_items(self) -> ItemFrames:
+        if self.items is None:
+            raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
+        return self.items
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the run into a folder, as ``embassay run -o`` does, and return its path.
@@ -922,9 +895,7 @@ class Result:
         SpecError
             If the result was not made by :func:`embassay.assay` in this process.
         """
-        if self.items is None:
-            raise SpecError("this result has no item scores; copy the folder of its run")
-        return self.items.save(folder, overwrite=overwrite)
+        return self._with_items.save(folder, overwrite=overwrite)
 
     def scores(self, diagnostic: str) -> DataFrame:
         """Return one row for each item and encoder, as a polars frame.
@@ -943,9 +914,7 @@ class Result:
         SpecError
             If the result was read without its run's folder.
         """
-        if self.items is None:
-            raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
-        return self.items.frame(diagnostic)
+        return self._with_items.frame(diagnostic)
 
     def failures(self, encoder: str, diagnostic: str | None = None, *, against: str = "") -> DataFrame:
         """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest failures first.
@@ -970,13 +939,11 @@ class Result:
         import polars
 
         labels = [record.name for record in self.encoders]
-        for label in (encoder, against or encoder):
+        for label in filter(None, (encoder, against)):
             if label not in labels:
                 raise UnknownNameError("encoder", label, labels)
-        if diagnostic is None:
-            names = list(dict.fromkeys(example.diagnostic for example in self.examples))
-        else:
-            names = [diagnostic]
+        shown = dict.fromkeys(example.diagnostic for example in self.examples)
+        names = [diagnostic] if diagnostic else list(shown)
         if not names:
             raise SpecError("no diagnostic of this result shows items")
         grade = polars.col("correct").cast(float).fill_null(0.5)
@@ -1001,8 +968,6 @@ class Result:
 
         Raises
         ------
-        UnknownNameError
-            See :meth:`verdict`.
         SpecError
             See :meth:`verdict`; also if the diagnostic does not rank encoders.
         """
@@ -1014,24 +979,13 @@ class Result:
         row_of, pairs, standings = self.headline(verdict), self.differences(verdict), self.standings(verdict)
         ranks = []
         for name in verdict.candidates:
-            row = row_of.get(name)
-            against_baseline = between(pairs, name, verdict.baseline)
-            may_be_best = None
-            if verdict.best_set:
-                may_be_best = name in verdict.best_set
-            ranks.append(
-                {
-                    "encoder": name,
-                    "value": row.value if row else None,
-                    "low": row.low if row else None,
-                    "high": row.high if row else None,
-                    "rank_low": standings.rank_low.get(name),
-                    "rank_high": standings.rank_high.get(name),
-                    "may_be_best": may_be_best,
-                    "difference": against_baseline.difference if against_baseline else None,
-                    "p": against_baseline.p_holm if against_baseline else None,
-                }
-            )
+            row, against_baseline = row_of[name], between(pairs, name, verdict.baseline)
+            difference, p = None, None
+            if against_baseline:
+                difference, p = against_baseline.difference, against_baseline.p_holm
+            rank_low, rank_high = standings.rank_low.get(name), standings.rank_high.get(name)
+            may_be_best = name in verdict.best_set if verdict.best_set else None
+            ranks.append((name, row.value, row.low, row.high, rank_low, rank_high, may_be_best, difference, p))
         return polars.DataFrame(ranks, schema=_RANKS, orient="row")
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
@@ -1044,13 +998,11 @@ class Result:
 
         Raises
         ------
-        UnknownNameError
-            See :meth:`verdict`.
         SpecError
             See :meth:`verdict`; also if there is nothing to draw.
         """
         verdict = self.verdict(diagnostic, corpus)
-        drawn = _renderer().chart(self, verdict)
+        drawn = _renderers[-1]().chart(self, verdict)
         if drawn is None:
             raise SpecError(f"{verdict.diagnostic} on {verdict.corpus} has nothing to draw")
         return drawn
@@ -1067,25 +1019,16 @@ class Result:
 
         Raises
         ------
-        UnknownNameError
-            If there is no such diagnostic or corpus.
         SpecError
-            If several diagnostics ran, or the diagnostic ran on several corpora, and none is named.
+            If there is no such diagnostic or corpus, or there are several and none is named.
         """
-        if not diagnostic:
-            diagnostic, *others = dict.fromkeys(verdict.diagnostic for verdict in self.verdicts) or ("",)
-            if others:
-                raise SpecError(f"several diagnostics ran; name one: {', '.join((diagnostic, *others))}")
-        of_diagnostic = {verdict.corpus: verdict for verdict in self.verdicts if verdict.diagnostic == diagnostic}
-        if not of_diagnostic:
-            raise UnknownNameError("diagnostic", diagnostic, dict.fromkeys(v.diagnostic for v in self.verdicts))
-        if corpus is None:
-            if len(of_diagnostic) > 1:
-                raise SpecError(f"{diagnostic} ran on several corpora; name one: {', '.join(of_diagnostic)}")
-            (corpus,) = of_diagnostic
-        if corpus not in of_diagnostic:
-            raise UnknownNameError("corpus", corpus, of_diagnostic)
-        return of_diagnostic[corpus]
+        chosen = [one for one in self.verdicts if diagnostic in ("", one.diagnostic) and corpus in (None, one.corpus)]
+        if len(chosen) == 1:
+            return chosen[0]
+        every = ", ".join(f"{one.diagnostic} on {one.corpus}" for one in chosen or self.verdicts)
+        if chosen:
+            raise SpecError(f"name the diagnostic and the corpus: {every}")
+        raise SpecError(f"there is no verdict of {diagnostic or 'any diagnostic'} on {corpus or 'any corpus'}: {every}")
 
     def headline(self, verdict: Verdict) -> dict[str, Row]:
         """Return by encoder the row of the metric that a verdict ranks by."""
@@ -1126,8 +1069,7 @@ class Result:
         row_of = {row.key: row for row in self.rows if row.encoder == encoder}
         if not row_of:
             raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
-        ranked_by = [verdict.key for verdict in self.verdicts]
-        headlines = {key for key in row_of if any(headline.covers(key) for headline in ranked_by)}
+        headlines = {key for key in row_of for verdict in self.verdicts if verdict.key.covers(key)}
         matches = matching(metric, row_of, headlines)
         if not matches:
             raise UnknownNameError("metric", metric, near_names(metric, row_of))
@@ -1138,19 +1080,16 @@ class Result:
     def table(self, diagnostic: str | None = None) -> DataFrame:
         """Return the rows as a polars frame, all or one diagnostic's.
 
-        The frame is empty for a diagnostic that exists and of which the result has no rows.
-
         Raises
         ------
         UnknownNameError
-            If no diagnostic has this name.
+            If there is no row of a diagnostic with this name.
         """
         import polars
 
-        known = {*DIAGNOSTICS.names(), *(row.diagnostic for row in self.rows)}
-        if diagnostic is not None and diagnostic not in known:
-            raise UnknownNameError("diagnostic", diagnostic, known)
         rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
+        if diagnostic and not rows:
+            raise UnknownNameError("diagnostic", diagnostic, {row.diagnostic for row in self.rows})
         return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
 
 
@@ -1172,32 +1111,6 @@ _renderers: list[Callable[[], Renderer]] = []
 def register_renderer(load: Callable[[], Renderer]) -> None:
     """Let results be drawn by what a function returns; it is called when a result is drawn."""
     _renderers.append(load)
-
-
-def _renderer() -> Renderer:
-    """Return the renderer that was registered last."""
-    if not _renderers:
-        raise SpecError("nothing is there to draw a result with: import embassay.api")
-    return _renderers[-1]()
-
-
-LONGEST = 900
-"""Characters of a result's line of text at most."""
-
-
-def _in_one_line(result: Result) -> str:
-    """Return what a result holds and its most important finding, in under 1,000 characters."""
-    encoders = counted(len(result.encoders), "encoder")
-    corpora = visible(", ".join(corpus.name for corpus in result.corpora))
-    rows = counted(len(result.rows), "row")
-    line = f"<Result: {encoders} on {corpora}; {rows}"
-    if result.failed:
-        failures = counted(len(result.failed), "failure")
-        line += f", {failures}"
-    statements = result.statements
-    if statements:
-        line += f"; {counted(len(statements), 'statement')}, the first: {visible(statements[0].sentence)}"
-    return f"{begun(line, LONGEST)}>"
 
 
 def columns_of(record: type) -> dict[str, type]:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -27,6 +27,7 @@ from embassay.core.samples.checks import check_content
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.retrieval import Document, StoredDocuments
 from embassay.core.samples.units import label_sets
+from embassay.core.store.hashes import sha256_of as sha256_of
 from embassay.core.vectors import Similarity, VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
@@ -119,16 +120,8 @@ class Corpus(Generic[S]):
     document_noun: str = field(default="document", compare=False)
 
     def __repr__(self) -> str:
-        """Return name, shape and counts in one line."""
-        size = f"{counted(len(self.samples), 'item')} in {counted(self._unit_count, 'unit')}"
-        line = f"<Corpus {self.name!r}: {self.shape}, {size}"
-        if self.documents:
-            line += f", {counted(len(self.documents), 'document')}"
-        return f"{line}; licence {begun(self.licence)}>"
-
-    @property
-    def _unit_count(self) -> int:
-        return len(np.unique(self.units))
+        """Return name, shape and size in one line."""
+        return f"<Corpus {self.name!r}: {self.shape}, {counted(len(self.samples), 'item')}>"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -211,9 +204,8 @@ class Corpus(Generic[S]):
 
     def learnt(self) -> tuple[str, ...]:
         """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
-        if not self.documents or self.stored_documents:
-            return tuple(dict.fromkeys(text for _, text in self.texts()))
-        return tuple(dict.fromkeys(passage for document in self.documents for passage in document.passages))
+        documents = [text for role, text in self.texts() if role == "document"]
+        return tuple(dict.fromkeys(documents or [text for _, text in self.texts()]))
 
     def passage(self, reference: str) -> str:
         """Return the text of a passage by its document's id and its number: ``id#0``; of a sample without documents.
@@ -252,8 +244,8 @@ class Corpus(Generic[S]):
         if right:
             shown["right"] = " / ".join(map(begun, right[:MAX_LISTED]))
         if isinstance(sample, Grouped):
-            same = (other for other in self.samples if isinstance(other, Grouped) and other.group == sample.group)
-            others = [other.text for other in same if other.id != item]
+            every: Sequence[Any] = self.samples
+            others = [other.text for other in every if other.group == sample.group and other.id != item]
             shown["others"] = " / ".join(map(begun, others[:MAX_LISTED]))
         return shown
 
@@ -265,7 +257,7 @@ class Corpus(Generic[S]):
             passages = sum(len(document.passages) for document in self.documents)
         return Audit(
             items=len(rows),
-            units=self._unit_count,
+            units=len(np.unique(self.units)),
             duplicates=len(rows) - len(set(rows)),
             texts=sum(map(len, rows)) + passages,
             distinct=len(self.texts()),
@@ -395,19 +387,6 @@ def check_device(device: str) -> None:
     """Raise SpecError unless the text names a device: ``auto``, ``cpu``, ``mps``, ``cuda``, ``cuda:1``."""
     if not re.fullmatch(r"auto|cpu|mps|(cuda|xpu)(:\d+)?", device):
         raise SpecError(f"unknown device {device!r}; known: auto, cpu, cuda, cuda:1 …, mps, xpu")
-
-
-def sha256_of(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of a file's content; an unchanged file is read once in a process."""
-    status = path.stat()
-    return _sha256_of(path, status.st_size, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=1024)
-def _sha256_of(path: Path, size: int, changed: int) -> str:
-    """Return the hash of a file; size and time of change are only there to notice a change."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
@@ -581,8 +560,7 @@ class ItemScores:
         Raises
         ------
         ValueError
-            For labels that are no texts, values that are no float64, units or values of another number than items, and
-            a unit without a label where units have labels.
+            For labels that are no texts, values that are no float64, and units or values of another number than items.
         """
         texts, values = [self.item, *self.labels.values()], [*self.values.values()]
         if any(array.dtype.kind != "U" for array in texts) or any(array.dtype != np.float64 for array in values):
@@ -591,9 +569,6 @@ class ItemScores:
         lengths = [len(array) for array in (self.item, self.unit, *values)]
         if len(set(lengths)) > 1:
             raise ValueError(f"units and values must have one entry for each item; items, units, values: {lengths}")
-        pairs = self.unit_labels
-        if pairs.shape[1:] != (2,) or (len(pairs) and not np.isin(self.unit, pairs[:, 0]).all()):
-            raise ValueError("'unit_labels' must be pairs of a unit and a label, with each unit of the items")
 
     @cached_property
     def digest(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
-from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
+from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
 from embassay.core.types import AnyCorpus, Card
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
@@ -145,7 +145,7 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
         name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in OF_PARTS
     }
     result = replace(rounded(records), findings=tuple(chain(*(part.statements for part in parts))), **of_parts)
-    return replace(result, **answers_and_findings(findings_of(result, headlines, request.accept))), summarised
+    return result.with_statements(findings_of(result, headlines, request.accept)), summarised
 
 
 def headline_column(task: ScoredTask, verdict: Verdict) -> Column:
@@ -176,9 +176,8 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
         examples=(*part.examples, *examples),
         verdicts=tuple(verdicts),
         screenings=tuple(screenings_of(task, draws)),
-        **answers_and_findings(findings),
     )
-    return rounded(part)
+    return rounded(part.with_statements(findings))
 
 
 def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:

@@ -14,7 +14,7 @@ from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import NEAREST
 from embassay.reports.findings import templates
 from embassay.run.items import ScoredTask
-from embassay.stats.overlap import COMPARED, changed_tops, judged, overlaps
+from embassay.stats.overlap import COMPARED, judged, overlaps
 
 DECENT = 0.75
 """Where the first candidate is right on a smaller share of the items, many are missed because they are hard."""
@@ -43,19 +43,17 @@ def misses(task: ScoredTask, verdict: Verdict) -> Iterator[Finding]:
         if not missed.any():
             continue
         by_none = int((missed & found_by_none).sum())
-        counts = {"missed": int(missed.sum()), "items": len(missed), "found by none": by_none}
         found = ""
         if verdict.baseline and verdict.baseline != name:
-            counts["found by the baseline"] = int((missed & found_by[verdict.baseline]).sum())
-            found = f"; {verdict.baseline} finds {counts['found by the baseline']:,} of them"
+            found = f"; {verdict.baseline} finds {int((missed & found_by[verdict.baseline]).sum()):,} of them"
         if by_none and len(models) >= LEAST_WITNESSES:
             found += f". No encoder finds {by_none:,}"
             # Nobody has labelled queries that a program made.
             if np.nanmean(headline[name].value) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
                 found += ": check its label" if by_none == 1 else ": check their labels"
-        questions = counted(counts["missed"], "question")
+        questions = counted(int(missed.sum()), "question")
         answer = templates.MISSES.finding(verdict, encoder=name, missed=questions, found=found)
-        yield replace(answer, value=counts["missed"] / counts["items"], counts=counts)
+        yield replace(answer, value=float(missed.mean()))
 
 
 INDEX = "index/"
@@ -92,7 +90,7 @@ def screenings_of(task: ScoredTask, draws: Draws) -> Iterator[Screening]:
                 step=origin.step,
                 settings=", ".join(f"{name}={number}" for name, number in settings_of(scores).items()),
                 recommended=f"probes={enough:g}" if enough else "",
-                **judged(values[defined], changed_tops(listed, exact)[defined], draws),
+                **judged(values[defined], draws),
             )
 
 

@@ -37,8 +37,6 @@ from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums
 
 Pair = tuple[str, str]
-METHOD = "patterns of labels, mid-p"
-"""How p is computed: from patterns of labels, with half of what is tied."""
 JUST_ABOVE_0 = sys.float_info.min
 """An end at 0 that is open."""
 
@@ -290,4 +288,4 @@ def tested_row(row: Comparison, p: float, adjusted: float, tests: int, low: floa
     if row.difference is None:
         return row
     low, high = consistent_interval(low, high, row.difference, adjusted)
-    return replace(row, p=p, p_holm=adjusted, pairs_in_family=tests, p_method=METHOD, low=low, high=high)
+    return replace(row, p=p, p_holm=adjusted, pairs_in_family=tests, low=low, high=high)

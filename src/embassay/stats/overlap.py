@@ -15,13 +15,10 @@ from embassay.core.result import FEW_UNITS
 from embassay.core.types import Draws
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import DIGITS, Exchanged, Interval, Patterns
-from embassay.stats.shares import wilson
-from embassay.stats.units import UPPER, Bools, Floats
+from embassay.stats.units import UPPER, Floats
 
 COMPARED = 10
 """How many of the nearest documents are compared."""
-TOP = 5
-"""The documents that most headlines are about: where none of these changes, Success@5 cannot."""
 FLOOR = 0.95
 """The overlap from which on a set-up counts as the same as its original."""
 ONE_MORE = 0.5
@@ -60,12 +57,7 @@ def overlaps(listed: Floats, exact: Floats, depth: int = COMPARED) -> Floats:
     return np.where((number > 0) & ~is_cut, hits / np.maximum(number, 1), np.nan)
 
 
-def changed_tops(listed: Floats, exact: Floats) -> Bools:
-    """Return (n,) whether the first five documents are others than the exactly nearest five, in whatever order."""
-    return overlaps(listed, exact[:, :TOP], TOP) < 1
-
-
-def judged(values: Floats, changed: Bools, draws: Draws) -> dict[str, Any]:
+def judged(values: Floats, draws: Draws) -> dict[str, Any]:
     """Return the fields of a :class:`~embassay.core.result.Screening` that follow from the overlaps of n ≥ 1 questions.
 
     The interval is that of typical values, with questions as units; its lower end includes one more question with the
@@ -77,10 +69,8 @@ def judged(values: Floats, changed: Bools, draws: Draws) -> dict[str, Any]:
     ----------
     values
         (n,) overlaps in [0, 1].
-    changed
-        (n,) whether the first five documents are others.
     """
-    count, moved = len(values), int(np.count_nonzero(changed))
+    count = len(values)
     low = high = more = None
     outcome = "few"
     if count >= FEW_UNITS:
@@ -93,8 +83,6 @@ def judged(values: Floats, changed: Bools, draws: Draws) -> dict[str, Any]:
         "low": low,
         "high": high,
         "questions": count,
-        "changed": moved,
-        "most_points": 100 * float(wilson(moved / count, count)[1]),
         "outcome": outcome,
         "more_questions": more,
     }

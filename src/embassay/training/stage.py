@@ -22,7 +22,7 @@ import numpy as np
 from embassay._version import __version__
 from embassay.core.errors import OutputError
 from embassay.core.store.arrays import read_arrays
-from embassay.core.store.canonical import canonical, replace_folder, write, write_with
+from embassay.core.store.canonical import canonical, write, write_with
 from embassay.core.store.partial_files import names_in
 from embassay.core.types import JsonObject
 from embassay.training.options import Recipe
@@ -201,15 +201,19 @@ class Stage(Generic[R]):
         OutputError
             If the folder cannot be written to.
         """
-        new = self.work / "model"
+        new, replaced = self.work / "model", self.work / "replaced"
         try:
-            shutil.rmtree(new, ignore_errors=True)
+            for left_over in (new, replaced):
+                shutil.rmtree(left_over, ignore_errors=True)
             new.mkdir()
             write_model(new)
             files = sorted(path.name for path in new.iterdir())
             record = {**facts, **self.identity, "files": files, "made_with": self._made_with(), "format": 1}
             write(new / (f"{self.kind}.json" if self.kind in ON_TEXT else RECORD), canonical(record))
-            replace_folder(new, self._place)
+            # A folder cannot be renamed over another one that contains files.
+            if self._place.exists():
+                self._place.rename(replaced)
+            new.rename(self._place)
         except OSError as error:
             raise OutputError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
         self._remove_work()

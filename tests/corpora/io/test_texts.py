@@ -101,15 +101,8 @@ def test_a_config_in_another_form_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("reader", ["corpus", "pairs", "JSON lines", "JSON", "documents", "questions", "sentences"])
-@pytest.mark.parametrize("marks", [1, 2, 3])
-def test_marks_and_nothing_else_are_an_empty_file(reader, marks, tmp_path, docs):
+def test_a_mark_and_nothing_else_is_an_empty_file(reader, tmp_path, docs):
     path = tmp_path / "marks.csv"
-    path.write_bytes(b"\xef\xbb\xbf" * marks)
+    path.write_bytes(b"\xef\xbb\xbf")
     with pytest.raises(SourceError, match=r"is empty|has no .* column|no two columns|no sentence|no samples|not JSON"):
         READERS[reader](path, docs)
-
-
-def test_two_marks_before_a_table_change_nothing(tmp_path):
-    (tmp_path / "one.csv").write_text(TABLE)
-    (tmp_path / "two.csv").write_bytes(b"\xef\xbb\xbf" * 2 + TABLE.encode())
-    assert ea.load(str(tmp_path / "two.csv")).samples == ea.load(str(tmp_path / "one.csv")).samples

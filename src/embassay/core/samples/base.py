@@ -17,16 +17,6 @@ STRICT = {"strict": True, "revalidate_instances": "always"}
 Text = tuple[Role, "Words"]
 """A text with its role. The same text can have different vectors in different roles."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-KINDS: dict[type, str] = {
-    type(None): "null",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    str: "a text",
-    list: "a list",
-    dict: "an object",
-}
-"""Types of values in words, for messages."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +46,12 @@ class Rule:
 def text_problem(value: object) -> str:
     """Return what is wrong with a text to encode; empty if nothing is."""
     if not isinstance(value, str):
-        return f"must be a text, is {kind(value)}"
+        return f"must be a text, is of type {type(value).__name__}"
     if not value.strip():
         return "an empty text"
     if _SURROGATE.search(value):
         return "contains half of a surrogate pair, which is not a Unicode character"
     return ""
-
-
-def kind(value: object) -> str:
-    """Return the type of a value in words, for messages."""
-    return KINDS.get(type(value)) or f"of type {type(value).__name__}"
 
 
 Words = Annotated[str, Rule(text_problem)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.samples.base import Sample
+from embassay.core.samples.groups import closure
 from embassay.core.samples.retrieval import Question
 
 
@@ -21,16 +22,14 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     -------
     (n,) integers from 0, in order of first appearance.
     """
-    from scipy.cluster.hierarchy import DisjointSet
-
-    units = DisjointSet(range(len(samples)))
     first_with = dict[tuple[str, str], int]()
+    pairs = []
     for place, sample in enumerate(samples):
-        for joint in (("unit", sample.unit), *(("text", text) for _, text in sample.texts())):
-            units.merge(first_with.setdefault(joint, place), place)
-    number_of = dict[Hashable, int]()
-    numbers = [number_of.setdefault(units[place], len(number_of)) for place in range(len(samples))]
-    return np.array(numbers, dtype=np.int64)
+        joints = [("unit", sample.unit), *(("text", text) for _, text in sample.texts())]
+        pairs += [(first_with.setdefault(joint, place), place) for joint in joints]
+    # A group is named after its first sample, so that the order of names is that of first appearance.
+    first_of = list(closure(pairs).values())
+    return np.unique(first_of, return_inverse=True)[1].astype(np.int64)
 
 
 def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -47,10 +46,10 @@ def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np
     unit_labels
         (m, 2) each label set with each of its labels, both from 0; empty where each label set is one label of its own.
     """
-    if not all(isinstance(sample, Question) for sample in samples):
+    questions = [sample for sample in samples if isinstance(sample, Question)]
+    if len(questions) < len(samples):
         return independent_units(samples), np.zeros((0, 2), dtype=np.int64)
     labels_of_text = dict[str, set[str]]()
-    questions = [sample for sample in samples if isinstance(sample, Question)]
     for sample in questions:
         labels_of_text.setdefault(sample.question, set()).update(sample.units)
     # Without units, a question depends on those with the same text only.

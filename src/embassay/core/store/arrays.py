@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.store.canonical import write
+from embassay.core.store.canonical import write_with
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -32,6 +31,4 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     OutputError
         If the folder cannot be written to.
     """
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    write(path, buffer.getvalue())
+    write_with(path, lambda file: np.savez_compressed(file, allow_pickle=False, **arrays))

@@ -7,7 +7,6 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from embassay.core.errors import OutputError
 from embassay.core.store.paths import output_path
 
 VECTORS = "vectors"
@@ -20,19 +19,11 @@ def default_folder() -> Path:
 
     Raises
     ------
-    OutputError
-        If the path cannot be used, or no home folder is known.
+    InputError
+        If the path cannot be used.
     """
-    folder = os.environ.get("EMBASSAY_CACHE")
-    if folder:
-        return output_path(folder)
-    parent = os.environ.get("XDG_CACHE_HOME")
-    if parent:
-        return output_path(parent) / "embassay"
-    try:
-        return Path.home() / ".cache" / "embassay"
-    except RuntimeError:
-        raise OutputError("no home folder is known for the cache; name one with EMBASSAY_CACHE") from None
+    folder = os.environ.get("EMBASSAY_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "embassay"
+    return output_path(folder)
 
 
 def exists(folder: Path) -> bool:
@@ -42,20 +33,21 @@ def exists(folder: Path) -> bool:
 
 def clear(folder: Path) -> int:
     """Remove the files of a cache, damaged or not, and no other files; return the number of bytes freed."""
-    freed = size_of(folder / VECTORS)
-    shutil.rmtree(folder / VECTORS, ignore_errors=True)
-    for path in (folder / HASHES, folder / PROBES, folder / TIMES):
+    freed = 0
+    for name in (VECTORS, HASHES, PROBES, TIMES):
+        path = folder / name
+        freed += size_of(path)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
-            size = path.stat().st_size
             path.unlink()
-            freed += size
     return freed
 
 
-def size_of(folder: Path) -> int:
-    """Return the bytes of all files in a folder and the folders in it; 0 if there is none."""
+def size_of(place: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder and the folders in it; 0 if there is none."""
     size = 0
-    for path in folder.rglob("*"):
+    for path in (place, *place.rglob("*")):
         # Another process may remove files meanwhile.
         with suppress(OSError):
             if path.is_file():

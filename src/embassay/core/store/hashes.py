@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from contextlib import suppress
 from pathlib import Path
 
 from embassay.core.store.canonical import write
 from embassay.core.store.files import HASHES, PROBES
-from embassay.core.types import sha256_of
 
 
 class Remembered(dict[str, str]):
     """Texts in a file, such as the results of probing services, which cost a request each."""
+
+    # Another process that is sent these texts sets them before their path.
+    _path: Path | None = None
 
     def __init__(self, folder: Path | None, name: str = PROBES):
         """Store them in the file of this name in ``folder``; with None they are not stored."""
@@ -43,5 +46,10 @@ class FileHashes:
         status = real.stat()
         key = f"{real}|{status.st_size}|{status.st_mtime_ns}"
         if key not in self._hashes:
-            self._hashes[key] = sha256_of(real)
+            with real.open("rb") as file:
+                self._hashes[key] = hashlib.file_digest(file, "sha256").hexdigest()
         return self._hashes[key]
+
+
+sha256_of = FileHashes(None)
+"""Hashes files; an unchanged one is read once in a process."""

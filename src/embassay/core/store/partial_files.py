@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import time
 from contextlib import suppress
@@ -13,7 +12,6 @@ from embassay.core.errors import OutputError
 
 OLD = 24 * 3600
 """Age in seconds after which a partial file counts as left over: nothing takes so long to write."""
-_PARTIAL_NAME = re.compile(r"\.[0-9a-f]{16}\.part")
 
 
 def partial_file(path: Path) -> Path:
@@ -31,9 +29,9 @@ def names_in(folder: Path) -> set[str]:
         If it is not a folder, or cannot be read.
     """
     try:
-        if not folder.exists():
-            return set()
         return {path.name for path in folder.iterdir() if path.suffix != ".part"}
+    except FileNotFoundError:
+        return set()
     except OSError as error:
         raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
 
@@ -43,8 +41,8 @@ def remove_left_overs(folder: Path) -> None:
     """Remove the files that killed processes left in a folder, once for each folder. It need not exist."""
     # Tidying up must not stop a run. If the folder cannot be used, writing to it gives the message.
     with suppress(OSError):
-        for path in folder.iterdir():
-            # Another process may remove the file at the same time, or we may not be allowed to.
+        for path in folder.glob(f".{'?' * 16}.part"):
+            # Another process may remove the file at the same time.
             with suppress(OSError):
-                if _PARTIAL_NAME.fullmatch(path.name) and time.time() - path.lstat().st_mtime > OLD:
+                if time.time() - path.stat().st_mtime > OLD:
                     path.unlink()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import stat
-from collections.abc import Callable
 from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 
-from embassay.core.errors import InputError, OutputError, SourceError
+from embassay.core.errors import InputError, SourceError
 
 MAX_SHOWN = 120
 """Characters of an unusable path that a message repeats."""
@@ -20,13 +18,13 @@ def source_path(path: Path | str) -> Path:
 
     Raises
     ------
-    SourceError
+    InputError
         If the path cannot name a file on this system, such as one that is too long; for a web address.
     """
     # Path("https://x") is written with one slash.
     if re.match("(https?|ftp|s3|gs):/", str(path)):
         raise SourceError("is a web address; download it first, and name the file or the folder", path)
-    return _usable(path, SourceError)
+    return output_path(path)
 
 
 def output_path(path: Path | str) -> Path:
@@ -34,10 +32,19 @@ def output_path(path: Path | str) -> Path:
 
     Raises
     ------
-    OutputError
+    InputError
         If the path cannot name a file on this system.
     """
-    return _usable(path, lambda problem, place: OutputError(f"{place}: {problem}"))
+    try:
+        expanded = Path(path).expanduser()
+        # Only the system knows what a path may hold, and how long it may be. A file to write need not exist yet.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            expanded.stat()
+    except (OSError, RuntimeError, ValueError) as error:
+        # A path that is too long, NUL or half of a surrogate pair in it, the home of an unknown user.
+        shown = str(path)[:MAX_SHOWN]
+        raise InputError(f"{shown!r}: cannot be used as a path: {reason_in(error)}") from None
+    return expanded
 
 
 def check_readable(path: Path) -> None:
@@ -49,11 +56,11 @@ def check_readable(path: Path) -> None:
         If there is nothing at the path, if its folder must not be read, or for a named pipe, a socket or a device.
     """
     try:
-        mode = path.stat().st_mode
+        path.stat()
     except (OSError, ValueError) as error:
         raise unreadable(error, path) from None
     # Opening a named pipe or a device may block forever, and reading it may never end.
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    if not (path.is_file() or path.is_dir()):
         raise SourceError("is not a regular file; write its content to a file first", path)
 
 
@@ -77,25 +84,6 @@ def unreadable(error: OSError | ValueError, path: Path) -> SourceError:
     if isinstance(error, FileNotFoundError):
         return SourceError("no such file", path)
     return SourceError(f"cannot be read: {reason_in(error)}", path)
-
-
-def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError]) -> Path:
-    """Return a path with ``~`` expanded; raise an error if the system cannot use it.
-
-    Parameters
-    ----------
-    error_of
-        Makes the error from the problem and from the path as the message shows it.
-    """
-    try:
-        expanded = Path(path).expanduser()
-        # Only the system knows what a path may hold, and how long it may be. A file to write need not exist yet.
-        with suppress(FileNotFoundError, NotADirectoryError):
-            expanded.stat()
-    except (OSError, RuntimeError, ValueError) as error:
-        # A path that is too long, NUL or half of a surrogate pair in it, the home of an unknown user.
-        raise error_of(f"cannot be used as a path: {reason_in(error)}", repr(str(path)[:MAX_SHOWN])) from None
-    return expanded
 
 
 def reason_in(error: Exception) -> str:

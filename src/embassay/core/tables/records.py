@@ -13,16 +13,20 @@ import csv
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from embassay.core.errors import SourceError, first_line_of, listed, quoted
 from embassay.core.formatting import counted
 from embassay.core.store.paths import open_file
 from embassay.core.tables.rows import R, checked, known_names
 from embassay.core.tables.texts import BLANK, decoded, read_head
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
@@ -32,8 +36,6 @@ PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("
 FIRST, SECOND = zip(*PAIRS, strict=True)
 ARRAY = "a JSON array; write one object on each line (JSON lines)"
 _QUOTED_CELL = re.compile('"((?:[^"]|"")*)"')
-_SEPARATOR = re.compile('"?sep=(.)"?')
-"""The first line that Excel writes for itself."""
 Cells = tuple[int, list[str]]
 Record = tuple[int, Mapping[str, Any]]
 """The line of a row, from 1, and its values by column; in Parquet, which has no lines, the number of the row."""
@@ -47,19 +49,15 @@ class Selection(Generic[R]):
     ----------
     names
         The column of each use that the table has.
-    options
-        The uses whose column the user may name.
     """
 
     table: Table
     model: type[R]
     names: Mapping[str, str]
-    options: Collection[str]
 
     def missing(self, use: str) -> SourceError:
         """Return the error of a column that the table lacks."""
-        remedy = "; add it, or name another column" if use in self.options else ""
-        problem = f"missing; found {listed(self.table.names)}{remedy}"
+        problem = f"missing; found {listed(self.table.names)}; add it, or name another column"
         return SourceError(problem, self.table.path, self.table.line, known_names(self.model, use)[0])
 
     @property
@@ -127,7 +125,7 @@ class Table:
                 raise SourceError(f"is used both as the {use_of[name]} and as the {use}", self.path, self.line, name)
             if name:
                 use_of[name] = use
-        selection = Selection(self, model, {use: name for name, use in use_of.items()}, given.keys())
+        selection = Selection(self, model, {use: name for name, use in use_of.items()})
         for use, field in model.model_fields.items():
             if field.is_required() and use not in selection.names:
                 raise selection.missing(use)
@@ -142,21 +140,17 @@ def recognised(names: Iterable[str], known: Iterable[str]) -> str:
 
 def recognised_pair(names: Collection[str]) -> tuple[str, ...]:
     """Return the two columns of :data:`PAIRS` as a table writes them; empty unless it has both of a pair."""
-    for pair in PAIRS:
-        columns = tuple(recognised(names, [name]) for name in pair)
-        if all(columns):
-            return columns
-    return ()
+    pairs = [tuple(recognised(names, [name]) for name in pair) for pair in PAIRS]
+    return next(filter(all, pairs), ())
 
 
 def columns_in(head: str) -> frozenset[str]:
     """Return the names of the columns in the first line of a file: JSON, or a header."""
     line = first_line(head)
-    with suppress(ValueError, RecursionError):
-        row = json.loads(line)
-        return frozenset(row) if isinstance(row, dict) else frozenset()
-    names = _next(csv.reader([line], delimiter=delimiter_of(line))) or []
-    return frozenset(name.strip() for name in names)
+    if line.startswith("{"):
+        with suppress(ValueError, RecursionError):
+            return frozenset(json.loads(line))
+    return frozenset(name.strip(' "') for name in line.split(delimiter_of(line)))
 
 
 def has_columns(*names: str, least: int) -> Callable[[str], bool]:
@@ -165,9 +159,8 @@ def has_columns(*names: str, least: int) -> Callable[[str], bool]:
 
 
 def first_line(head: str) -> str:
-    """Return the first line of a file that is not blank, and not Excel's line of its delimiter."""
-    lines = (line.strip(BLANK) for line in head.splitlines())
-    return next((line for line in lines if line and not _SEPARATOR.fullmatch(line)), "")
+    """Return the first line of a file that is not blank."""
+    return head.strip(BLANK).partition("\n")[0].strip(BLANK)
 
 
 def delimiter_of(line: str) -> str:
@@ -199,7 +192,18 @@ def read_table(path: Path, *, is_quoted: bool = True) -> Table:
     if head.startswith("{"):
         line, fields = next(json_lines(path))
         return Table(path, tuple(fields), line, lambda _: json_lines(path))
-    line, cells = next(_rows_of_table(path, head, is_quoted), (1, []))
+    delimiter = delimiter_of(first_line(head))
+
+    def rows() -> Iterator[Cells]:
+        for number, cells in delimited(path, delimiter):
+            # Cells between tabs that have quotation marks are quoted, and others may begin with one.
+            yield number, [_unquoted(cell) for cell in cells] if delimiter == "\t" and is_quoted else cells
+
+    def records(_: Collection[str]) -> Iterator[Record]:
+        for number, cells in islice(rows(), 1, None):
+            yield number, by_name(names, cells, path, number)
+
+    line, cells = next(rows(), (1, []))
     names = [cell.strip() for cell in cells]
     if not names:
         raise SourceError("the file is empty", path)
@@ -207,14 +211,12 @@ def read_table(path: Path, *, is_quoted: bool = True) -> Table:
     repeated = [name for name in names if name and names.count(name) > 1]
     if repeated:
         raise SourceError("this column appears twice", path, line, quoted(repeated[0]))
-
-    def records(_: Collection[str]) -> Iterator[Record]:
-        rows = _rows_of_table(path, head, is_quoted)
-        next(rows)
-        for number, cells in rows:
-            yield number, by_name(names, cells, path, number)
-
     return Table(path, tuple(names), line, records)
+
+
+def _unquoted(cell: str) -> str:
+    quoted_cell = _QUOTED_CELL.fullmatch(cell)
+    return quoted_cell[1].replace('""', '"') if quoted_cell else cell
 
 
 def by_name(names: Sequence[str], cells: Sequence[str], path: Path, line: int) -> dict[str, str]:
@@ -222,21 +224,6 @@ def by_name(names: Sequence[str], cells: Sequence[str], path: Path, line: int) -
     if len(cells) != len(names):
         raise SourceError(f"{counted(len(cells), 'column')}; the header has {len(names)}", path, line)
     return dict(zip(names, cells, strict=True))
-
-
-def _rows_of_table(path: Path, head: str, is_quoted: bool) -> Iterator[Cells]:
-    """Yield the rows of a table, its header first, in the dialect of its first lines."""
-    separator = _SEPARATOR.fullmatch(head.partition("\n")[0].strip())
-    delimiter = separator[1] if separator else delimiter_of(first_line(head))
-    rows = delimited(path, delimiter)
-    if separator:
-        next(rows)
-    for number, cells in rows:
-        if delimiter == "\t" and is_quoted:
-            # Those that have quotation marks are quoted, and others may begin with one.
-            quoted_cells = map(_QUOTED_CELL.fullmatch, cells)
-            cells = [q[1].replace('""', '"') if q else cell for q, cell in zip(quoted_cells, cells, strict=True)]
-        yield number, cells
 
 
 def delimited(path: Path, delimiter: str = "\t") -> Iterator[Cells]:
@@ -255,24 +242,16 @@ def delimited(path: Path, delimiter: str = "\t") -> Iterator[Cells]:
     """
     is_tab = delimiter == "\t"
     quoting: Literal[0, 3] = csv.QUOTE_NONE if is_tab else csv.QUOTE_MINIMAL
+    # Cells may be whole documents; the limit of the csv module applies to all readers of the process.
+    csv.field_size_limit(2**31 - 1)
     with decoded(path) as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True, quoting=quoting, skipinitialspace=not is_tab)
         try:
-            while (cells := _next(reader)) is not None:
+            for cells in reader:
                 if any(map(str.strip, cells)):
                     yield reader.line_num, cells
         except csv.Error as error:
             raise SourceError(f"not a table: {error}", path, reader.line_num) from None
-
-
-def _next(reader: Iterator[list[str]]) -> list[str] | None:
-    """Return the next row, None at the end; cells may be longer than the csv module's global limit."""
-    # The limit applies to all readers of the process, so it is put back after each row.
-    before = csv.field_size_limit(2**31 - 1)
-    try:
-        return next(reader, None)
-    finally:
-        csv.field_size_limit(before)
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -308,26 +287,21 @@ def is_parquet(path: Path) -> bool:
 
 def _parquet(path: Path) -> Table:
     """Open a Parquet file; its rows are read when they are needed."""
-    import polars as pl
-
-    @contextmanager
-    def reading() -> Iterator[None]:
-        try:
-            yield
-        # A panic of its reader is not an Exception.
-        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
-
-    with reading():
-        schema = pl.read_parquet_schema(path)
 
     def records(columns: Collection[str]) -> Iterator[Record]:
-        for name in columns:
-            if schema[name] == pl.Binary:
-                raise SourceError("contains Binary values; save them as texts", path, None, name)
-        with reading():
-            frame = pl.read_parquet(path, columns=list(columns))
         # Pandas writes a missing number as NaN.
-        yield from enumerate(frame.fill_nan(None).iter_rows(named=True), 1)
+        frame = _frame(path, columns=list(columns)).fill_nan(None)
+        yield from enumerate(frame.iter_rows(named=True), 1)
 
-    return Table(path, tuple(schema), 1, records)
+    return Table(path, tuple(_frame(path, n_rows=0).columns), 1, records)
+
+
+def _frame(path: Path, **options: Any) -> DataFrame:
+    """Read a Parquet file as ``polars.read_parquet`` does, or raise SourceError."""
+    import polars
+
+    try:
+        return polars.read_parquet(path, **options)
+    # A panic of its reader is not an Exception.
+    except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+        raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FiniteFloat, PrivateAttr, ValidationError
-from pydantic_core import ErrorDetails
 
 from embassay.core.errors import SourceError, listed, quoted
 from embassay.core.samples.base import Words
@@ -96,22 +95,17 @@ def checked(
         row = model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        field, *inside = first["loc"]
-        field_name = names.get(str(field)) or known_names(model, str(field))[0]
+        wrong, *inside = first["loc"]
         # The whole value of a list is named, not its place in it.
-        if len(inside) > 1 or not isinstance(inside[0] if inside else 0, int):
-            steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
-            field_name = "".join([field_name, *steps])[:200]
-        raise SourceError(_problem(first, values), path, line, field_name) from None
+        if len(inside) == 1 and isinstance(inside[0], int):
+            inside = []
+        steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
+        field_name = names.get(str(wrong)) or known_names(model, str(wrong))[0]
+        is_missing = first["type"] == "missing"
+        problem = f"missing; found {listed(sorted(values))}" if is_missing else problem_in(first)
+        raise SourceError(problem, path, line, "".join([field_name, *steps])) from None
     row._place, row._number = (path, line, names), number
     return row
-
-
-def _problem(error: ErrorDetails, values: Mapping[str, Any]) -> str:
-    """Return what is wrong with a value, or that there is none."""
-    if error["type"] == "missing":
-        return f"missing; found {listed(sorted(values))}"
-    return problem_in(error)
 
 
 def is_blank(value: object) -> bool:
@@ -144,11 +138,11 @@ def _yes(value: object) -> bool:
 
 
 def _number(value: object) -> object:
-    answer = yes_or_no(value)
-    if answer is not None:
-        return float(answer)
     # Spreadsheets of many countries write a decimal comma.
-    return value.replace(",", ".") if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value) else value
+    if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
+        return value.replace(",", ".")
+    answer = yes_or_no(value)
+    return value if answer is None else answer
 
 
 Text = Words

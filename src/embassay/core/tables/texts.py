@@ -12,10 +12,8 @@ from typing import TextIO
 from embassay.core.errors import SourceError
 from embassay.core.store.paths import open_file, unreadable
 
-MARK = b"\xef\xbb\xbf"
-"""The byte-order mark in UTF-8. Programs that append to each other's files may leave several."""
 BLANK = "\ufeff \t\r\n"
-"""What may stand before the first line of a file: marks and blank lines."""
+"""What may stand before the first line of a file: a mark and blank lines."""
 BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
 REMEDY = "export a table as CSV (UTF-8), save the text of a document as .txt (UTF-8), unpack an archive"
@@ -33,31 +31,9 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 """The first bytes of texts in UTF-16 and UTF-32."""
 
 
-def open_text(path: Path) -> io.BufferedReader:
-    """Open a text file and skip its byte-order marks.
-
-    Raises
-    ------
-    SourceError
-        If it does not exist or is not a regular file, or if its first bytes are those of another file type.
-    """
-    file = open_file(path)
-    try:
-        beginning = file.read(BEGINNING)
-        refuse_other_forms(path, beginning)
-    except (OSError, SourceError):
-        file.close()
-        raise
-    start = 0
-    while beginning.startswith(MARK, start):
-        start += len(MARK)
-    file.seek(start)
-    return file
-
-
 @contextmanager
 def decoded(path: Path, errors: str = "strict") -> Iterator[TextIO]:
-    """Open a text file as :func:`open_text` does, and decode it; line ends stay as they are written.
+    """Open a text file without its byte-order mark; line ends stay as they are written.
 
     Parameters
     ----------
@@ -67,16 +43,24 @@ def decoded(path: Path, errors: str = "strict") -> Iterator[TextIO]:
     Raises
     ------
     SourceError
-        Also for what goes wrong while it is read, with the line of the first byte that is not UTF-8.
+        If it does not exist or is not a regular file, or if its first bytes are those of another file type; for what
+        goes wrong while it is read, with the line of the first byte that is not UTF-8.
     """
     try:
-        with io.TextIOWrapper(open_text(path), encoding="utf-8", errors=errors, newline="") as file:
-            yield file
+        with open_file(path) as file:
+            beginning = file.peek()[:BEGINNING]
+            if beginning.startswith(UTF_16):
+                raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
+            if beginning.startswith(BINARY) or b"\0" in beginning:
+                raise SourceError(f"a binary file, not a text file; {REMEDY}", path)
+            with io.TextIOWrapper(file, encoding="utf-8-sig", errors=errors, newline="") as text:
+                yield text
     except UnicodeDecodeError:
         # The decoder reads blocks, so its error does not say which line is wrong.
         lines = enumerate(path.read_bytes().split(b"\n"), 1)
         number = next(number for number, line in lines if line.decode(errors="ignore").encode() != line)
-        raise not_utf8(path, number) from None
+        problem = f"not UTF-8 text; if it is from Windows: {_iconv('WINDOWS-1252', path)}"
+        raise SourceError(problem, path, number) from None
     except OSError as error:
         raise unreadable(error, path) from None
 
@@ -91,25 +75,6 @@ def read_head(path: Path, characters: int) -> str:
     """Return the beginning of a text file; bytes that are not UTF-8 are replaced."""
     with decoded(path, errors="replace") as file:
         return file.read(characters)
-
-
-def not_utf8(path: Path, number: int) -> SourceError:
-    """Return an error about a line that is not UTF-8.
-
-    Parameters
-    ----------
-    number
-        The number of the line, from 1.
-    """
-    return SourceError(f"not UTF-8 text; if it is from Windows: {_iconv('WINDOWS-1252', path)}", path, number)
-
-
-def refuse_other_forms(path: Path, beginning: bytes) -> None:
-    """Raise SourceError if a file begins like a file type other than UTF-8 text."""
-    if beginning.startswith(UTF_16):
-        raise SourceError(f"UTF-16 text, not UTF-8; convert it with: {_iconv('UTF-16', path)}", path)
-    if beginning.startswith(BINARY) or b"\0" in beginning:
-        raise SourceError(f"a binary file, not a text file; {REMEDY}", path)
 
 
 def _iconv(encoding: str, path: Path) -> str:

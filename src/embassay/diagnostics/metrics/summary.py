@@ -27,7 +27,6 @@ from embassay.core.result import (
     Row,
     Series,
     Verdict,
-    answers_and_findings,
     rows_of,
 )
 from embassay.core.types import Draws, ItemScores
@@ -483,5 +482,4 @@ class MetricSummary:
             comparisons=tuple(self.comparisons),
             series=tuple(series),
             verdicts=(self.verdict,),
-            **answers_and_findings(findings),
-        )
+        ).with_statements(findings)

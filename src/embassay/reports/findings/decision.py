@@ -268,14 +268,12 @@ class Decision:
         pair = between(self.pairs, name, other)
         if pair is None:
             return finding
-        counts = {"won": pair.won, "tied": pair.tied, "lost": pair.lost} if self.counts_items else {}
         return replace(
             finding,
             value=pair.difference,
             low=pair.low,
             high=pair.high,
             p=pair.p_holm,
-            counts=counts,
             format=self.difference_style,
         )
 

@@ -204,13 +204,13 @@ NEAR_THE_FLOOR = Template(
     "the floor is inside the interval. With s the standard deviation of the questions and of the one more, about "
     "(1.96 s/(overlap − floor))² questions would decide",
     OVERLAP,
-    "count",
+    "counted",
 )
 FEW_QUESTIONS_FOR_LISTS = Template(
     "{encoder} lists {overlap} of what {exact} finds ({questions}; a verdict needs 30).",
     "there are fewer than 30 questions",
     OVERLAP,
-    "count",
+    "counted",
 )
 
 # What limits a run
@@ -413,19 +413,19 @@ BASELINE_SHOWS = Template(
     "and fails one that significantly loses.",
     "of each headline that is a share, when a baseline is blessed",
     LOSS_LIMIT,
-    "limit",
+    "cannot be said",
 )
 BASELINE_ALONE = Template(
     "{where}`check` passes a model that is shown to lose less than {margin}, and fails one that significantly loses.",
     "of each other headline, when a baseline is blessed: a correlation, or another mean",
     LOSS_LIMIT,
-    "limit",
+    "cannot be said",
 )
 OUT_OF_REACH = Template(
     "Your margin of {margin} is out of reach of {items}{where}.",
     "a margin of the user is below the loss that the test set can rule out",
     LOSS_LIMIT,
-    "limit",
+    "cannot be said",
 )
 
 # How many questions: embassay plan

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from embassay.core.errors import OutputError
 from embassay.core.formatting import written_bytes
 from embassay.core.samples.base import Text
-from embassay.core.store.canonical import write_whole
+from embassay.core.store.canonical import write_with
 from embassay.core.store.files import VECTORS, size_of
 
 SUFFIX = ".vectors"
@@ -165,9 +165,9 @@ class VectorCache:
 
     def _write(self, path: Path, writer: Callable[[BinaryIO], object]) -> None:
         try:
-            write_whole(path, writer)
-        except OSError as error:
-            self.trouble = error.strerror or str(error)
+            write_with(path, writer)
+        except OutputError as error:
+            self.trouble = str(error)
 
 
 def _note(folder: Path) -> tuple[str, str, float]:
