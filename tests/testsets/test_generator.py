@@ -319,8 +319,6 @@ def test_a_file_that_is_no_journal_is_left_alone(chat, make, journal, content, l
     asked = chat.asked.total()
     with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is not a line of a journal of answers"):
         make().replies(REQUESTS)
-    with pytest.raises(SourceError, match="is not a line of a journal"):
-        make().estimate(REQUESTS)
     assert journal.read_bytes() == content
     assert chat.asked.total() == asked
 
@@ -351,15 +349,6 @@ def test_after_a_full_disk_a_half_line_is_left_out(journal):
     again = Journal(journal)
     again.read()
     assert again.answers == {"a": ChatAnswer("kept"), "c": ChatAnswer("kept too")}
-
-
-def test_an_estimate_sends_nothing(chat, make, journal):
-    tokens, cost = make("max_tokens=100", "price=3").estimate([*REQUESTS, REQUESTS[0]])
-    assert tokens == sum(-(-len(request.prompt.encode()) // 4) + 50 for request in REQUESTS)
-    assert cost == pytest.approx(tokens * 3 / 1e6)
-    assert make().estimate([])[1] is None
-    assert chat.seen == []
-    assert not journal.exists()
 
 
 @pytest.mark.parametrize(

@@ -63,12 +63,12 @@ def test_a_sheet_has_at_most_so_many_rows_of_an_operator():
 
 
 def test_a_composition_stands_beside_both_sentences():
-    ((key, row),) = rateable(lines_of(Built(COMPOSED[1:2], Counter()))).items()
-    assert (key, row.text) == (("1.minus", "difference"), "It was cold.")
+    (row,) = rateable(lines_of(Built(COMPOSED[1:2], Counter())))
+    assert (row.key, row.text) == (("1.minus", "difference"), "It was cold.")
     assert row.original == "A: It rained and was cold. / B: It rained."
 
 
 @pytest.mark.parametrize(("question", "beside"), [(QUESTIONS[0], "A valve opens."), (QUESTIONS[2], UNANSWERED)])
 def test_a_question_stands_beside_the_passage_that_is_to_answer_it(question, beside):
-    ((key, row),) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS))).items()
-    assert (key, row.original, row.text) == ((question.id, "question"), beside, question.question)
+    (row,) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS)))
+    assert (row.key, row.original, row.text) == ((question.id, "question"), beside, question.question)

@@ -42,20 +42,6 @@ def built(*sentences, **options):
             "It was not an unhappy evening.",
             "not",
         ),
-        (
-            "The shop is no longer open.",
-            "The shop is no longer closed.",
-            "The shop is open.",
-            "The shop is closed.",
-            "no longer",
-        ),
-        (
-            "The answer was never correct.",
-            "The answer was never incorrect.",
-            "The answer was correct.",
-            "The answer was incorrect.",
-            "never",
-        ),
         ("She doesn't look happy.", "She doesn't look unhappy.", "She looks happy.", "She looks unhappy.", "n't"),
         (
             "I don't think it is fair.",
@@ -76,20 +62,6 @@ def built(*sentences, **options):
             "They lost the match.",
             "They did not win the match.",
             "They did not lose the match.",
-            "not",
-        ),
-        (
-            "I don't often eat meat.",
-            "I don't rarely eat meat.",
-            "I often eat meat.",
-            "I rarely eat meat.",
-            "n't",
-        ),
-        (
-            "He drives the van carefully.",
-            "He drives the van carelessly.",
-            "He does not drive the van carefully.",
-            "He does not drive the van carelessly.",
             "not",
         ),
         (
@@ -164,11 +136,10 @@ def test_each_of_the_four_is_the_input_and_they_are_one_unit():
 
 
 def test_parts_of_speech_and_pairs_are_named():
-    made = built("The rule is fair.", "She agrees with me.", "He writes the report carefully.").samples[::4]
+    made = built("The rule is fair.", "She agrees with me.").samples[::4]
     assert [(sample.part_of_speech, sample.pair) for sample in made] == [
         ("adjective", "fair–unfair"),
         ("verb", "agree–disagree"),
-        ("adverb", "carefully–carelessly"),
     ]
 
 
@@ -186,19 +157,20 @@ def test_parts_of_speech_and_pairs_are_named():
         ("If the rule is fair, we stay.", "a condition or a wish"),
         ("Every rule here is not fair.", "a quantified subject"),
         ("That cannot be possible.", "a modal verb"),
-        ("The rule is fair and legal.", "several adjectives or clauses"),
-        ("That is not bad.", "an idiom: not bad, not sure"),
-        ("The rule is fairer.", "a comparative or superlative"),
+        ("The rule is fair and legal.", "other words after it than its opposite certainly takes"),
+        ("That is not bad.", "an idiom, or an adjective with another meaning"),
+        ("The rule is fairer.", "other words after it than its opposite certainly takes"),
         ("Do not be unfair.", "a command"),
         ("I don't know that he isn't fair.", "several negations"),
+        ("He is never fair.", "negated by a word that is not removed: never"),
         ("Nobody is fair to them.", "negated by a word that is not removed: nobody"),
-        ("She is safe.", "an adjective with another meaning for a person"),
-        ("He is a legal expert.", "an adjective with another meaning before a noun"),
-        ("The food is good enough.", "another clause, a comparison or a quantifier after it"),
-        ("He lost the keys.", "an object that its opposite does not take"),
+        ("She is safe.", "an idiom, or an adjective with another meaning"),
+        ("He is a legal expert.", "an idiom, or an adjective with another meaning"),
+        ("The food is good enough.", "other words after it than its opposite certainly takes"),
+        ("He lost the keys.", "other words after it than its opposite certainly takes"),
         ("It is fair.", ""),
         ("There is a fair rule.", "there is, there are"),
-        ("The table is brown.", "no adjective, verb or adverb with an antonym"),
+        ("The table is brown.", "no adjective or verb with an antonym"),
         ("So fair.", "not 4 to 30 words and marks"),
     ],
 )

@@ -139,7 +139,6 @@ def test_what_is_negated_or_has_no_clear_main_verb_stays(sentence):
     ("sentence", "pattern", "plain"),
     [
         ("He never smiles.", "never", "He smiles."),
-        ("The shop is no longer open.", "no longer", "The shop is open."),
         ("I hardly know him.", "hardly", "I know him."),
         ("Never give up.", "never", "Give up."),
     ],

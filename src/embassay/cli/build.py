@@ -47,11 +47,6 @@ OF_PROPOSALS = (
     ),
 )
 """(name, type, help, default) of the options of the sheet from which groups are built."""
-OF_GENERATORS = (
-    ("dry_run", bool, "Print the first request to the generator and the estimated cost, and stop.", False),
-)
-"""Those of the kinds for which a chat model may be asked."""
-
 build = App(
     name="build",
     help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings.",
@@ -80,8 +75,6 @@ def command_of(name: str) -> Callable[..., int]:
     options = [*_options(getattr(module, "read", None)), *_options(module.build)]
     if name == "groups":
         options += OF_PROPOSALS
-    elif "generator" in inspect.signature(module.build).parameters:
-        options += OF_GENERATORS
     # An option that the reader and the builder both have is one option.
     fields = {
         option: (option, Annotated[kind, Parameter(help=text)], field(default=default))
@@ -129,7 +122,7 @@ def _options(function: Callable[..., Any] | None) -> Iterator[tuple[str, Any, st
 
 
 def _carry_out(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:
-    """Build a test set, propose groups for one, or print what a generator would be asked."""
+    """Build a test set, or propose groups for one."""
     if kind == "groups" and (source.is_dir() or options.keys() & {"encoder", "by_hand"}):
         return _propose(source, out, overwrite, options)
     if options.get("prompt"):
@@ -137,8 +130,6 @@ def _carry_out(kind: str, source: Path, out: Path, overwrite: bool, options: dic
 
         # The command takes a file, the builder its text.
         options["prompt"] = read_prompt(source_path(options["prompt"]))
-    if options.pop("dry_run", False):
-        return _estimate(kind, source, out, options)
     from embassay.api import build as make
     from embassay.run.progress import progress
     from embassay.testsets.files import SetFiles
@@ -186,24 +177,6 @@ def _propose(source: Path, out: Path, overwrite: bool, options: Mapping[str, Any
         to_do += " with a group, and a group next to others that belong to one"
     say(f"sheet to confirm: {out}: {to_do}, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
-    return FINE
-
-
-def _estimate(kind: str, source: Path, out: Path, options: dict[str, Any]) -> int:
-    """Print what a generator would be asked, and what it would cost; nothing is sent."""
-    from embassay.api import estimate
-
-    # An estimate writes no data card, which the licence is for. The generator is an argument of its own there.
-    options.pop("licence", None)
-    estimated = estimate(kind, source, options.pop("generator", ""), out, **options)
-    if not estimated.requests:
-        say(f"{source}: contains nothing to ask about")
-        return FINE
-    say("the first request:", *(f"    {line}" for line in estimated.requests[0].prompt.splitlines()))
-    total = f"requests: {len(estimated.requests):,} to {estimated.generator}, about {estimated.tokens:,} tokens"
-    if estimated.cost is not None:
-        total += f", about {estimated.cost:,.4g} at the given price"
-    say(total)
     return FINE
 
 

@@ -18,10 +18,9 @@ from embassay.core.samples.units import independent_units
 from embassay.core.types import sha256_of
 from embassay.corpora.io.documents import documents_in
 from embassay.stats.lexical.language import may_be_english, refuse_other
-from embassay.testsets.base import Advance, Built, Reading, Reasons, Resource, silent
+from embassay.testsets.base import Advance, Built, Reading, Reasons, silent
 from embassay.testsets.card import card_of
 from embassay.testsets.files import SetFiles, content_of, lines_of, name_of, write_files
-from embassay.testsets.generator.base import Reply, Request
 from embassay.testsets.options import ANY, ENGLISH, Order
 from embassay.testsets.sheets import rating_sheet, review_of, reviewed
 from embassay.testsets.sources import (
@@ -80,47 +79,6 @@ def _built(order: Order, advance: Advance) -> Built:
         seconds=time.perf_counter() - start,
         read=len(reading.sources),
     )
-
-
-class _Listener:
-    """Stands for a generator in an estimate: notes the requests, and answers none."""
-
-    name = ""
-
-    def __init__(self) -> None:
-        """Start without requests."""
-        self.requests: list[Request] = []
-
-    def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
-        """Note the requests."""
-        self.requests += requests
-        return tuple(Reply(request.key, problem="not asked") for request in requests)
-
-    def material(self) -> Resource:
-        """Return an empty description."""
-        return Resource("", "", "", "")
-
-    def notes(self) -> tuple[str, ...]:
-        """Return no notes."""
-        return ()
-
-
-def requests_of(order: Order) -> tuple[Request, ...]:
-    """Return the requests that would be sent to a generator; nothing is sent.
-
-    Raises
-    ------
-    InputError
-        If the sources cannot be read or are in another language.
-    SpecError
-        If the builder does not use a generator.
-    """
-    module = BUILDERS.module(order.builder)
-    if "generator" not in _option_names(module.build):
-        raise SpecError(f"builder {order.kind!r} does not use a generator, so there is nothing to estimate")
-    listener = _Listener()
-    _built(replace(order, kind_options={**order.kind_options, "generator": listener}), silent)
-    return tuple(listener.requests)
 
 
 def put(out: Path, built: Built, order: Order) -> None:

@@ -9,7 +9,7 @@ from embassay.testsets.english.parser import pipeline_facts
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
 from embassay.testsets.english.random_words import Vocabulary
-from embassay.testsets.english.replacements import word_lists
+from embassay.testsets.english.replacements import word_list
 from embassay.testsets.english.selection import named, unfit
 from embassay.testsets.english.spelling_and_grammar import grammar_checker
 from embassay.testsets.english.typos import common_misspellings, read_misspellings
@@ -40,5 +40,5 @@ __all__ = [
     "tag",
     "unfit",
     "with_edits",
-    "word_lists",
+    "word_list",
 ]

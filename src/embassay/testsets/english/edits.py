@@ -16,11 +16,10 @@ from embassay.testsets.english.negation import falls_elsewhere, negated, word_ne
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.numbers import number
 from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
-from embassay.testsets.english.replacements import LISTED, Replacement, WordLists, replacements
+from embassay.testsets.english.replacements import LISTED, Listed, Replacement, replacements
 from embassay.testsets.english.spelling_and_grammar import Checker
 from embassay.testsets.english.syntax import main_group
 from embassay.testsets.english.typos import Misspellings, misspelt
-from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, cased, substituted
 from embassay.testsets.options import Auxiliary
 
@@ -52,7 +51,6 @@ class Tools:
         The masked language model, for ``random_mlm``; None for ``random_word`` instead.
     """
 
-    lexicon: WordNet
     is_clean: Checker
     misspellings: Misspellings
     vocabulary: Vocabulary
@@ -87,7 +85,7 @@ class Original:
     tries: tuple[Try, ...]
 
 
-def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: Auxiliary) -> Original:
+def original(key: str, unit: str, tagged: Tagged, listed: Listed, auxiliary: Auxiliary) -> Original:
     """Make the edits that need neither random numbers nor the rest of the corpus.
 
     Parameters
@@ -103,7 +101,7 @@ def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: A
         If no word can be replaced, or the main verb cannot be negated.
     """
     tries = list[Try]()
-    for choice in replacements(tagged, lists):
+    for choice in replacements(tagged, listed):
         negation = word_negated(tagged, choice.index, auxiliary)
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})
@@ -201,7 +199,7 @@ def _random(original: Original, attempt: Try, tools: Tools, stream: Generator) -
         words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
     else:
         words = tools.vocabulary.like(tagged, choice.index, stream)
-    for text in random_words(tagged, choice, words, tools.lexicon, any_frame=tools.guess is not None):
+    for text in random_words(tagged, choice, words, any_frame=tools.guess is not None):
         if tools.guess or tools.is_clean(text):
             return text
     raise Left("no random word that fits")

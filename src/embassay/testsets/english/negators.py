@@ -33,16 +33,12 @@ _NO_NEGATION = frozenset({"", ",", "!", ".", "doubt", "matter"})
 
 
 def negations(tagged: Tagged) -> tuple[tuple[str, int], ...]:
-    """Return (pattern, index) of every negation of a sentence, from left to right (``("no longer", 3)``)."""
+    """Return (pattern, index) of every negation of a sentence, from left to right (``("not", 3)``)."""
     patterns = list[tuple[str, int]]()
     for index, word in enumerate(tagged.words):
-        low, after = word.lowercase, word_at(tagged.words, index + 1).lowercase
-        if low == "no" and after in ("longer", "more"):
-            patterns.append((f"no {after}", index))
-        elif low == "no" and after in _NO_NEGATION:
-            continue
-        elif low in NEGATORS | QUANTIFIED:
-            patterns.append((low, index))
+        negates_nothing = word.lowercase == "no" and word_at(tagged.words, index + 1).lowercase in _NO_NEGATION
+        if word.lowercase in NEGATORS | QUANTIFIED and not negates_nothing:
+            patterns.append((word.lowercase, index))
     return tuple(patterns)
 
 

@@ -11,11 +11,10 @@ from embassay.testsets.english.negators import first_negation, has_contraction
 from embassay.testsets.english.predicates import SHORTEST, Candidate, find
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
-from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, inflected, substituted, tag, untagged
 from embassay.testsets.options import Auxiliary
 
-PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
+PARTS_OF_SPEECH = {"a": "adjective", "v": "verb"}
 
 
 def negated_side(first: str, second: str) -> int | str:
@@ -30,7 +29,7 @@ def negated_side(first: str, second: str) -> int | str:
     return negative[0]
 
 
-def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | str:
+def quadruple(text: str, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | str:
     """Return a sentence with its antonym, its negation and its negated antonym, or the reason why there are none.
 
     Parameters
@@ -43,7 +42,7 @@ def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[
     The only choice, without an id, and whether its two words are certainly opposites; otherwise people decide.
     """
     tagged = tag(text)
-    candidate = find(tagged, lexicon)
+    candidate = find(tagged)
     if isinstance(candidate, str):
         return candidate
     if is_profane(text):
@@ -62,7 +61,7 @@ def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[
     if polarity is None or paraphrase is None:
         return "the negation cannot be added or removed"
 
-    lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
+    lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite))
     choice = Choice(
         id="",
         input=tagged.text,
@@ -73,12 +72,12 @@ def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[
         pair="–".join(lemmas),
         negation=pattern or first_negation(tag(polarity)) or "",
     )
-    return ((choice, candidate.opposite.verdict == "sure"),)
+    return ((choice, candidate.is_sure),)
 
 
 def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     """Return the sentence with the antonym, tagged as it was; None if the antonym lacks the required form."""
-    index, lemma = candidate.index, candidate.opposite.lemma
+    index, lemma = candidate.index, candidate.opposite
     form: str | None = lemma
     if candidate.part == "v":
         follows_do = tagged.words[candidate.group.first].lowercase in DO

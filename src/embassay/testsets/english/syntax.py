@@ -73,13 +73,10 @@ class VerbGroup:
     negator: int | None
 
 
-VerbGroups = tuple[VerbGroup, ...]
-
-
-def groups(tagged: Tagged) -> VerbGroups:
+def groups(tagged: Tagged) -> list[VerbGroup]:
     """Return the finite verb groups of a sentence, from left to right."""
     made = [_group(tagged.words, place) for place in range(len(tagged.words))]
-    return tuple(sorted((group for group in made if group), key=lambda group: group.first))
+    return sorted((group for group in made if group), key=lambda group: group.first)
 
 
 def group_at(tagged: Tagged, index: int) -> VerbGroup | None:
@@ -123,12 +120,6 @@ def _runs_on(words: Words, root: int) -> bool:
     return False
 
 
-def is_negator(words: Words, index: int) -> bool:
-    """Return whether a negation of a verb starts at a word: ``not``, ``never``, ``no longer`` …"""
-    word = word_at(words, index)
-    return word.lowercase in NEGATORS or (word.lowercase == "no" and word_at(words, index + 1).lowercase == "longer")
-
-
 def _group(words: Words, verb: int) -> VerbGroup | None:
     """Return the group of a lexical verb; None for other words, and for infinitives and participles."""
     word = words[verb]
@@ -155,12 +146,8 @@ def _is_imperative(words: Words, verb: int) -> bool:
 
 def _negator(words: Words, verbs: list[int]) -> int | None:
     """Return the index of the negation of a verb group; None if it is not negated."""
-    for place in range(len(words)):
-        # In "no longer" the "no" depends on "longer".
-        head = word_at(words, place + 1).head if words[place].lowercase == "no" else words[place].head
-        if is_negator(words, place) and head in verbs:
-            return place
-    return None
+    negators = (place for place, word in enumerate(words) if word.lowercase in NEGATORS and word.head in verbs)
+    return next(negators, None)
 
 
 # --- Frames ---

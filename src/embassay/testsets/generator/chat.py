@@ -13,7 +13,6 @@ from embassay.core.types import content_hash
 from embassay.models.checks import check_whole
 from embassay.models.services.chat import FAILED, Chat, ChatAnswer
 from embassay.models.services.service import OPENAI_KEY, Service
-from embassay.models.services.spending import guess
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Resource, silent
 from embassay.testsets.generator.answers import cleaned, problem_of
@@ -78,17 +77,6 @@ class ChatGenerator:
             problem = problem_of(answer, request.prompt)
             replies.append(Reply(request.key, "" if problem else cleaned(answer.text), problem))
         return tuple(replies)
-
-    def estimate(self, requests: Sequence[Request]) -> tuple[int, float | None]:
-        """Estimate the number of tokens of requests, and their cost if the price is known.
-
-        Nothing is sent; answers in the journal are not counted. A prompt has one token per four bytes of UTF-8, an
-        answer half of ``max_tokens``.
-        """
-        self.journal.read()
-        unanswered = self._unanswered(dict.fromkeys(request.prompt for request in requests))
-        total = sum(guess(prompt) + self.chat.max_tokens // 2 for prompt in unanswered)
-        return total, self.chat.service.spending.cost_of(total)
 
     def material(self) -> Resource:
         """Return model and host; the version is the model's name as returned by the service."""

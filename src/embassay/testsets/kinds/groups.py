@@ -13,10 +13,10 @@ from pathlib import Path
 
 from embassay.core.errors import InputError, SourceError, listed
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.rows import Stripped
+from embassay.core.tables.rows import Text, YesNo
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, silent
-from embassay.testsets.sheets import ConfirmedRow, sheet_rows
+from embassay.testsets.sheets import SheetRow
 from embassay.testsets.sources import (
     SourcePair,
     is_of_pairs,
@@ -37,11 +37,12 @@ UNGROUPED = (
 )
 
 
-class ProposedRow(ConfirmedRow):
+class ProposedRow(SheetRow):
     """A row of a sheet of candidates: people confirm that the sentence has the same meaning as others of its group."""
 
     group: str = ""
-    sentence: Stripped
+    sentence: Text
+    confirm: YesNo | None = None
 
 
 def read(
@@ -68,7 +69,7 @@ def read(
             raise SourceError(UNGROUPED, path)
         table = open_table(path)
         if set(CONFIRM) <= set(table.names):
-            return tuple(sheet_rows(path, ProposedRow))
+            return tuple(table.select(ProposedRow))
         if not is_of_pairs(path):
             raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
     return read_pairs(path, first, second, label, needs_label=True)

@@ -33,7 +33,7 @@ from embassay.testsets.english import (
     tag,
     unfit,
     with_edits,
-    word_lists,
+    word_list,
 )
 from embassay.testsets.options import Auxiliary, Grammar
 from embassay.testsets.sources import SourceSentence
@@ -108,12 +108,13 @@ def build(
     fitting = list(_fitting(sources, rejected))
     vocabulary = Vocabulary(tagged for _, _, tagged in fitting)
     guess = mlm.fills if mlm else None
-    tools = Tools(open_wordnet(), grammar_checker(grammar), listed, vocabulary, guess, seed)
-    lists = word_lists(replacements)
+    open_wordnet()
+    tools = Tools(grammar_checker(grammar), listed, vocabulary, guess, seed)
+    listed_words = word_list(replacements)
     originals = list[Original]()
     for key, unit, tagged in fitting:
         try:
-            originals.append(original(key, unit, tagged, lists, auxiliary))
+            originals.append(original(key, unit, tagged, listed_words, auxiliary))
         except Left as reason:
             rejected[str(reason)] += 1
     # How each edit was made becomes the field "source" of its line.

@@ -2,8 +2,7 @@
 
 Source: Vahtola, Creutz & Tiedemann (2022), "It Is Not Easy To Detect Paraphrases", section 3. A sentence, its negation,
 its antonym and its negated antonym make a quadruple; each of the four is the input in turn. Not in
-the paper, and not with ``as_published``: verbs and adverbs, sentences without a negation, and ``n't``, ``never`` and
-``no longer`` beside ``not``.
+the paper, and not with ``as_published``: verbs, sentences without a negation, and ``n't`` beside ``not``.
 """
 
 from __future__ import annotations
@@ -98,14 +97,11 @@ def build(
     InputError
         If WordNet is not installed.
     """
-    lexicon = open_wordnet()
+    open_wordnet()
     sentences, rejected = _sentences(sources)
     sure, doubtful = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
     for done, source in enumerate(sentences, 1):
-        if as_published:
-            made = published_quadruples(source.text, lexicon)
-        else:
-            made = quadruple(source.text, lexicon, auxiliary)
+        made = published_quadruples(source.text) if as_published else quadruple(source.text, auxiliary)
         if isinstance(made, str):
             rejected[made] += 1
             made = ()
