@@ -108,13 +108,6 @@ def _with_do(words: Words, verb: int, contracted: bool) -> list[Splice]:
 
 # --- Negating the replaced word of a minimal pair (Chiang et al. 2023, section 2.2.6) ---
 
-GOVERNORS = wordset("need have want go gon plan intend expect seem appear tend hope ought")
-"""Verbs that are negated instead of their infinitive: ``do not need to go``, not ``need not to go``."""
-BEFORE_NOT_TO = wordset(
-    "try decide choose prefer promise learn pretend agree important better best crucial wise tell ask advise warn "
-    "order beg urge"
-)
-"""Words after which ``not to`` with an infinitive is good English."""
 _ELSEWHERE = re.compile(
     r"(?i)(?:not|n['’]t) (?:just|only|simply|merely|even|pretty|super|gotta)\b|\bha(?:ve|s|d) not to\b|"
     r"\brather (?:do|does|did) not\b|\b(?:super|so|very|really|pretty|more|most|too|feel) not\b|"
@@ -148,9 +141,7 @@ def word_negated(tagged: Tagged, index: int, auxiliary: Auxiliary) -> str | None
     if word.relation == "acomp":
         verb = word.head
     group = group_at(tagged, verb)
-    if group is not None:
-        return unnegated(tagged, group, auxiliary) or negated(tagged, group)
-    return _infinitive_negated(tagged, verb)
+    return None if group is None else unnegated(tagged, group, auxiliary) or negated(tagged, group)
 
 
 def falls_elsewhere(tagged: Tagged, text: str) -> bool:
@@ -162,22 +153,6 @@ def falls_elsewhere(tagged: Tagged, text: str) -> bool:
         The sentence without and with the negation.
     """
     return len(_ELSEWHERE.findall(text)) > len(_ELSEWHERE.findall(tagged.text))
-
-
-def _infinitive_negated(tagged: Tagged, verb: int) -> str | None:
-    """Negate an infinitive with ``not to``, or at the verb that it depends on; None for other words."""
-    words = tagged.words
-    to = [place for place in dependents(words, verb, ("aux",)) if words[place].tag == "TO"]
-    governor = words[verb].head
-    # "A way to improve": the infinitive depends on a noun.
-    if not to or word_at(words, to[0] - 1) != words[governor]:
-        return None
-    if words[governor].lemma in GOVERNORS or words[governor].lowercase == "used":
-        group = group_at(tagged, governor)
-        return None if group is None else negated(tagged, group)
-    if words[governor].lemma in BEFORE_NOT_TO:
-        return spliced(tagged.text, [(words[to[0]].start, words[to[0]].start, "not ")])
-    return None
 
 
 def _not_before(tagged: Tagged, index: int) -> str | None:

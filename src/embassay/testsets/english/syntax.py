@@ -217,14 +217,11 @@ def around_verb(words: Words, place: int) -> Around | None:
     word, subject = words[place], subject_of(words, place)
     auxiliaries = [words[other] for other in dependents(words, place, _AUXILIARIES) if other < place]
     lemmas = {auxiliary.lemma for auxiliary in auxiliaries}
-    if word.relation in ("amod", "acl", "compound", "nmod", *_AUXILIARIES) or word.lemma == "be":
+    is_infinitive = word_at(words, place - 1).tag == "TO"
+    if word.lemma == "be" or (_group(words, place) is None and not is_infinitive):
         return None
     if word.tag == "VBN" and "be" in lemmas:
         return _around_passive(words, place, subject, lemmas)
-    is_participle_alone = (word.tag == "VBN" and "have" not in lemmas) or (word.tag == "VBG" and "be" not in lemmas)
-    is_without_subject = word.tag in _FINITE and subject is None
-    if is_participle_alone or is_without_subject or (word.tag == "VB" and not auxiliaries and subject is not None):
-        return None
 
     kinds = _kinds(words, subject)
     frames, last, head = _complement(words, place)
