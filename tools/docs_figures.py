@@ -314,15 +314,14 @@ def differences(samples: Iterable[Any]) -> int:
 def generating_filter() -> str:
     """What an encoder gains on a set that it filtered itself: WebNLG's tuples, whose differences people wrote."""
     from embassay.run.resolve import load_corpus, load_encoder
-    from embassay.testsets.base import silent
-    from embassay.testsets.fusion_filter import Filter, filtered
+    from embassay.testsets.fusion_filter import filtered
 
     encoders = (MINILM, "tfidf")
     corpus = load_corpus(str(data("webnlg_sets/tuples.jsonl")))
     corpora = [replace(corpus, name="not filtered")]
     for name in encoders:
         # The default of 0.25 would leave too few.
-        kept = filtered([({}, corpus.samples)], Filter((load_encoder(name),), below=0.5), silent)
+        kept = filtered([({}, corpus.samples)], (load_encoder(name),), below=0.5)
         corpora.append(replace(corpus, name=f"filtered with {name}", samples=kept.samples))
     results = {}
     for one_set in corpora:

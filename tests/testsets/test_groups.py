@@ -221,26 +221,19 @@ def test_groups_that_share_a_sentence_become_one_when_asked(tmp_path):
     assert built.rejected == {"sentence without a group": 1, "sentence of a group below 3": 1}
 
 
-def test_topics_of_opinosis_are_grouped_by_hand(tmp_path):
-    # Ganesan et al. (2010): topics/*.txt.data, a sentence a line; White et al. (2015) write & for &amp;.
-    folder = tmp_path / "OpinosisDataset1.0" / "topics"
-    folder.mkdir(parents=True)
-    write(folder / "room_hotel.txt.data", "  Clean &amp; quiet .\n\n The room was clean and quiet .\n")
-    write(folder / "staff_hotel.txt.data", " Quiet and clean !\nClean & quiet .\n")
-    write(folder / "notes.txt", "no topic\n")
+def test_all_sentences_are_grouped_by_hand(tmp_path):
+    source = write(
+        tmp_path / "mine.txt", "Clean & quiet .\nThe room was clean and quiet .\nQuiet and clean !\nclean & quiet .\n"
+    )
     sheet = tmp_path / "sheet.csv"
-    proposal = propose_groups(folder.parent, sheet, "", by_hand=True)
+    proposal = propose_groups(source, sheet, "", by_hand=True)
     assert (proposal.groups, proposal.sentences, proposal.rejected["repeated sentence"]) == (0, 3, 1)
     rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
     assert [row[1] for row in rows[1:]] == ["Clean & quiet .", "The room was clean and quiet .", "Quiet and clean !"]
     text = io.StringIO()
     csv.writer(text).writerows([rows[0], *(["clean and quiet", *row[1:]] for row in rows[1:])])
     assert len(groups.build(groups.read(write(tmp_path / "filled.csv", text.getvalue()))).samples) == 3
-    empty = tmp_path / "empty"
-    empty.mkdir()
     # What an encoder proposes comes first.
-    propose_groups(folder, sheet, "bow", threshold=0.2, by_hand=True, overwrite=True)
+    propose_groups(source, sheet, "bow", threshold=0.2, by_hand=True, overwrite=True)
     rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
     assert [(row[0], row[2]) for row in rows[1:]] == [("1", "")] * 3
-    with pytest.raises(SourceError, match=r"has no file \.txt\.data"):
-        propose_groups(empty, tmp_path / "x.csv", "", by_hand=True)

@@ -8,7 +8,6 @@ from embassay.core.errors import SourceError
 from embassay.testsets.sources import (
     SourceSentence,
     is_of_pairs,
-    is_opusparcus,
     read_pairs,
     read_sentences,
     usable,
@@ -140,39 +139,6 @@ def test_pairs_that_are_none(tmp_path, content, columns, message):
     with pytest.raises(SourceError) as error:
         read_pairs(write(tmp_path / "a.csv", content), **columns)
     assert message in str(error.value)
-
-
-OPUSPARCUS = (
-    "en-N1\tI 'm not guilty .\tI 'm innocent .\t77.1\t6.1\t5\t4\n"
-    "en-N2\tWait , don 't you see ?\tDo n't you see ?\t70\t5.5\t4\t2\n"
-)
-"""The form of its training sets: id, two tokenized sentences, four figures (README of Opusparcus, section 4)."""
-
-
-def test_opusparcus_as_released(tmp_path):
-    path = write(tmp_path / "en-train.txt", OPUSPARCUS)
-    assert is_opusparcus(path)
-    pairs = read_pairs(path)
-    assert [(pair.first.text, pair.second.text, pair.same) for pair in pairs] == [
-        ("I'm not guilty.", "I'm innocent.", True),
-        ("Wait, don't you see?", "Don't you see?", True),
-    ]
-    assert [pair.first.line for pair in pairs] == [1, 2]
-    with pytest.raises(SourceError, match="line 1: pairs without a label"):
-        read_pairs(path, needs_label=True)
-    assert read_pairs(path, label="none", needs_label=True) == pairs
-
-
-def test_pairs_of_opusparcus_below_mostly_good_are_no_paraphrases(tmp_path):
-    lines = [f"en-D{number}\tGet up .\tStand up .\t{score}" for number, score in enumerate((4.0, 3.0, 2.5), 1)]
-    path = write(tmp_path / "en-dev.txt", "\n".join(lines))
-    assert [pair.same for pair in read_pairs(path, needs_label=True)] == [True, True, False]
-
-
-def test_a_damaged_file_of_opusparcus(tmp_path):
-    path = write(tmp_path / "en-dev.txt", f"{OPUSPARCUS}en-N3\tGet up .\n")
-    with pytest.raises(SourceError, match="line 3: must be an id, two sentences and figures"):
-        read_pairs(path)
 
 
 def test_a_text_has_no_pairs(tmp_path):

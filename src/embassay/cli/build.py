@@ -123,7 +123,7 @@ def _options(function: Callable[..., Any] | None) -> Iterator[tuple[str, Any, st
 
 def _carry_out(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:
     """Build a test set, or propose groups for one."""
-    if kind == "groups" and (source.is_dir() or options.keys() & {"encoder", "by_hand"}):
+    if kind == "groups" and options.keys() & {"encoder", "by_hand"}:
         return _propose(source, out, overwrite, options)
     if options.get("prompt"):
         from embassay.testsets.generator.base import read_prompt
@@ -137,7 +137,7 @@ def _carry_out(kind: str, source: Path, out: Path, overwrite: bool, options: dic
     with progress(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
     say(*built.notes)
-    say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')} in {built.time_taken}")
+    say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')}")
     for reason, number in built.rejected.most_common(REASONS):
         say(f"left out: {number:,} × {reason}")
     if (more := len(built.rejected) - REASONS) > 0:

@@ -102,8 +102,6 @@ class Built:
         The number of sources, or of edits, that were rejected for each reason; a reason is a short phrase to read.
     notes
         What was assumed, or done differently from what was requested: one sentence each.
-    seconds
-        The duration of the build; a builder leaves it to its caller.
     read
         The number of rows that were read; a builder leaves it to its caller.
     doubtful
@@ -128,7 +126,6 @@ class Built:
     samples: tuple[Sample, ...]
     rejected: Reasons
     notes: tuple[str, ...] = ()
-    seconds: float = 0.0
     read: int = 0
     materials: tuple[Resource, ...] = ()
     doubtful: tuple[Choice, ...] = ()
@@ -146,13 +143,6 @@ class Built:
         if not self.samples:
             return ""
         return SHAPES[type(self.samples[0])]
-
-    @property
-    def time_taken(self) -> str:
-        """The duration and the speed in words: ``2.0 s, 1,500 rows a second``."""
-        if self.seconds <= 0:
-            return f"{self.seconds:.1f} s"
-        return f"{self.seconds:.1f} s, {self.read / self.seconds:,.0f} rows a second"
 
     def corpus(self, name: str = "built", licence: str = "unknown") -> Corpus[Sample]:
         """Return the samples as a corpus, which :func:`embassay.assay` takes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +61,6 @@ def make(order: Order, advance: Advance = silent) -> Built:
 
 def _built(order: Order, advance: Advance) -> Built:
     """Read the sources, reject what cannot be used, and let the builder do its work."""
-    start = time.perf_counter()
     options = order.options
     options.check()
     module = BUILDERS.module(order.builder)
@@ -76,7 +74,6 @@ def _built(order: Order, advance: Advance) -> Built:
         # The sum has no reasons with the number 0.
         rejected=rejected + built.rejected,
         notes=(*reading.notes, *built.notes),
-        seconds=time.perf_counter() - start,
         read=len(reading.sources),
     )
 

@@ -237,7 +237,7 @@ def read_pairs(
     *,
     needs_label: bool = False,
 ) -> tuple[SourcePair, ...]:
-    """Read a table of pairs of sentences, in a format of :func:`read_sentences`, or a file of Opusparcus as released.
+    """Read a table of pairs of sentences, in a format of :func:`read_sentences`.
 
     Parameters
     ----------
@@ -252,8 +252,6 @@ def read_pairs(
     SourceError
         With file, line and column, for missing columns, empty cells, and a label that is neither yes nor no.
     """
-    if not (first or second) and is_opusparcus(path):
-        return _opusparcus_pairs(path, needs_label and label != ALL_THE_SAME)
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
@@ -268,39 +266,6 @@ def read_pairs(
         left, right = (SourceSentence(text, row.line or 1) for text in (row.first, row.second))
         # Without a column of labels all pairs are paraphrases.
         pairs.append(SourcePair(left, right, row.label or not has_labels))
-    return tuple(pairs)
-
-
-# --- Opusparcus (Creutz 2018) as released ---
-
-_OPUSPARCUS = re.compile(r"[a-z]{2}-[NDT]\d+\t[^\t]+\t[^\t]+(?:\t[-+.\deE]+){1,4}")
-"""A line: an id, two sentences, and the score of annotators (dev and test) or four figures (train)."""
-SCORED = 4
-"""The number of fields of a line with a score."""
-PARAPHRASES = 3.0
-"""The minimum score of paraphrases: "mostly good" (README of Opusparcus, section 4.2)."""
-_SPACED = re.compile(r" (?=[.,?!;:]|n't\b|'(?:s|m|d|t|re|ve|ll)\b)", re.IGNORECASE)
-"""A space that the tokenizer of the corpus put before a mark or a contraction."""
-
-
-def is_opusparcus(path: Path) -> bool:
-    """Return whether a file is one of Opusparcus."""
-    _refuse_folder(path)
-    return not is_parquet(path) and _OPUSPARCUS.fullmatch(first_line(read_head(path, PEEK))) is not None
-
-
-def _opusparcus_pairs(path: Path, needs_score: bool) -> tuple[SourcePair, ...]:
-    """Return the pairs of a file, their sentences without the spaces of the tokenizer."""
-    pairs = list[SourcePair]()
-    for number, line in lines_of(path):
-        if not _OPUSPARCUS.fullmatch(line):
-            raise SourceError("must be an id, two sentences and figures, separated by tabs", path, number)
-        fields = line.split("\t")
-        is_scored = len(fields) == SCORED
-        if needs_score and not is_scored:
-            raise SourceError(UNLABELLED, path, number)
-        first, second = (SourceSentence(_SPACED.sub("", field), number) for field in fields[1:3])
-        pairs.append(SourcePair(first, second, not is_scored or float(fields[3]) >= PARAPHRASES))
     return tuple(pairs)
 
 

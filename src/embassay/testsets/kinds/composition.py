@@ -20,7 +20,7 @@ from embassay.core.types import Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.testsets.base import Advance, Built, Resource, library, silent
 from embassay.testsets.english import Fusion, fuse, pipeline_facts
-from embassay.testsets.fusion_filter import Filter, Which, filtered
+from embassay.testsets.fusion_filter import BELOW, DEFAULT, Which, check_filter, filtered
 from embassay.testsets.generator.base import Generator, Reply, Request, check_prompt, filled
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given, read
@@ -53,8 +53,8 @@ def build(
     generator: Generator | None = None,
     prompt: str = "",
     filters: Sequence[Encoder] = (),
-    filter: Which = "bd",  # noqa: A002 - the option's name
-    below: float = 0.25,
+    filter: Which = DEFAULT,  # noqa: A002 - the option's name
+    below: float = BELOW,
     keep_all: bool = False,
 ) -> Built:
     """Return overlaps, differences and unions made of three consecutive sentences of each document.
@@ -88,7 +88,8 @@ def build(
     MissingExtraError
         If a library that the rules need is not installed.
     """
-    chosen, template = Filter(tuple(filters), filter, below), prompt or PROMPT
+    check_filter(filters, filter, below)
+    template = prompt or PROMPT
     check_prompt(template, PLACES, " for a sentence")
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
@@ -115,7 +116,7 @@ def build(
             texts = {"S1": first, "S2": second, "S3": third, "F12": fused[0].text, "F23": fused[1].text}
             documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
     # The cosines need all fusions, so the filter runs after the generator.
-    selection = filtered(documents, chosen, advance)
+    selection = filtered(documents, filters, which=filter, below=below, advance=advance)
     samples = without_repeats(selection.samples)
     repeats = len(selection.samples) - len(samples)
     rejected += selection.rejected

@@ -25,7 +25,6 @@ from embassay.testsets.sources import (
     SourcePair,
     SourceSentence,
     is_of_pairs,
-    is_opusparcus,
     read_pairs,
     read_sentences,
     usable,
@@ -35,7 +34,7 @@ from embassay.testsets.sources import (
 def read(
     path: Path, *, column: str = "", first: str = "", second: str = "", label: str = ""
 ) -> tuple[SourceSentence, ...] | tuple[SourcePair, ...]:
-    """Read sentences, or pairs of paraphrases: Opusparcus as released, or a table with two columns of sentences.
+    """Read sentences, or pairs of paraphrases: a table with two columns of sentences.
 
     Parameters
     ----------
@@ -57,7 +56,7 @@ def read(
         raise SpecError("--column names sentences, --first, --second and --label name pairs: use one or the other")
     if column:
         return read_sentences(path, column)
-    if first or second or label or is_opusparcus(path) or is_of_pairs(path):
+    if first or second or label or is_of_pairs(path):
         return read_pairs(path, first, second, label)
     return read_sentences(path)
 
