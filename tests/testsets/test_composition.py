@@ -278,12 +278,10 @@ def test_every_rejection_of_a_generator_has_its_reason():
     assert {s.unit for s in built.samples} == {"10"}
     assert +built.rejected == {
         "the generator refused": 2,
-        "a fusion that repeats one of its sentences": 2,
+        "a fusion that only repeats its sentences": 4,
         "a fusion with a number that neither sentence has": 2,
         "a fusion with a name that neither sentence has": 2,
-        "a fusion of several sentences": 2,
-        "a fusion that is not a whole sentence": 2,
-        "a fusion that only puts both sentences side by side": 2,
+        "a fusion that is not one whole sentence": 4,
         "a fusion that is shorter than the longer sentence": 2,
         "a fusion of more than 1.3 times the words of both sentences": 2,
         "an empty answer": 2,

@@ -23,10 +23,10 @@ from embassay.core.randomness import generator
 from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
+from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Number, Row, Text, YesNo
 from embassay.testsets.base import Built
 from embassay.testsets.files import Line, id_of
-from embassay.testsets.sources import open_table
 
 # --- Writing and reading a sheet ---
 
@@ -197,7 +197,7 @@ def read_ratings(paths: Sequence[Path]) -> tuple[str, dict[Key, list[float | Non
     """
     corpus, ratings = "", dict[Key, list[float | None]]()
     for place, path in enumerate(paths):
-        for row in open_table(path).select(RatingRow):
+        for row in read_table(path).select(RatingRow):
             corpus = corpus or row.corpus
             if row.corpus != corpus:
                 raise row.error(f"is {row.corpus!r}, but {corpus!r} above; all rows must be for one corpus", "corpus")
@@ -260,7 +260,7 @@ def reviewed(built: Built, path: Path) -> Built:
     """
     is_of_originals = built.shape == "minimal_pairs"
     samples = list[Sample]()
-    for row in open_table(path).select(OriginalRow if is_of_originals else QuadrupleRow):
+    for row in read_table(path).select(OriginalRow if is_of_originals else QuadrupleRow):
         cells = row.model_dump()
         if not cells.pop("confirm"):
             continue

@@ -24,19 +24,6 @@ TEXTS, TABLES = (".txt", ".text"), (".csv", ".tsv", ".tab", ".jsonl", ".ndjson",
 """Suffixes that determine the format of a file; the format of other files is detected from their first line."""
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line, stripped) of every line of a UTF-8 file that is not blank.
-
-    Raises
-    ------
-    SourceError
-        For text that cannot be read or is not UTF-8, with the line.
-    """
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip():
-            yield number, line.strip()
-
-
 def is_text(path: Path, column: str = "") -> bool:
     """Return whether a file is a text with one sentence per line, by its name, else by its first non-blank line.
 
@@ -48,28 +35,10 @@ def is_text(path: Path, column: str = "") -> bool:
     suffix = path.suffix.lower()
     if column or suffix in TABLES:
         return False
-    _refuse_folder(path)
     if is_parquet(path):
         return False
     line = first_line(read_head(path, PEEK))
     return suffix in TEXTS or not (line.startswith("{") or "\t" in line)
-
-
-def open_table(path: Path) -> Table:
-    """Open a table.
-
-    Raises
-    ------
-    SourceError
-        With file and line, for a file that is not a table.
-    """
-    _refuse_folder(path)
-    return read_table(path)
-
-
-def _refuse_folder(path: Path) -> None:
-    if path.is_dir():
-        raise SourceError("is a folder; name a file", path)
 
 
 # --- The documents that a test set is built from ---
@@ -184,9 +153,10 @@ def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
         With file, line and column, for a file that cannot be read, a missing column, and a file without sentences.
     """
     if is_text(path, column):
-        sources = [SourceSentence(line, number) for number, line in lines_of(path)]
+        lines = enumerate(read_text(path).split("\n"), 1)
+        sources = [SourceSentence(line.strip(), number) for number, line in lines if line.strip()]
     else:
-        sources = _sentences_of(open_table(path), column)
+        sources = _sentences_of(read_table(path), column)
     if not sources:
         raise SourceError("has no sentences; write one on each line", path)
     return tuple(sources)
@@ -226,7 +196,7 @@ def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
 
 def is_of_pairs(path: Path) -> bool:
     """Return whether a file is a table with two columns of sentences that are recognised by name."""
-    return not is_text(path) and bool(recognised_pair(open_table(path).names))
+    return not is_text(path) and bool(recognised_pair(read_table(path).names))
 
 
 def read_pairs(
@@ -254,7 +224,7 @@ def read_pairs(
     """
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
-    table = open_table(path)
+    table = read_table(path)
     pair = recognised_pair(table.names)
     first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
     has_labels = label != ALL_THE_SAME

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -60,10 +60,8 @@ class ChatGenerator:
             answers = self._answers(prompts, advance)
         except EncoderError as error:
             message = f"generator {self.chat.model!r}: {error}"
-            kept = len(prompts) - len(self._unanswered(prompts))
-            if kept and self.journal.path is not None:
-                message += f"; {kept:,} of {len(prompts):,} answers are kept in {self.journal.path}"
-                message += "; repeat the command to continue"
+            if self.journal.answers and self.journal.path is not None:
+                message += f"; the answers so far are kept in {self.journal.path}; repeat the command to continue"
             # The exit code of the command differs: the user can mend a spec, not a service.
             if isinstance(error, EndpointError) and error.status in WRONG_SPEC:
                 raise SpecError(message) from None
@@ -93,8 +91,6 @@ class ChatGenerator:
         note = f"{self.name} answered {counted(spending.requests, 'request')}: about {spending.tokens:,} tokens"
         if spending.cost is not None:
             note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
-        if spending.retries:
-            note += f"; sent again: {counted(spending.retries, 'request')}"
         if self._taken:
             note += f"; taken from the journal of an earlier build: {counted(self._taken, 'answer')}"
         return (f"{note}.",)
@@ -103,9 +99,11 @@ class ChatGenerator:
         """Return the answer to each prompt: from the journal, else from the service."""
         self._failures.clear()
         self.journal.read()
-        missing = self._unanswered(prompts)
-        taken = [prompt for prompt in prompts if prompt not in missing]
-        answers = {prompt: self.journal.answers[self._hash(prompt)] for prompt in taken}
+        answers = dict[str, ChatAnswer]()
+        for prompt in prompts:
+            if kept := self.journal.answers.get(self._hash(prompt)):
+                answers[prompt] = kept
+        missing = [prompt for prompt in prompts if prompt not in answers]
         self._taken += len(answers)
         # The cost of these requests in an earlier build counts towards the budget.
         self.chat.service.spending.earlier += sum(answer.tokens for answer in answers.values())
@@ -133,10 +131,6 @@ class ChatGenerator:
         # In the requesting thread, so that an interrupt does not lose received answers.
         self.journal.keep(self._hash(prompt), answer)
         return answer
-
-    def _unanswered(self, prompts: Iterable[str]) -> list[str]:
-        """Return the prompts whose answer the journal does not have."""
-        return [prompt for prompt in prompts if self._hash(prompt) not in self.journal.answers]
 
     def _hash(self, prompt: str) -> str:
         """Return the hash of everything that an answer depends on."""

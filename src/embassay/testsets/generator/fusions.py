@@ -48,18 +48,13 @@ def bared(text: str) -> str:
 
 def problem_of(fusion: str, first: str, second: str) -> str:
     """Return why a text is not a fusion of two sentences; empty if it may be one."""
-    number_of_sentences = len(sentences(fusion))
-    if number_of_sentences > 1:
-        return "a fusion of several sentences"
-    if number_of_sentences < 1 or fusion[-1] not in ".!?":
-        return "a fusion that is not a whole sentence"
+    if len(sentences(fusion)) != 1 or fusion[-1] not in ".!?":
+        return "a fusion that is not one whole sentence"
     # A short sentence, whose language is not recognised, counts as English.
     if language_of(fusion) not in {"", *(language_of(text) or "English" for text in (first, second))}:
         return "a fusion in another language"
-    if _letters(fusion) in {_letters(first), _letters(second)}:
-        return "a fusion that repeats one of its sentences"
-    if _letters(fusion) in {_letters(first + second), _letters(second + first)}:
-        return "a fusion that only puts both sentences side by side"
+    if _letters(fusion) in map(_letters, (first, second, first + second, second + first)):
+        return "a fusion that only repeats its sentences"
     words, words_of_first, words_of_second = len(fusion.split()), len(first.split()), len(second.split())
     if words < max(words_of_first, words_of_second):
         return "a fusion that is shorter than the longer sentence"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from embassay.core.errors import InputError, SourceError, listed
 from embassay.core.samples.groups import Grouped, closure
+from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Text, YesNo
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, silent
@@ -21,7 +22,6 @@ from embassay.testsets.sources import (
     SourcePair,
     is_of_pairs,
     is_text,
-    open_table,
     read_pairs,
     read_sentences,
 )
@@ -67,7 +67,7 @@ def read(
         if is_text(path):
             read_sentences(path)  # An unreadable file is reported first.
             raise SourceError(UNGROUPED, path)
-        table = open_table(path)
+        table = read_table(path)
         if set(CONFIRM) <= set(table.names):
             return tuple(table.select(ProposedRow))
         if not is_of_pairs(path):
