@@ -107,8 +107,8 @@ def hashed(text):
 def test_a_document_gives_nine_samples():
     built = composition.build([document("isle", ISLAND, unit="sea")])
     s1, s2, s3 = ISLAND
-    f12 = "The ferry left the port at noon, and the captain came from a small village."
-    f23 = "The captain came from a small village, and the cargo was salt and timber."
+    f12 = "The ferry left the port at noon; the captain came from a small village."
+    f23 = "The captain came from a small village; the cargo was salt and timber."
     assert [(s.operator, s.a, s.b, s.target) for s in built.samples] == [
         ("overlap", f12, f23, s2),
         ("difference", f12, s1, s2),
@@ -143,7 +143,7 @@ def test_documents_are_their_own_units_and_what_cannot_be_used_is_counted():
         "repeated triple of sentences": 1,
         "document of fewer than three sentences": 1,
         "document without three different whole sentences in a row": 3,
-        "not fused by rules: a question or an exclamation": 1,
+        "not fused by rules: a sentence without a full stop": 1,
         "triple of sentences without both fusions": 1,
     }
 
@@ -252,7 +252,7 @@ def test_every_encoder_of_a_filter_has_to_agree():
 def test_a_generator_fuses_and_says_so():
     stub = Stub(lambda key, first, second: f'Fused sentence: "{joined(key, first, second)}"')
     built = composition.build([document("isle", ISLAND)], generator=stub)
-    assert built.samples == composition.build([document("isle", ISLAND)]).samples
+    assert built.samples[-1].target == joined("", *ISLAND[1:])
     assert set(built.ways.values()) == {"fused by stub at nowhere"}
     assert [request.key for request in stub.asked] == ["isle.1.F12", "isle.1.F23"]
     assert built.notes[-1] == "The stub answered."

@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, name, content, column, m
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(SourceError, match="no such file"):
         read_sentences(tmp_path / "none.csv")
-    with pytest.raises(SourceError, match="a folder; name a file"):
+    with pytest.raises(SourceError, match="Is a directory"):
         read_sentences(tmp_path)
 
 

@@ -1,10 +1,9 @@
-"""Rules for English sentences: tags, negation, antonyms, edits of a word, fusions.
+"""Rules for English sentences: tags, negation, antonyms, edits of a word.
 
 Builders use these names only; the other modules of the package are for each other.
 """
 
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
-from embassay.testsets.english.fusion import Fusion, fuse
 from embassay.testsets.english.parser import pipeline_facts
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
@@ -19,7 +18,6 @@ from embassay.testsets.english.words import Tagged, tag
 
 __all__ = [
     "ABBREVIATIONS",
-    "Fusion",
     "Left",
     "Original",
     "Tagged",
@@ -27,7 +25,6 @@ __all__ = [
     "Vocabulary",
     "Ways",
     "common_misspellings",
-    "fuse",
     "grammar_checker",
     "named",
     "negated_side",
