@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from numpy.random import Generator
-
 from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
@@ -140,20 +138,20 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
     if not tools.is_clean(original.main):
         raise Left(UNGRAMMATICAL_EDIT)
 
-    def lemma(attempt: Try) -> str:
-        return original.tagged.words[attempt.choice.index].lemma
+    def uses(attempt: Try) -> int:
+        return used[original.tagged.words[attempt.choice.index].lemma]
 
     # The reason of the last word that was tried, if any.
     reason = Left("its words have already been replaced often enough in other sentences")
-    for attempt in sorted(original.tries, key=lambda attempt: used[lemma(attempt)]):
-        if used[lemma(attempt)] >= quota:
+    for attempt in sorted(original.tries, key=uses):
+        if uses(attempt) >= quota:
             continue
         try:
             edits = _edits(original, attempt, tools)
         except Left as problem:
             reason = problem
             continue
-        used[lemma(attempt)] += 1
+        used[original.tagged.words[attempt.choice.index].lemma] += 1
         ways.update({(original.id, edit): way for edit, (_, way) in edits.items()})
         texts = tuple((edit, text) for edit, (text, _) in edits.items())
         return MinimalPairs(original.id, original.tagged.text, texts, original.unit)
@@ -171,14 +169,24 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
         raise Left("no misspelling of the word")
     typo, typo_way = misspelling
     synonym, antonym, negation = attempt.texts
-    # Unlike with another word, the article before a misspelling is kept.
-    misspelt_text = tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :]
-    random_text = _random(original, attempt, tools, stream)
+    if tools.guess:
+        words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
+        random_edit, way = "random_mlm", MODEL
+    else:
+        words = tools.vocabulary.like(tagged, attempt.choice.index, stream)
+        random_edit, way = "random_word", WORDS
+    for random_text in random_words(tagged, attempt.choice, words, any_frame=tools.guess is not None):
+        # What a model predicts is kept as it is.
+        if tools.guess or tools.is_clean(random_text):
+            break
+    else:
+        raise Left("no random word that fits")
     edits = {
         "synonym": (synonym, LISTED),
         "antonym": (antonym, LISTED),
-        "typo": (misspelt_text, typo_way),
-        **({"random_mlm": (random_text, MODEL)} if tools.guess else {"random_word": (random_text, WORDS)}),
+        # Unlike with another word, the article before a misspelling is kept.
+        "typo": (tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :], typo_way),
+        random_edit: (random_text, way),
         "negation_main": (original.main, "rule"),
     }
     # If the chosen word is the main verb, both negations are one sentence, which is one item.
@@ -189,17 +197,3 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
     if other_number and tools.is_clean(other_number):
         edits["number"] = (other_number, "rule")
     return edits
-
-
-def _random(original: Original, attempt: Try, tools: Tools, stream: Generator) -> str:
-    """Return the sentence with another word that means something else, and fits unless a model predicts it."""
-    tagged, choice = original.tagged, attempt.choice
-    word = tagged.words[choice.index]
-    if tools.guess:
-        words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
-    else:
-        words = tools.vocabulary.like(tagged, choice.index, stream)
-    for text in random_words(tagged, choice, words, any_frame=tools.guess is not None):
-        if tools.guess or tools.is_clean(text):
-            return text
-    raise Left("no random word that fits")
