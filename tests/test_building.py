@@ -80,14 +80,6 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", *written}
 
 
-def test_the_same_seed_gives_the_same_bytes(fake, text, tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        ea.build("minimal-pairs", text, tmp_path / name / "set.jsonl", seed=3)
-    for file in ("set.jsonl", "set-sheet.csv"):
-        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-
-
 @pytest.mark.parametrize("there", ["set.jsonl", "set-card.md", "set-sheet.csv"])
 def test_nothing_is_overwritten_unasked(fake, text, tmp_path, there, capsys):
     (tmp_path / there).write_text("mine")

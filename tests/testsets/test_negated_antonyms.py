@@ -114,7 +114,8 @@ def test_as_published_every_antonym_of_the_synsets_makes_a_quadruple():
 
 def test_as_published_gives_what_was_released(semantoneg_file):
     released = load_corpus(str(semantoneg_file)).samples
-    quadruples = {tuple(choice.fields().values()) for choice in released if "not" in choice.input}
+    # A tenth of them, because each sentence is parsed.
+    quadruples = {tuple(choice.fields().values()) for choice in released[::10] if "not" in choice.input}
     made = built(*dict.fromkeys(texts[0] for texts in quadruples), as_published=True).samples
     # The others were corrected by hand ("not the different" became "not different").
     assert len(quadruples & {tuple(choice.fields().values()) for choice in made}) > 0.85 * len(quadruples)

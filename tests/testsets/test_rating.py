@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from embassay.api import assay
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError
 from embassay.core.samples.choice import Choice
@@ -130,7 +129,7 @@ def test_entries_with_a_wrong_pair_of_sentences_go_and_groups_lose_a_sentence(tm
     assert [sample.id for sample in load_corpus(str(tmp_path / "less.jsonl")).samples] == ["0", "1", "3"]
 
 
-def test_rated_sheets_become_the_figure_of_ratings(tmp_path):
+def test_compositions_get_the_ratings_of_all_annotators(tmp_path):
     # Bansal et al. (2025), section 5.1 and figure 3: two or three annotators, 0 to 4, all three operators.
     operators = ("overlap", "difference", "union")
     samples = tuple(
@@ -150,10 +149,6 @@ def test_rated_sheets_become_the_figure_of_ratings(tmp_path):
     corpus = load_corpus(str(tmp_path / "rated.jsonl"))
     ratings = {sample.id: sample.ratings for sample in corpus.samples}
     assert (ratings["0.difference"], ratings["1.difference"]) == ((3.0,), (3.0, 2.0))
-    result = assay(["hashing"], [corpus], ["composition"], cache=None, resamples=10)
-    (series,) = [s.data for s in result.series if s.name == "ratings"]
-    counts = {(operator, rating): count for operator, rating, count, _ in series["rows"] if count}
-    assert counts == {(name, int(value[name])): 4 for name in operators} | {(name, 2): 3 for name in operators}
     sheet = (tmp_path / "set-sheet.csv").read_text(encoding="utf-8-sig")
     assert "0 strongly disagree, 2 neutral, 4 strongly agree: The text says what A says and B does not" in sheet
 
@@ -197,14 +192,6 @@ def test_what_is_wrong_is_said_and_nothing_is_written(tmp_path, given, message):
     with pytest.raises(InputError, match=message):
         rate(asked.pop("sheets"), **asked)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_sheets_of_two_corpora_are_refused(tmp_path):
-    built(tmp_path)
-    first = fill(tmp_path, "a.csv", by_hand)
-    built(tmp_path, PAIRS[::-1])
-    with pytest.raises(InputError, match="all rows must be for one corpus"):
-        rate([first, fill(tmp_path, "b.csv", by_hand)])
 
 
 def test_a_changed_corpus_is_not_the_sheets(tmp_path):

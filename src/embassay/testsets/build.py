@@ -23,7 +23,6 @@ from embassay.testsets.files import SetFiles, content_of, lines_of, name_of, wri
 from embassay.testsets.options import ANY, ENGLISH, Order
 from embassay.testsets.sheets import rating_sheet, review_of, reviewed
 from embassay.testsets.sources import (
-    SourcePair,
     SourceSentence,
     numbered,
     read_sentences,
@@ -149,19 +148,10 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
         return sources, rejected
 
     # A file in another language is refused as a whole; single sentences in one are left out.
-    texts = list[str]()
-    for source in sources:
-        texts += _texts(source)
-    refuse_other(texts, order.source_name)
-    english = [source for source in sources if all(map(may_be_english, _texts(source)))]
+    refuse_other([source.text for source in sources], order.source_name)
+    english = [source for source in sources if may_be_english(source.text)]
     rejected["not English"] += len(sources) - len(english)
     return english, rejected
-
-
-def _texts(source: Any) -> tuple[str, ...]:
-    if isinstance(source, SourcePair):
-        return source.first.text, source.second.text
-    return (source.text,)
 
 
 def _sources_hash(order: Order) -> str:

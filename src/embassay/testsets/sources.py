@@ -204,23 +204,19 @@ def read_pairs(
     first: str = "",
     second: str = "",
     label: str = "",
-    *,
-    needs_label: bool = False,
 ) -> tuple[SourcePair, ...]:
     """Read a table of pairs of sentences, in a format of :func:`read_sentences`.
 
     Parameters
     ----------
     first, second, label
-        The column names, if they are not recognised. Without a column of labels, or with label ``none``, all pairs
-        mean the same.
-    needs_label
-        Whether a table without a recognised column of labels is an error, unless ``label`` is ``none``.
+        The column names, if they are not recognised. With label ``none``, all pairs mean the same.
 
     Raises
     ------
     SourceError
-        With file, line and column, for missing columns, empty cells, and a label that is neither yes nor no.
+        With file, line and column, for missing columns, also that of labels, empty cells, and a label that is neither
+        yes nor no.
     """
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
@@ -229,7 +225,7 @@ def read_pairs(
     first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
     has_labels = label != ALL_THE_SAME
     selection = table.select(LabelledPair, first=first, second=second, label=label if has_labels else "")
-    if needs_label and has_labels and "label" not in selection.names:
+    if has_labels and "label" not in selection.names:
         raise SourceError(UNLABELLED, path)
     pairs = list[SourcePair]()
     for row in selection:

@@ -6,7 +6,7 @@ Builders use these names only; the other modules of the package are for each oth
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
 from embassay.testsets.english.parser import pipeline_facts
 from embassay.testsets.english.published_quadruples import published_quadruples
-from embassay.testsets.english.quadruples import negated_side, quadruple
+from embassay.testsets.english.quadruples import quadruple
 from embassay.testsets.english.random_words import Vocabulary
 from embassay.testsets.english.replacements import word_list
 from embassay.testsets.english.selection import named, unfit
@@ -27,7 +27,6 @@ __all__ = [
     "common_misspellings",
     "grammar_checker",
     "named",
-    "negated_side",
     "open_wordnet",
     "original",
     "pipeline_facts",

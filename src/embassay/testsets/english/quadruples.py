@@ -8,25 +8,13 @@ from embassay.core.samples.choice import Choice
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import first_negation, has_contraction
-from embassay.testsets.english.predicates import SHORTEST, Candidate, find
+from embassay.testsets.english.predicates import Candidate, find
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.words import Tagged, Word, inflected, substituted, tag, untagged
 from embassay.testsets.options import Auxiliary
 
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb"}
-
-
-def negated_side(first: str, second: str) -> int | str:
-    """Return which of two paraphrases, 0 or 1, is the negated one, or why there is none."""
-    # A negation is found by its words alone, so that millions of pairs need no tags.
-    sides = [untagged(first), untagged(second)]
-    if any(len(side.words) < SHORTEST for side in sides):
-        return f"a pair with a side of less than {SHORTEST} words and marks"
-    negative = [place for place, side in enumerate(sides) if first_negation(side)]
-    if len(negative) != 1:
-        return "a pair with both sides negated, or neither"
-    return negative[0]
 
 
 def quadruple(text: str, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | str:

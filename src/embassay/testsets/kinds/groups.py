@@ -72,7 +72,7 @@ def read(
             return tuple(table.select(ProposedRow))
         if not is_of_pairs(path):
             raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
-    return read_pairs(path, first, second, label, needs_label=True)
+    return read_pairs(path, first, second, label)
 
 
 def build(
