@@ -17,14 +17,13 @@ from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
 from embassay.testsets.options import Order
 from embassay.testsets.proposals import propose, propose_groups
-from embassay.testsets.sources import SourcePair, SourceSentence
 
 RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
 SHOP = ("The shop is shut.", "The shop has closed.", "You cannot go into the shop now.", "The shop is not open.")
 
 
 def pair(first, second, same=True):
-    return SourcePair(SourceSentence(first, 1), SourceSentence(second, 1), same)
+    return groups.PairRow(first=first, second=second, label=same)
 
 
 def texts_of(built):

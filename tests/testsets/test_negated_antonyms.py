@@ -13,7 +13,7 @@ from embassay.core.samples.units import independent_units
 from embassay.run.resolve import load_corpus
 from embassay.testsets.english.wordnet import open_wordnet
 from embassay.testsets.kinds.negated_antonyms import build
-from embassay.testsets.sources import SourcePair, SourceSentence
+from embassay.testsets.sources import SourceSentence
 
 
 @pytest.fixture(autouse=True)
@@ -114,8 +114,8 @@ def test_as_published_every_antonym_of_the_synsets_makes_a_quadruple():
 
 def test_as_published_gives_what_was_released(semantoneg_file):
     released = load_corpus(str(semantoneg_file)).samples
-    # A tenth of them, because each sentence is parsed.
-    quadruples = {tuple(choice.fields().values()) for choice in released[::10] if "not" in choice.input}
+    # Some of them, because each sentence is parsed.
+    quadruples = {tuple(choice.fields().values()) for choice in released[:600] if "not" in choice.input}
     made = built(*dict.fromkeys(texts[0] for texts in quadruples), as_published=True).samples
     # The others were corrected by hand ("not the different" became "not different").
     assert len(quadruples & {tuple(choice.fields().values()) for choice in made}) > 0.85 * len(quadruples)
@@ -201,29 +201,6 @@ def test_the_same_four_sentences_come_once():
 def test_a_line_of_several_sentences_gives_each():
     made = built("The rule is fair. Our dog is asleep.")
     assert [sample.input for sample in made.samples[::4]] == ["The rule is fair.", "Our dog is asleep."]
-
-
-def pair(first, second):
-    return SourcePair(SourceSentence(first, 1), SourceSentence(second, 1), same=True)
-
-
-def test_of_a_pair_the_negated_side_is_taken():
-    made = build([pair("The man is innocent.", "The man isn't guilty.")])
-    assert [sample.input for sample in made.samples[:1]] == ["The man isn't guilty."]
-
-
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        (pair("He isn't here.", "He is not here."), "a pair with both sides negated, or neither"),
-        (pair("He is here.", "Here he is."), "a pair with both sides negated, or neither"),
-        (pair("Not fair.", "That is unfair."), "a pair with a side of less than 4 words and marks"),
-    ],
-)
-def test_other_pairs_are_left_out(given, reason):
-    made = build([given])
-    assert made.samples == ()
-    assert made.rejected == {reason: 1}
 
 
 SOME = [

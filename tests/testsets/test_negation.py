@@ -97,7 +97,6 @@ def test_contractions(plain, negative):
         ("I'd go there.", "I would not go there."),
         ("I'd seen him before.", "I had not seen him before."),
         ("We've finished the work.", "We have not finished the work."),
-        ("Let's go home.", "Let's not go home."),
         ("He always forgets my name.", "He does not always forget my name."),
         ("He often eats meat.", "He does not often eat meat."),
         ("I fully agree.", "I do not fully agree."),
@@ -173,7 +172,6 @@ def test_a_negation_that_cannot_go_stays(sentence):
         ("You know how much that boosted my mood.", "boosted", "You know how much that did not boost my mood."),
         ("She is an honest woman.", "honest", "She is a not honest woman."),
         ("I met a very happy man.", "happy", "I met a not very happy man."),
-        ("I want to leave.", "leave", "I do not want to leave."),
         ("It looks easy.", "easy", "It does not look easy."),
     ],
 )

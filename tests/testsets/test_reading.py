@@ -5,10 +5,9 @@ import json
 import pytest
 
 from embassay.core.errors import SourceError
+from embassay.testsets.kinds.groups import read as read_pairs
 from embassay.testsets.sources import (
     SourceSentence,
-    is_of_pairs,
-    read_pairs,
     read_sentences,
     usable,
 )
@@ -108,26 +107,21 @@ def test_what_is_no_sentence_is_counted_and_left_out():
 
 def test_pairs_with_and_without_labels(tmp_path):
     path = write(tmp_path / "a.csv", "sentence1,sentence2,label\nIt rained.,Rain fell.,Yes\nIt rained.,It snowed.,0\n")
-    assert [pair.same for pair in read_pairs(path)] == [True, False]
-    assert is_of_pairs(path)
+    assert [pair.label for pair in read_pairs(path)] == [True, False]
+    assert [pair.label for pair in read_pairs(path, label="none")] == [True, True]
     path = write(tmp_path / "b.tsv", "q\tr\nIt rained.\tRain fell.\n")
-    assert not is_of_pairs(path)
-    (pair,) = read_pairs(path, "q", "r")
-    assert (pair.first, pair.second, pair.same) == (
-        SourceSentence("It rained.", 2),
-        SourceSentence("Rain fell.", 2),
-        True,
-    )
+    (pair,) = read_pairs(path, first="q", second="r", label="none")
+    assert (pair.first, pair.second, pair.label) == ("It rained.", "Rain fell.", True)
 
 
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("q,r\na,b\n", {}, "field 'first': missing; found q, r; add it, or name another column"),
-        ("q,r\na,b\n", {"first": "q"}, "field 'second': missing"),
+        ("q,r\na,b\n", {}, "name its columns with --first and --second; found q, r"),
+        ("q,r\na,b\n", {"first": "q"}, "field 'sentence2': missing"),
         ("q,r\na,b\n", {"first": "q", "second": "q"}, "is used both as the first and as the second"),
-        ("first,second\na,\n", {}, "line 2, field 'second': an empty text"),
-        ("first,second\n,b\n", {}, "line 2, field 'first': an empty text"),
+        ("first,second\na,\n", {"label": "none"}, "line 2, field 'second': an empty text"),
+        ("first,second\n,b\n", {"label": "none"}, "line 2, field 'first': an empty text"),
         (
             "first,second,label\na,b,2\n",
             {},
@@ -139,8 +133,3 @@ def test_pairs_that_are_none(tmp_path, content, columns, message):
     with pytest.raises(SourceError) as error:
         read_pairs(write(tmp_path / "a.csv", content), **columns)
     assert message in str(error.value)
-
-
-def test_a_text_has_no_pairs(tmp_path):
-    with pytest.raises(SourceError, match="is a text; pairs of sentences need a table"):
-        read_pairs(write(tmp_path / "a.txt", "It rained.\n"))

@@ -1,4 +1,4 @@
-"""The sources of a test set: sentences and pairs of them from texts and tables, and documents.
+"""The sources of a test set: sentences from texts and tables, and documents.
 
 Texts that are not sentences are read too; :func:`usable` rejects and counts them.
 """
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from embassay.core.errors import SourceError
 from embassay.core.samples.base import text_problem
-from embassay.core.tables.records import PEEK, Table, first_line, is_parquet, read_table, recognised_pair
-from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
+from embassay.core.tables.records import PEEK, Table, first_line, is_parquet, read_table
+from embassay.core.tables.rows import Key, Row, Stripped, column
 from embassay.core.tables.texts import read_head, read_text
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.testsets.base import Reading, Reasons
@@ -96,14 +96,7 @@ def read(
 # --- The sentences that a test set is built from ---
 
 SENTENCE = ("sentence", "text", "original", "input", "question")
-LABEL = ("label", "quality", "is_duplicate")
 """Column names that are recognised, in order of preference; case is ignored."""
-ALL_THE_SAME = "none"
-"""Given as the column of labels: there is none, because all pairs have the same meaning."""
-UNLABELLED = (
-    f"pairs without a label; name one with --label, or write --label {ALL_THE_SAME} if the sentences of every pair "
-    "mean the same"
-)
 LONGEST = 1_000
 """The maximum number of characters of a sentence."""
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ufffd\ud800-\udfff]")
@@ -124,15 +117,6 @@ class SourceSentence:
     text: str
     line: int
     unit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePair:
-    """Two sentences of a line, and whether they have the same meaning."""
-
-    first: SourceSentence
-    second: SourceSentence
-    same: bool = True
 
 
 def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
@@ -175,14 +159,6 @@ class SentenceRow(Row):
     unit: Key = ""
 
 
-class LabelledPair(Row):
-    """Two sentences and perhaps whether they mean the same."""
-
-    first: Stripped
-    second: Stripped
-    label: YesNo = column(*LABEL, default=True)
-
-
 def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
     """Return the non-empty cells of the column of sentences, with their units."""
     # The only column of a table may have any name.
@@ -192,47 +168,6 @@ def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
     if "sentence" not in selection.names:
         raise selection.missing("sentence")
     return [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
-
-
-def is_of_pairs(path: Path) -> bool:
-    """Return whether a file is a table with two columns of sentences that are recognised by name."""
-    return not is_text(path) and bool(recognised_pair(read_table(path).names))
-
-
-def read_pairs(
-    path: Path,
-    first: str = "",
-    second: str = "",
-    label: str = "",
-) -> tuple[SourcePair, ...]:
-    """Read a table of pairs of sentences, in a format of :func:`read_sentences`.
-
-    Parameters
-    ----------
-    first, second, label
-        The column names, if they are not recognised. With label ``none``, all pairs mean the same.
-
-    Raises
-    ------
-    SourceError
-        With file, line and column, for missing columns, also that of labels, empty cells, and a label that is neither
-        yes nor no.
-    """
-    if is_text(path, first or second or label):
-        raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
-    table = read_table(path)
-    pair = recognised_pair(table.names)
-    first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
-    has_labels = label != ALL_THE_SAME
-    selection = table.select(LabelledPair, first=first, second=second, label=label if has_labels else "")
-    if has_labels and "label" not in selection.names:
-        raise SourceError(UNLABELLED, path)
-    pairs = list[SourcePair]()
-    for row in selection:
-        left, right = (SourceSentence(text, row.line or 1) for text in (row.first, row.second))
-        # Without a column of labels all pairs are paraphrases.
-        pairs.append(SourcePair(left, right, row.label or not has_labels))
-    return tuple(pairs)
 
 
 # --- What may be a sentence ---

@@ -43,10 +43,10 @@ def negated(tagged: Tagged, group: VerbGroup, *, contracted: bool = False) -> st
         return None
     words = tagged.words
     first = words[group.first].lowercase
-    if first == "let" and word_at(words, group.first + 1).lowercase == "'s":
-        end = words[group.first + 1].end
-        return spliced(tagged.text, [(end, end, " not")])
-    if _cannot_be_negated(words, group):
+    subject = subject_of(words, group.last)
+    # As in a question or a wish, the subject follows.
+    has_odd_subject = subject is not None and (subject > group.first or words[subject].lowercase in ALL)
+    if has_odd_subject or first == "let":
         return None
     full = WRITTEN_IN_FULL.get(first)
     if full == "had" and any(word.tag == "VB" for word in words[group.first : group.last + 1]):
@@ -65,14 +65,6 @@ def _is_auxiliary(words: Words, group: VerbGroup) -> bool:
     """Return whether ``have`` or ``do`` is negated by ``not`` alone: ``I have seen it``, ``yes, I do``."""
     after = word_at(words, group.last + 1).text
     return group.last > group.first or after in STOPS | {",", ""}
-
-
-def _cannot_be_negated(words: Words, group: VerbGroup) -> bool:
-    """Return whether a verb group is a question, begins with ``let``, or has a subject that does not allow ``not``."""
-    subject = subject_of(words, group.last)
-    # As in a question or a wish, the subject follows.
-    has_odd_subject = subject is not None and (subject > group.first or words[subject].lowercase in ALL)
-    return has_odd_subject or words[group.first].lowercase == "let"
 
 
 def _not_after_auxiliary(words: Words, auxiliary: int, contracted: bool) -> Splice:

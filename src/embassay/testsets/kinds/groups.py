@@ -13,18 +13,11 @@ from pathlib import Path
 
 from embassay.core.errors import InputError, SourceError, listed
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Text, YesNo
+from embassay.core.tables.records import FIRST, SECOND, read_table, recognised_pair
+from embassay.core.tables.rows import Row, Stripped, Text, YesNo, column
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.sheets import SheetRow
-from embassay.testsets.sources import (
-    SourcePair,
-    is_of_pairs,
-    is_text,
-    read_pairs,
-    read_sentences,
-)
 
 LANGUAGES = "any"
 SMALLEST = 3
@@ -37,6 +30,22 @@ UNGROUPED = (
 )
 
 
+ALL_THE_SAME = "none"
+"""Given as the column of labels: there is none, because all pairs have the same meaning."""
+UNLABELLED = (
+    f"pairs without a label; name one with --label, or write --label {ALL_THE_SAME} if the sentences of every pair "
+    "mean the same"
+)
+
+
+class PairRow(Row):
+    """Two sentences and whether they mean the same."""
+
+    first: Stripped = column(*FIRST)
+    second: Stripped = column(*SECOND)
+    label: YesNo = column("label", "quality", "is_duplicate", default=True)
+
+
 class ProposedRow(SheetRow):
     """A row of a sheet of candidates: people confirm that the sentence has the same meaning as others of its group."""
 
@@ -47,7 +56,7 @@ class ProposedRow(SheetRow):
 
 def read(
     path: Path, *, first: str = "", second: str = "", label: str = ""
-) -> tuple[SourcePair, ...] | tuple[ProposedRow, ...]:
+) -> tuple[PairRow, ...] | tuple[ProposedRow, ...]:
     """Read a table of pairs, or a sheet of candidates that people filled.
 
     Parameters
@@ -63,20 +72,22 @@ def read(
         With file, line and column, for a file that is neither, and for pairs without a label unless ``label`` is
         ``none``.
     """
-    if not (first or second or label):
-        if is_text(path):
-            read_sentences(path)  # An unreadable file is reported first.
-            raise SourceError(UNGROUPED, path)
-        table = read_table(path)
-        if set(CONFIRM) <= set(table.names):
-            return tuple(table.select(ProposedRow))
-        if not is_of_pairs(path):
-            raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
-    return read_pairs(path, first, second, label)
+    table = read_table(path)
+    if set(CONFIRM) <= set(table.names):
+        return tuple(table.select(ProposedRow))
+    if not (first or second or recognised_pair(table.names)):
+        raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
+    are_the_same = label == ALL_THE_SAME
+    selection = table.select(PairRow, first=first, second=second, label="" if are_the_same else label)
+    if are_the_same:
+        return tuple(row.model_copy(update={"label": True}) for row in selection)
+    if "label" not in selection.names:
+        raise SourceError(UNLABELLED, path)
+    return tuple(selection)
 
 
 def build(
-    sources: Sequence[SourcePair] | Sequence[ProposedRow],
+    sources: Sequence[PairRow] | Sequence[ProposedRow],
     *,
     seed: int = 0,
     count: int | None = None,
@@ -95,7 +106,7 @@ def build(
         Whether groups that share a sentence become one, as in the paper; otherwise this is an error.
     """
     rejected = Reasons()
-    pairs = [source for source in sources if isinstance(source, SourcePair)]
+    pairs = [source for source in sources if isinstance(source, PairRow)]
     candidates = [source for source in sources if isinstance(source, ProposedRow)]
     group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, merge, rejected)
     # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
@@ -114,13 +125,13 @@ def build(
     return Built(tuple(samples), rejected)
 
 
-def _components(pairs: Sequence[SourcePair], rejected: Reasons) -> dict[str, str]:
+def _components(pairs: Sequence[PairRow], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence of the pairs that mean the same, in the order in which they come."""
     numbers, same_pairs = dict[str, int](), list[tuple[int, int]]()
     for pair in pairs:
-        first = numbers.setdefault(pair.first.text, len(numbers))
-        second = numbers.setdefault(pair.second.text, len(numbers))
-        if pair.same:
+        first = numbers.setdefault(pair.first, len(numbers))
+        second = numbers.setdefault(pair.second, len(numbers))
+        if pair.label:
             same_pairs.append((first, second))
         else:
             rejected["pair with different meanings"] += 1
