@@ -116,11 +116,9 @@ def _checked_options(module: ModuleType, order: Order) -> dict[str, Any]:
 
 def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
     # The signature is the only list of a builder's options, so a new option cannot be forgotten elsewhere.
-    names = list[str]()
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
-            names.append(name)
-    return tuple(names)
+    parameters = inspect.signature(function).parameters.values()
+    options = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    return tuple(name for name in options if name not in PARAMETERS_OF_ALL)
 
 
 def _read(module: ModuleType, order: Order) -> Reading:
