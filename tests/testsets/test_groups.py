@@ -205,17 +205,11 @@ def test_a_text_has_no_groups(tmp_path):
         groups.read(write(tmp_path / "a.txt", "It rained.\n"))
 
 
-def test_a_sentence_is_confirmed_in_one_group(tmp_path):
-    path = write(tmp_path / "a.csv", "group,sentence,confirm\n1,It rained.,yes\n2,It rained.,yes\n")
-    with pytest.raises(InputError, match="the sentence on line 3 is confirmed in two groups"):
-        groups.build(groups.read(path))
-
-
 def test_groups_that_share_a_sentence_become_one_when_asked(tmp_path):
     # White et al. (2015), section 4.2: such groups were merged, and duplicates removed.
     rows = [("1", "It rained."), ("1", "Rain fell."), ("2", "Rain fell."), ("2", "We had rain."), ("3", "We ran.")]
     content = "".join(f"{group},{text},yes\n" for group, text in [*rows, ("", "Go home.")])
-    built = groups.build(groups.read(write(tmp_path / "a.csv", f"group,sentence,confirm\n{content}")), merge=True)
+    built = groups.build(groups.read(write(tmp_path / "a.csv", f"group,sentence,confirm\n{content}")))
     assert texts_of(built) == [["It rained.", "Rain fell.", "We had rain."]]
     assert built.rejected == {"sentence without a group": 1, "sentence of a group below 3": 1}
 

@@ -138,15 +138,6 @@ def test_the_placeholder_becomes_jackie():
     assert "Jackie" in made.samples[0].original
 
 
-def test_a_misspelling_of_the_users(tmp_path):
-    file = tmp_path / "list"
-    words = ("loves", "small", "accept", "terrible", "think", "started", "happy", "quiet", "found", "old")
-    file.write_text("".join(f"{word}qq\t{word}\n" for word in words), encoding="utf-8")
-    made = build(sources(), misspellings=str(file))
-    assert all("qq" in dict(sample.edits)["typo"] for sample in made.samples)
-    assert any(str(file) == material.name for material in made.materials)
-
-
 def test_words_of_the_users_own_list(tmp_path):
     table = tmp_path / "mine.csv"
     table.write_text("part,word,synonym,antonym,only\nadjective,small,tiny,giant,\nadjective,old,aged,new,car\n")

@@ -11,7 +11,6 @@ from embassay.testsets.english.random_words import Vocabulary
 from embassay.testsets.english.replacements import word_list
 from embassay.testsets.english.selection import named, unfit
 from embassay.testsets.english.spelling_and_grammar import grammar_checker
-from embassay.testsets.english.typos import common_misspellings, read_misspellings
 from embassay.testsets.english.word_classes import ABBREVIATIONS
 from embassay.testsets.english.wordnet import open_wordnet
 from embassay.testsets.english.words import Tagged, tag
@@ -24,7 +23,6 @@ __all__ = [
     "Tools",
     "Vocabulary",
     "Ways",
-    "common_misspellings",
     "grammar_checker",
     "named",
     "open_wordnet",
@@ -32,7 +30,6 @@ __all__ = [
     "pipeline_facts",
     "published_quadruples",
     "quadruple",
-    "read_misspellings",
     "tag",
     "unfit",
     "with_edits",

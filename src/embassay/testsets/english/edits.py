@@ -17,7 +17,7 @@ from embassay.testsets.english.random_words import Guess, Vocabulary, random_wor
 from embassay.testsets.english.replacements import LISTED, Listed, Replacement, replacements
 from embassay.testsets.english.spelling_and_grammar import Checker
 from embassay.testsets.english.syntax import main_group
-from embassay.testsets.english.typos import Misspellings, misspelt
+from embassay.testsets.english.typos import misspelt
 from embassay.testsets.english.words import Tagged, cased, substituted
 from embassay.testsets.options import Auxiliary
 
@@ -43,14 +43,11 @@ class Tools:
 
     Attributes
     ----------
-    misspellings
-        Common misspellings by the correct word, in lower case.
     guess
         The masked language model, for ``random_mlm``; None for ``random_word`` instead.
     """
 
     is_clean: Checker
-    misspellings: Misspellings
     vocabulary: Vocabulary
     guess: Guess | None
     seed: int
@@ -164,7 +161,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
     if not all(tools.is_clean(text) for text in attempt.texts):
         raise Left(UNGRAMMATICAL_EDIT)
     stream = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
-    misspelling = misspelt(word.lowercase, tools.misspellings, stream)
+    misspelling = misspelt(word.lowercase, stream)
     if misspelling is None:
         raise Left("no misspelling of the word")
     typo, typo_way = misspelling

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from embassay.core.errors import InputError, SourceError, listed
+from embassay.core.errors import SourceError, listed
 from embassay.core.samples.groups import Grouped, closure
 from embassay.core.tables.records import FIRST, SECOND, read_table, recognised_pair
 from embassay.core.tables.rows import Row, Stripped, Text, YesNo, column
@@ -92,7 +92,6 @@ def build(
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
-    merge: bool = False,
 ) -> Built:
     """Return groups of at least three sentences: components of the paraphrase pairs, or confirmed candidates.
 
@@ -102,13 +101,11 @@ def build(
         All of one kind, from :func:`read`.
     count
         Use at most N randomly chosen groups; all by default.
-    merge
-        Whether groups that share a sentence become one, as in the paper; otherwise this is an error.
     """
     rejected = Reasons()
     pairs = [source for source in sources if isinstance(source, PairRow)]
     candidates = [source for source in sources if isinstance(source, ProposedRow)]
-    group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, merge, rejected)
+    group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
     # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
     large = [group for group, size in sizes.items() if size >= SMALLEST]
@@ -139,25 +136,20 @@ def _components(pairs: Sequence[PairRow], rejected: Reasons) -> dict[str, str]:
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
 
-def _confirmed(candidates: Sequence[ProposedRow], merge: bool, rejected: Reasons) -> dict[str, str]:
+def _confirmed(candidates: Sequence[ProposedRow], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence that was confirmed."""
     from scipy.cluster.hierarchy import DisjointSet
 
     group_of = dict[str, str]()
     merged = DisjointSet(candidate.group for candidate in candidates)
     for candidate in candidates:
-        text = candidate.sentence
         if candidate.confirm is None:
             rejected["candidate without yes or no"] += 1
         elif not candidate.confirm:
             rejected["candidate that was not confirmed"] += 1
         elif not candidate.group:
             rejected["sentence without a group"] += 1
-        elif group_of.setdefault(text, candidate.group) != candidate.group and not merge:
-            raise InputError(
-                f"the sentence on line {candidate.line} is confirmed in two groups; confirm it in only one, or "
-                "add --merge, so that the two become one"
-            )
         else:
-            merged.merge(group_of[text], candidate.group)
+            # Groups that share a sentence become one, as in the paper.
+            merged.merge(group_of.setdefault(candidate.sentence, candidate.group), candidate.group)
     return {text: merged[group] for text, group in group_of.items()}

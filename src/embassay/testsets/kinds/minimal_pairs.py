@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Protocol
 
 from embassay.core.randomness import generator
@@ -23,13 +22,11 @@ from embassay.testsets.english import (
     Tools,
     Vocabulary,
     Ways,
-    common_misspellings,
     grammar_checker,
     named,
     open_wordnet,
     original,
     pipeline_facts,
-    read_misspellings,
     tag,
     unfit,
     with_edits,
@@ -67,7 +64,6 @@ def build(
     auxiliary: Auxiliary = "keep",
     grammar: Grammar = "harper",
     replacements: str = "",
-    misspellings: str = "",
     mlm: Fills | None = None,
     advance: Advance = silent,
 ) -> Built:
@@ -86,8 +82,6 @@ def build(
     replacements
         Table of synonyms and antonyms in place of the package's: part, word, synonym, antonym, and perhaps the contexts
         frames, only and never.
-    misspellings
-        File of wrong→right lines; if empty, codespell's list is used.
     mlm
         A masked language model for ``random_mlm``; without it the edit is ``random_word``.
     advance
@@ -104,12 +98,11 @@ def build(
         If WordNet, a package or the list is missing or cannot be read.
     """
     rejected = Reasons()
-    listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     fitting = list(_fitting(sources, rejected))
     vocabulary = Vocabulary(tagged for _, _, tagged in fitting)
     guess = mlm.fills if mlm else None
     open_wordnet()
-    tools = Tools(grammar_checker(grammar), listed, vocabulary, guess, seed)
+    tools = Tools(grammar_checker(grammar), vocabulary, guess, seed)
     listed_words = word_list(replacements)
     originals = list[Original]()
     for key, unit, tagged in fitting:
@@ -124,7 +117,7 @@ def build(
         samples=samples,
         rejected=rejected,
         notes=_notes(mlm, count, len(samples)),
-        materials=_materials(misspellings, mlm, grammar, replacements),
+        materials=_materials(mlm, grammar, replacements),
         ways=ways,
     )
 
@@ -187,22 +180,19 @@ def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _materials(misspellings: str, mlm: Fills | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:
+def _materials(mlm: Fills | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:
     """Return the libraries, word lists and models that were used."""
     materials = [
         Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words"),
         Resource(*pipeline_facts(), "parser"),
         library("lemminflect", "inflection"),
         library("better-profanity", "words that no original has"),
+        library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"),
     ]
     if replacements:
         materials.append(Resource(replacements, "", "as you have it", "synonyms and antonyms"))
     if grammar == "harper":
         materials.append(library("harper-py", "grammar and spelling"))
-    if misspellings:
-        materials.append(Resource(misspellings, "", "as you have it", "misspellings"))
-    else:
-        materials.append(library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"))
     if mlm:
         materials.append(Resource(mlm.name, "", "as you have it", "random_mlm"))
     return tuple(materials)
