@@ -86,7 +86,7 @@ def build(
     return Built(
         samples=tuple(samples),
         rejected=rejected,
-        notes=_notes(len(sure), [choice.pair for choice in chosen], len(doubtful)),
+        notes=_notes([choice.pair for choice in chosen], len(doubtful)),
         materials=_materials(),
         doubtful=tuple(replace(choice, id=f"{number}-1") for number, choice in enumerate(doubtful.values(), 1)),
     )
@@ -102,13 +102,9 @@ def _materials() -> tuple[Resource, ...]:
     )
 
 
-def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
+def _notes(pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
     """Return the notes of the data card."""
     notes = ["Each quadruple gives four choices, which share their sentences and are one unit."]
-    if len(pairs) < kept:
-        notes.append(
-            f"{len(pairs):,} of {kept:,} quadruples were chosen at random, one from each pair of antonyms in turn."
-        )
     if pairs:
         pair, times = Counter(pairs).most_common(1)[0]
         notes.append(f"The most frequent of {len(set(pairs)):,} pairs, {pair}, makes {times / len(pairs):.0%} of them.")
