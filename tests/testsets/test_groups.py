@@ -93,7 +93,7 @@ def test_pairs_without_a_label_are_not_taken_to_mean_the_same(tmp_path):
     )
     with pytest.raises(SourceError, match="field 'entailment_judgment': must be 1, true or yes"):
         groups.read(path, label="entailment_judgment")
-    built = groups.build(groups.read(path, label="none"))
+    built = groups.build(groups.read(path, label="none")[0])
     assert texts_of(built) == [[RAIN[0], RAIN[1], "It did not rain."]]
 
 
@@ -173,7 +173,7 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
         row[2] = said
     text = io.StringIO()
     csv.writer(text).writerows(rows)
-    built = groups.build(groups.read(write(tmp_path / "sheet.csv", text.getvalue())))
+    built = groups.build(groups.read(write(tmp_path / "sheet.csv", text.getvalue()))[0])
     assert texts_of(built) == [list(RAIN)]
     assert built.rejected == {
         "candidate that was not confirmed": 1,
@@ -209,7 +209,7 @@ def test_groups_that_share_a_sentence_become_one_when_asked(tmp_path):
     # White et al. (2015), section 4.2: such groups were merged, and duplicates removed.
     rows = [("1", "It rained."), ("1", "Rain fell."), ("2", "Rain fell."), ("2", "We had rain."), ("3", "We ran.")]
     content = "".join(f"{group},{text},yes\n" for group, text in [*rows, ("", "Go home.")])
-    built = groups.build(groups.read(write(tmp_path / "a.csv", f"group,sentence,confirm\n{content}")))
+    built = groups.build(groups.read(write(tmp_path / "a.csv", f"group,sentence,confirm\n{content}"))[0])
     assert texts_of(built) == [["It rained.", "Rain fell.", "We had rain."]]
     assert built.rejected == {"sentence without a group": 1, "sentence of a group below 3": 1}
 
@@ -225,7 +225,7 @@ def test_all_sentences_are_grouped_by_hand(tmp_path):
     assert [row[1] for row in rows[1:]] == ["Clean & quiet .", "The room was clean and quiet .", "Quiet and clean !"]
     text = io.StringIO()
     csv.writer(text).writerows([rows[0], *(["clean and quiet", *row[1:]] for row in rows[1:])])
-    assert len(groups.build(groups.read(write(tmp_path / "filled.csv", text.getvalue()))).samples) == 3
+    assert len(groups.build(groups.read(write(tmp_path / "filled.csv", text.getvalue()))[0]).samples) == 3
     # What an encoder proposes comes first.
     propose_groups(source, sheet, "bow", threshold=0.2, by_hand=True, overwrite=True)
     rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))

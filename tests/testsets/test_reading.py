@@ -107,10 +107,10 @@ def test_what_is_no_sentence_is_counted_and_left_out():
 
 def test_pairs_with_and_without_labels(tmp_path):
     path = write(tmp_path / "a.csv", "sentence1,sentence2,label\nIt rained.,Rain fell.,Yes\nIt rained.,It snowed.,0\n")
-    assert [pair.label for pair in read_pairs(path)] == [True, False]
-    assert [pair.label for pair in read_pairs(path, label="none")] == [True, True]
+    assert [pair.label for pair in read_pairs(path)[0]] == [True, False]
+    assert [pair.label for pair in read_pairs(path, label="none")[0]] == [True, True]
     path = write(tmp_path / "b.tsv", "q\tr\nIt rained.\tRain fell.\n")
-    (pair,) = read_pairs(path, first="q", second="r", label="none")
+    ((pair,), _) = read_pairs(path, first="q", second="r", label="none")
     assert (pair.first, pair.second, pair.label) == ("It rained.", "Rain fell.", True)
 
 

@@ -3,7 +3,7 @@
 A builder is a module of ``kinds/`` with ``build(sources, *, seed, count, advance, OPTIONS) -> Built``. It may also
 define
 
-- ``read(path, *, OPTIONS)``: its own reader, which returns the sources or a :class:`Reading`;
+- ``read(path, *, OPTIONS)``: its own reader, which returns the sources, and notes on what had to be assumed;
 - ``given(sources)``: converts sources that are passed in Python to what ``build`` takes;
 - ``LANGUAGES = "any"``: its rules are valid for languages other than English.
 
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, metadata
-from typing import Any, Protocol
+from typing import Protocol
 
 from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
@@ -80,14 +80,6 @@ def library(distribution: str, purpose: str, licence: str = "") -> Resource:
     # Some packages put the whole text of their licence into this field.
     first_lines = [name.partition("\n")[0] for name in licences if name]
     return Resource(distribution, package["Version"], first_lines[0], purpose)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The sources that were read from a file, and what had to be assumed."""
-
-    sources: tuple[Any, ...]
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

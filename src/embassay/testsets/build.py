@@ -17,7 +17,7 @@ from embassay.core.samples.units import independent_units
 from embassay.core.types import sha256_of
 from embassay.corpora.io.documents import documents_in
 from embassay.stats.lexical.language import may_be_english, refuse_other
-from embassay.testsets.base import Advance, Built, Reading, Reasons, silent
+from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.card import card_of
 from embassay.testsets.files import SetFiles, content_of, lines_of, name_of, write_files
 from embassay.testsets.options import ANY, ENGLISH, Order
@@ -29,7 +29,7 @@ from embassay.testsets.sources import (
     usable,
 )
 
-PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "column")
+PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "exclude", "needs_ids")
 """Keyword parameters of builders and readers that are not options of a kind."""
 ONE_UNIT = (
     "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
@@ -64,16 +64,16 @@ def _built(order: Order, advance: Advance) -> Built:
     options.check()
     module = BUILDERS.module(order.builder)
     builder_options = _checked_options(module, order)
-    reading = _read(module, order)
-    sources, rejected = _usable_sources(module, order, reading.sources)
+    all_sources, notes = _read(module, order)
+    sources, rejected = _usable_sources(module, order, all_sources)
     with BUILDERS.guarded(order.builder):
         built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
     return replace(
         built,
         # The sum has no reasons with the number 0.
         rejected=rejected + built.rejected,
-        notes=(*reading.notes, *built.notes),
-        read=len(reading.sources),
+        notes=(*notes, *built.notes),
+        read=len(all_sources),
     )
 
 
@@ -121,20 +121,19 @@ def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(name for name in options if name not in PARAMETERS_OF_ALL)
 
 
-def _read(module: ModuleType, order: Order) -> Reading:
-    """Read the sources with the builder's reader, or as sentences if it has none."""
+def _read(module: ModuleType, order: Order) -> tuple[Sequence[Any], Sequence[str]]:
+    """Read the sources with the builder's reader, or as sentences if it has none; return notes on them too."""
     if not isinstance(order.sources, Path):
         given = getattr(module, "given", numbered)
-        return Reading(tuple(given(order.sources)))
-    column = order.options.column
+        return tuple(given(order.sources)), ()
     if not hasattr(module, "read"):
-        return Reading(read_sentences(order.sources, column))
-    parameters = inspect.signature(module.read).parameters
-    if column and "column" not in parameters:
+        return read_sentences(order.sources, order.options.column), ()
+    if order.options.column:
         raise SpecError("--column names a column of sentences, which this builder does not read")
-    options = {**order.kind_options, "column": column, "aside": tuple(order.aside)}
-    reading = module.read(order.sources, **{name: options[name] for name in parameters if name in options})
-    return reading if isinstance(reading, Reading) else Reading(tuple(reading))
+    options = {**order.kind_options, "aside": tuple(order.aside)}
+    parameters = inspect.signature(module.read).parameters
+    sources, notes = module.read(order.sources, **{name: options[name] for name in parameters if name in options})
+    return sources, notes
 
 
 def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Reasons]:

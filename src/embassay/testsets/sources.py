@@ -15,8 +15,8 @@ from embassay.core.samples.base import text_problem
 from embassay.core.tables.records import PEEK, Table, first_line, is_parquet, read_table
 from embassay.core.tables.rows import Key, Row, Stripped, column
 from embassay.core.tables.texts import read_head, read_text
-from embassay.corpora.io.documents import SourceDocument, read_documents
-from embassay.testsets.base import Reading, Reasons
+from embassay.corpora.io.documents import SourceDocument
+from embassay.testsets.base import Reasons
 
 # --- A user's file as lines of text or as a table ---
 
@@ -62,35 +62,6 @@ def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
             raise SourceError(problem, GIVEN, None, f"[{number}]")
         documents.append(document)
     return tuple(documents)
-
-
-def read(
-    path: Path,
-    *,
-    id: str = "",  # noqa: A002 - the option's name
-    text: str = "",
-    aside: Sequence[Path] = (),
-    follow_links: bool = False,
-) -> Reading:
-    """Read a folder of .txt, .md, .rst, .html and .story files, a table, or one text.
-
-    Parameters
-    ----------
-    id, text
-        The columns of ids and of texts in a table, if they are not recognised by name.
-    aside
-        Files in the folder that are not documents.
-    follow_links
-        Whether symbolic links in the folder are followed.
-
-    Raises
-    ------
-    SourceError
-        With file, line and field, for files that cannot be read or have no documents.
-    SpecError
-        If columns are named but the source is not a table.
-    """
-    return Reading(*read_documents(path, id=id, text=text, aside=aside, follow_links=follow_links))
 
 
 # --- The sentences that a test set is built from ---

@@ -19,11 +19,12 @@ from embassay.core.samples.composed import of_document, without_repeats
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
 from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.io.documents import read_documents as read
 from embassay.testsets.base import Advance, Built, library, silent
 from embassay.testsets.fusion_filter import BELOW, DEFAULT, Which, check_filter, filtered
 from embassay.testsets.generator.base import Generator, Reply, Request, check_prompt, filled
 from embassay.testsets.generator.fusions import bared, problem_of
-from embassay.testsets.sources import given, read
+from embassay.testsets.sources import given
 from embassay.testsets.triples import is_whole, triples
 
 __all__ = ["build", "given", "read"]

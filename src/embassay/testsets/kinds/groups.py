@@ -56,7 +56,7 @@ class ProposedRow(SheetRow):
 
 def read(
     path: Path, *, first: str = "", second: str = "", label: str = ""
-) -> tuple[PairRow, ...] | tuple[ProposedRow, ...]:
+) -> tuple[Sequence[PairRow] | Sequence[ProposedRow], Sequence[str]]:
     """Read a table of pairs, or a sheet of candidates that people filled.
 
     Parameters
@@ -74,16 +74,14 @@ def read(
     """
     table = read_table(path)
     if set(CONFIRM) <= set(table.names):
-        return tuple(table.select(ProposedRow))
+        return tuple(table.select(ProposedRow)), ()
     if not (first or second or recognised_pair(table.names)):
         raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
     are_the_same = label == ALL_THE_SAME
     selection = table.select(PairRow, first=first, second=second, label="" if are_the_same else label)
-    if are_the_same:
-        return tuple(row.model_copy(update={"label": True}) for row in selection)
-    if "label" not in selection.names:
+    if not are_the_same and "label" not in selection.names:
         raise SourceError(UNLABELLED, path)
-    return tuple(selection)
+    return [row.model_copy(update={"label": row.label or are_the_same}) for row in selection], ()
 
 
 def build(

@@ -15,6 +15,7 @@ from typing import Literal
 
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.io.documents import read_documents as read
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.made import AGREEMENT, SOURCES, MadeQueries, MadeQuery, made_queries
 from embassay.corpora.queries.passages import Passage, cut_all
@@ -24,7 +25,7 @@ from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
 from embassay.testsets.right_documents import Answered, answered
-from embassay.testsets.sources import given, read
+from embassay.testsets.sources import given
 from embassay.testsets.splits import built_of, check_share
 
 LANGUAGES = "any"
