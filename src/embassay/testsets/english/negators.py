@@ -26,8 +26,6 @@ SENTENCE_ADVERBS = wordset(
     "perhaps maybe possibly currently undoubtedly evidently sadly unfortunately"
 )
 """Adverbs of the whole sentence, after which ``not`` is inserted."""
-_CONTRACTED = frozenset({"VBZ", "VBP", "VBD", "MD", "PRP"})
-"""Tags of what is contracted after an apostrophe: a verb, or the *us* of ``let's``."""
 _NO_NEGATION = frozenset({"", ",", "!", ".", "doubt", "matter"})
 """Words and marks after a ``no`` that negates nothing: an answer, ``no doubt``."""
 
@@ -40,11 +38,6 @@ def negations(tagged: Tagged) -> tuple[tuple[str, int], ...]:
         if word.lowercase in NEGATORS | QUANTIFIED and not negates_nothing:
             patterns.append((word.lowercase, index))
     return tuple(patterns)
-
-
-def has_contraction(tagged: Tagged) -> bool:
-    """Return whether a sentence has a contraction such as ``n't`` or ``'re``; the 's of a possessive is none."""
-    return any(word.lowercase == "n't" or (word.text[0] == "'" and word.tag in _CONTRACTED) for word in tagged.words)
 
 
 def first_negation(tagged: Tagged) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from embassay.core.samples.choice import Choice
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.negators import first_negation, has_contraction
+from embassay.testsets.english.negators import first_negation
 from embassay.testsets.english.predicates import Candidate, find
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
@@ -43,9 +43,8 @@ def quadruple(text: str, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | s
         polarity = unnegated(tagged, candidate.group, auxiliary)
         paraphrase = unnegated(swapped, candidate.group, auxiliary)
     else:
-        contracted = has_contraction(tagged)
-        polarity = negated(tagged, candidate.group, contracted=contracted)
-        paraphrase = negated(swapped, candidate.group, contracted=contracted)
+        polarity = negated(tagged, candidate.group)
+        paraphrase = negated(swapped, candidate.group)
     if polarity is None or paraphrase is None:
         return "the negation cannot be added or removed"
 
@@ -58,7 +57,7 @@ def quadruple(text: str, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | s
         paraphrase=paraphrase,
         part_of_speech=PARTS_OF_SPEECH[candidate.part],
         pair="–".join(lemmas),
-        negation=pattern or first_negation(tag(polarity)) or "",
+        negation=pattern or "not",
     )
     return ((choice, candidate.is_sure),)
 

@@ -128,8 +128,8 @@ def open_wordnet() -> Path | zipfile.Path:
 
 def places() -> list[Path]:
     """Return where WordNet may be installed: ``WNSEARCHDIR``, Debian's folder, then folders of nltk's data."""
-    parents = [Path.home(), Path("/usr/share"), Path("/usr/local/share")]
-    homes = [*os.environ.get("NLTK_DATA", "").split(os.pathsep), *(parent / "nltk_data" for parent in parents)]
+    homes = os.environ.get("NLTK_DATA", "").split(os.pathsep)
+    homes += [f"{parent}/nltk_data" for parent in (Path.home(), "/usr/share", "/usr/local/share")]
     folders = [os.environ.get("WNSEARCHDIR", ""), "/usr/share/wordnet"]
     return [Path(folder) for folder in folders if folder] + [Path(home, "corpora", "wordnet") for home in homes if home]
 
