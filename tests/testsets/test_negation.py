@@ -12,11 +12,11 @@ from embassay.testsets.english.syntax import groups, main_group
 from embassay.testsets.english.words import tag
 
 
-def main_negated(text, **options):
+def main_negated(text):
     """Negate the main verb group; None if there is none."""
     tagged = tag(text)
     group = main_group(tagged)
-    return group and negated(tagged, group, **options)
+    return group and negated(tagged, group)
 
 
 def without_negation(text):

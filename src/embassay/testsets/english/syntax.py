@@ -196,18 +196,15 @@ def around_adjective(words: Words, place: int) -> Around | None:
         return None
     marks = {"deg" if before.lowercase in DEGREES else "nodeg"}
     near = {before.lowercase, after.lowercase}
-    noun = words[word.head]
+    head = words[word.head]
     # "Infinitely many": an adverb that says more than a degree belongs to the meaning of the adjective.
     is_modified = before.lowercase.endswith("ly") and before.lowercase not in ADVERBS_OF_DEGREE
-    if word.relation == "amod" and place < word.head and noun.tag in _NOUNS and not is_modified:
-        return Around({"at"}, near | {noun.lowercase}, noun.lowercase, marks)
-    copula = words[word.head]
-    if word.relation != "acomp" or copula.lemma not in COPULAS or word.head > place:
+    if word.relation == "amod" and place < word.head and head.tag in _NOUNS and not is_modified:
+        return Around({"at"}, near | {head.lowercase}, head.lowercase, marks)
+    if word.relation != "acomp" or head.lemma not in COPULAS or word.head > place:
         return None
-    if copula.lemma == "be":
+    if head.lemma == "be":
         marks.add("be")
-    if copula.lowercase == "be" and any(words[other].tag == "TO" for other in dependents(words, word.head)):
-        near.add("tobe")
     marks |= _kinds(words, subject_of(words, word.head))
     return Around(_after_adjective(words, place), near, marks=marks)
 

@@ -22,7 +22,8 @@ from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
 from embassay.testsets.base import Advance, Built, library, silent
 from embassay.testsets.fusion_filter import BELOW, DEFAULT, Which, check_filter, filtered
-from embassay.testsets.generator.base import Generator, Reply, Request, check_prompt, filled
+from embassay.testsets.generator.base import Reply, Request, check_prompt, filled
+from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given
 from embassay.testsets.triples import is_whole, triples
@@ -56,7 +57,7 @@ def build(
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
-    generator: Generator | None = None,
+    generator: ChatGenerator | None = None,
     prompt: str = "",
     filters: Sequence[Encoder] = (),
     filter: Which = DEFAULT,  # noqa: A002 - the option's name
@@ -162,7 +163,7 @@ def _by_generator(replies: Iterable[Reply], pairs: Sequence[tuple[str, str]], ke
         yield Fusion(text, problem)
 
 
-def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
+def _notes(generator: ChatGenerator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
     """Return the numbers of triples and samples, and what to know about the fusions."""
     numbers = Counter(sample.operator for sample in samples)
     counts = [counted(numbers[operator], operator) for operator in ("overlap", "difference", "union")]

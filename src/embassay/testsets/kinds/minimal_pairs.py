@@ -8,8 +8,7 @@ left out, and each reason is counted. Not in HEROS: ``number``, if it is certain
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
 
 from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
@@ -32,6 +31,7 @@ from embassay.testsets.english import (
     with_edits,
     word_list,
 )
+from embassay.testsets.masked_model import Masked
 from embassay.testsets.options import Auxiliary, Grammar
 from embassay.testsets.sources import SourceSentence
 
@@ -43,19 +43,6 @@ BLOCK = 200
 """Progress is noted each time so many sentences have been tried."""
 
 
-class Fills(Protocol):
-    """A masked language model."""
-
-    @property
-    def name(self) -> str:
-        """Its name on the data card."""
-        ...
-
-    def fills(self, before: str, after: str) -> Iterable[str]:
-        """Return the words that it predicts between two texts, most likely first."""
-        ...
-
-
 def build(
     sources: Sequence[SourceSentence],
     *,
@@ -64,7 +51,7 @@ def build(
     auxiliary: Auxiliary = "keep",
     grammar: Grammar = "harper",
     replacements: str = "",
-    mlm: Fills | None = None,
+    mlm: Masked | None = None,
     advance: Advance = silent,
 ) -> Built:
     """Build originals with their edits.
@@ -170,7 +157,7 @@ def _samples(
     return tuple(samples[place] for place in sorted(samples))
 
 
-def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
+def _notes(mlm: Masked | None, count: int | None, made: int) -> tuple[str, ...]:
     """Return the notes of the data card."""
     notes = ["Each sentence of a line is tried separately; the sentences of one line are one unit."]
     if not mlm:
@@ -180,7 +167,7 @@ def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _materials(mlm: Fills | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:
+def _materials(mlm: Masked | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:
     """Return the libraries, word lists and models that were used."""
     materials = [
         Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words"),

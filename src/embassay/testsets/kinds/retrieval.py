@@ -21,7 +21,8 @@ from embassay.corpora.queries.made import AGREEMENT, SOURCES, MadeQueries, MadeQ
 from embassay.corpora.queries.passages import Passage, cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
-from embassay.testsets.generator.base import Generator, Request
+from embassay.testsets.generator.base import Request
+from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
 from embassay.testsets.right_documents import Answered, answered
@@ -41,7 +42,7 @@ def build(
     count: int | None = None,
     advance: Advance = silent,
     method: Literal["headings", "cloze", "generator"] = "generator",
-    generator: Generator | None = None,
+    generator: ChatGenerator | None = None,
     prompt: str = "",
     passages: str = "paragraph",
     unanswerable: float = 0.1,
