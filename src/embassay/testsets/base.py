@@ -19,22 +19,10 @@ from importlib.metadata import PackageNotFoundError, metadata
 from typing import Protocol
 
 from embassay.core.samples.base import Sample
+from embassay.core.samples.checks import SAMPLES
 from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import Document
 from embassay.core.types import Corpus
-
-SHAPES: Mapping[type, str] = {
-    Choice: "choice",
-    Composition: "composition",
-    Grouped: "groups",
-    MinimalPairs: "minimal_pairs",
-    Question: "retrieval",
-}
-"""The shape of a corpus, by the type of its samples."""
-
 
 Reasons = Counter[str]
 """The number of sources or edits that were rejected, by reason; a reason is a short phrase to read."""
@@ -134,7 +122,7 @@ class Built:
         """The shape of its corpus: ``minimal_pairs``, ``choice``, ``retrieval`` …; empty if nothing was built."""
         if not self.samples:
             return ""
-        return SHAPES[type(self.samples[0])]
+        return next(shape for shape, kind in SAMPLES.items() if kind is type(self.samples[0]))
 
     def corpus(self, name: str = "built", licence: str = "unknown") -> Corpus[Sample]:
         """Return the samples as a corpus, which :func:`embassay.assay` takes."""

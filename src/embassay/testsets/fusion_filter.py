@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -108,9 +107,8 @@ def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tu
 def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], advance: Advance) -> NDArray[np.float64]:
     """Return the (encoders, pairs) cosines; NaN if undefined."""
     # Each distinct text is encoded once.
-    texts = tuple(dict.fromkeys(chain.from_iterable(pairs)))
-    place_of = {text: place for place, text in enumerate(texts)}
-    places = np.array([[place_of[text] for text in pair] for pair in pairs])
+    distinct, places = np.unique(np.array(pairs, dtype=object), return_inverse=True)
+    texts, places = distinct.tolist(), places.reshape(-1, 2)
     cosines = []
     for number, encoder in enumerate(encoders, 1):
         vectors = encoder.fit(texts).encode(texts, "text")

@@ -186,9 +186,7 @@ def _subsets(keys: Sequence[Key], ratings: Floats, means: Floats, bar: float) ->
     edits = np.array([edit for _, edit in keys])
     names = sorted(set(edits.tolist()))
     subsets = [_subset(name, ratings[edits == name], means[edits == name], bar) for name in names]
-    if len(names) > 1:
-        subsets.append(_subset("all", ratings, means, bar))
-    return tuple(subsets)
+    return (*subsets, _subset("all", ratings, means, bar)) if len(names) > 1 else tuple(subsets)
 
 
 def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -80,8 +80,6 @@ AGREEMENT = "0 strongly disagree, 2 neutral, 4 strongly agree: "
 """The scale of Bansal et al. (2025, section 5.1)."""
 LOW, HIGH = 0, 4
 """The range of a rating."""
-PER_OPERATOR = 400
-"""The maximum number of rated compositions of an operator, as in Bansal et al. (2025, section 5)."""
 UNANSWERED = "(no document should answer it)"
 CANDIDATES = ("antonym", "polarity", "paraphrase")
 
@@ -122,13 +120,11 @@ def rating_sheet(corpus: str, lines: Sequence[Line], seed: int) -> bytes:
     for row in rateable(lines):
         distinct.setdefault(row.pair, row)
     rows = list(distinct.values())
-    chosen, counts = list[Mapping[str, str]](), Counter[str]()
+    chosen = list[Mapping[str, str]]()
     for place in generator(seed, "builders", "sheet").permutation(len(rows)):
         row = rows[place]
-        counts[row.edit] += 1
         guideline = f"{AGREEMENT}{GUIDELINES[row.edit]}" if row.edit in GUIDELINES else ""
-        if not guideline or counts[row.edit] <= PER_OPERATOR:
-            chosen.append({"corpus": corpus, **row._asdict(), "guideline": guideline})
+        chosen.append({"corpus": corpus, **row._asdict(), "guideline": guideline})
     return sheet_of(COLUMNS, chosen)
 
 

@@ -33,9 +33,7 @@ def is_text(path: Path, column: str = "") -> bool:
         The column of sentences that the user names; a plain text has none.
     """
     suffix = path.suffix.lower()
-    if column or suffix in TABLES:
-        return False
-    if is_parquet(path):
+    if column or suffix in TABLES or is_parquet(path):
         return False
     line = first_line(read_head(path, PEEK))
     return suffix in TEXTS or not (line.startswith("{") or "\t" in line)

@@ -21,12 +21,7 @@ from embassay.testsets.english.typos import misspelt
 from embassay.testsets.english.words import Tagged, cased, substituted
 from embassay.testsets.options import Auxiliary
 
-MODEL = "masked language model"
-WORDS = "a word of the same tag and frame"
-UNGRAMMATICAL = "the grammar checker complains about the sentence"
 UNGRAMMATICAL_EDIT = "the grammar checker complains about an edit"
-NO_MAIN_VERB = "no main verb found by the rules"
-UNNEGATED = "the main verb cannot be negated, or its negation removed, reliably"
 
 
 Ways = dict[tuple[str, str], str]
@@ -106,10 +101,10 @@ def original(key: str, unit: str, tagged: Tagged, listed: Listed, auxiliary: Aux
         raise Left("no verb or adjective with a synonym and an antonym that certainly fit")
     group = main_group(tagged)
     if group is None:
-        raise Left(NO_MAIN_VERB)
+        raise Left("no main verb found by the rules")
     main = unnegated(tagged, group, auxiliary) or negated(tagged, group)
     if main is None or falls_elsewhere(tagged, main):
-        raise Left(UNNEGATED)
+        raise Left("the main verb cannot be negated, or its negation removed, reliably")
     return Original(key, unit, tagged, main, tuple(tries))
 
 
@@ -131,7 +126,7 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
         If an edit cannot be made, or the original or an edit is not grammatical.
     """
     if not tools.is_clean(original.tagged.text):
-        raise Left(UNGRAMMATICAL)
+        raise Left("the grammar checker complains about the sentence")
     if not tools.is_clean(original.main):
         raise Left(UNGRAMMATICAL_EDIT)
 
@@ -168,10 +163,10 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
     synonym, antonym, negation = attempt.texts
     if tools.guess:
         words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
-        random_edit, way = "random_mlm", MODEL
+        random_edit, way = "random_mlm", "masked language model"
     else:
         words = tools.vocabulary.like(tagged, attempt.choice.index, stream)
-        random_edit, way = "random_word", WORDS
+        random_edit, way = "random_word", "a word of the same tag and frame"
     for random_text in random_words(tagged, attempt.choice, words, any_frame=tools.guess is not None):
         # What a model predicts is kept as it is.
         if tools.guess or tools.is_clean(random_text):
