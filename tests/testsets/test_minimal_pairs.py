@@ -123,10 +123,6 @@ def test_count_draws_some_of_them(built):
     assert {sample.original for sample in some.samples} <= {sample.original for sample in built.samples}
 
 
-def test_more_than_there_are_is_said():
-    assert any("Only " in note for note in build(sources(), count=500).notes)
-
-
 def test_sentences_of_a_line_are_tried_by_themselves_and_are_one_unit():
     made = build(sources((f"{LINES[0]} {LINES[1]}",)))
     assert [sample.id for sample in made.samples] == ["1.1", "1.2"]

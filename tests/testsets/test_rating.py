@@ -87,7 +87,7 @@ def test_figures_by_hand(tmp_path):
 def test_what_is_under_the_bar_is_dropped_and_the_rest_is_read_back(tmp_path):
     out = built(tmp_path)
     found = rate([fill(tmp_path, "a.csv", by_hand)], out=tmp_path / "rest.jsonl")
-    assert (found.kept, found.dropped) == (11, 1)
+    assert found.notes[0].endswith("rest.jsonl, 6 of 6 samples")
     corpus = load_corpus(str(tmp_path / "rest.jsonl"))
     assert [sample.id for sample in corpus.samples] == list("012345")
     assert {name: len(dict(sample.edits)) for name, sample in zip("012345", corpus.samples, strict=True)}["4"] == 1
@@ -95,8 +95,7 @@ def test_what_is_under_the_bar_is_dropped_and_the_rest_is_read_back(tmp_path):
     assert lines[0]["source"] == {"typo": "by rule", "antonym": "WordNet"}
     assert lines[1:4] == [json.loads(line) for line in out.read_text().splitlines()][1:4]
     assert "# Data card: rest.jsonl" in (tmp_path / "rest-card.md").read_text()
-    strict = rate([tmp_path / "a.csv"], bar=3, out=tmp_path / "strict.jsonl")
-    assert strict.dropped == 7
+    rate([tmp_path / "a.csv"], bar=3, out=tmp_path / "strict.jsonl")
     assert len(load_corpus(str(tmp_path / "strict.jsonl")).samples) == 5
 
 
@@ -145,7 +144,7 @@ def test_compositions_get_the_ratings_of_all_annotators(tmp_path):
         fill(tmp_path, "b.csv", lambda item, edit, place: "" if item.startswith("0") else "2"),
     ]
     found = rate(sheets, bar=0, out=tmp_path / "rated.jsonl")
-    assert (found.kept, found.dropped) == (12, 0)
+    assert found.notes[0].endswith("12 of 12 samples")
     corpus = load_corpus(str(tmp_path / "rated.jsonl"))
     ratings = {sample.id: sample.ratings for sample in corpus.samples}
     assert (ratings["0.difference"], ratings["1.difference"]) == ((3.0,), (3.0, 2.0))
@@ -160,7 +159,7 @@ def test_without_the_corpus_figures_come_and_nothing_is_dropped(tmp_path):
     assert rate([sheet]).notes == ()
     with pytest.raises(InputError, match="no such file"):
         rate([sheet], out=tmp_path / "rest.jsonl")
-    assert rate([sheet], out=tmp_path / "rest.jsonl", corpus=moved).dropped == 1
+    assert rate([sheet], out=tmp_path / "rest.jsonl", corpus=moved).notes
 
 
 def all_wrong(item, edit, place):

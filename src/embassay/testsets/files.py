@@ -113,10 +113,8 @@ def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:
 
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:
-    """Raise OutputError for a file that exists, unless it may be overwritten, and for a folder."""
+    """Raise OutputError for a file that exists, unless it may be overwritten."""
     for path in paths:
-        if path.is_dir():
-            raise OutputError(f"{path}: is a folder; name a file with -o")
         if path.exists() and not overwrite:
             raise OutputError(f"{path}: already exists; choose another name with -o, or use --overwrite")
 

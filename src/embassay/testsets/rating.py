@@ -70,16 +70,12 @@ class Rated:
     ----------
     subsets
         One for each edit, then one for all.
-    kept, dropped
-        The numbers of rows that are not below the bar (rated or not), and of rows that are.
     notes
         Which files were written, one sentence each.
     """
 
     bar: float
     subsets: tuple[Subset, ...]
-    kept: int
-    dropped: int
     notes: tuple[str, ...] = ()
 
 
@@ -122,7 +118,7 @@ def rate(
     # Masked, because nanmean warns about rows that nobody rated.
     means = np.ma.masked_invalid(ratings).mean(axis=1).filled(np.nan)
     below = means < bar
-    rated = Rated(bar, _subsets(keys, ratings, means, bar), kept=int((~below).sum()), dropped=int(below.sum()))
+    rated = Rated(bar, _subsets(keys, ratings, means, bar))
 
     path = source_path(corpus or paths[0].parent / name.rpartition("@")[0])
     if out is None and corpus is None and not path.is_file():

@@ -8,13 +8,11 @@ encoders. Without a generator, a semicolon stands in for it, for trying things o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from embassay.core.errors import SpecError
-from embassay.core.formatting import counted
 from embassay.core.samples.composed import of_document, without_repeats
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
@@ -129,7 +127,7 @@ def build(
     return Built(
         samples,
         rejected,
-        notes=(*_notes(generator, samples, len(documents)), *selection.notes),
+        notes=(*(generator.notes() if generator else [RULES_NOTE]), *selection.notes),
         materials=(library("sentencex", "where sentences end"), *([generator.material()] if generator else [])),
         ways={(sample.id, sample.operator): way for sample in samples},
         filtered_with=tuple(dict.fromkeys(encoder.card.spec for encoder in filters)),
@@ -161,13 +159,3 @@ def _by_generator(replies: Iterable[Reply], pairs: Sequence[tuple[str, str]], ke
         if not problem and not keep_all:
             problem = problem_of(text, first, second)
         yield Fusion(text, problem)
-
-
-def _notes(generator: ChatGenerator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
-    """Return the numbers of triples and samples, and what to know about the fusions."""
-    numbers = Counter(sample.operator for sample in samples)
-    counts = [counted(numbers[operator], operator) for operator in ("overlap", "difference", "union")]
-    summary = f"{counted(documents, 'triple')} of sentences: {', '.join(counts)}."
-    if generator is None:
-        return (summary, RULES_NOTE)
-    return (summary, *generator.notes())

@@ -39,8 +39,6 @@ EXTRA = "build"
 REQUIRES = ("spacy", "lemminflect", "harper", "codespell_lib", "better_profanity")
 FEWEST, PART = 20, 25
 """A word is replaced in at most one in N possible originals; and the minimum of that limit."""
-BLOCK = 200
-"""Progress is noted each time so many sentences have been tried."""
 
 
 def build(
@@ -103,7 +101,7 @@ def build(
     return Built(
         samples=samples,
         rejected=rejected,
-        notes=_notes(mlm, count, len(samples)),
+        notes=("Each sentence of a line is tried separately; the sentences of one line are one unit.",),
         materials=_materials(mlm, grammar, replacements),
         ways=ways,
     )
@@ -147,24 +145,13 @@ def _samples(
     for done, place in enumerate(order):
         if len(samples) == count:
             break
-        if done % BLOCK == 0:
-            advance(done, len(order))
+        advance(done, len(order))
         try:
             samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses, ways)
         except Left as reason:
             rejected[str(reason)] += 1
     advance(len(order), len(order))
     return tuple(samples[place] for place in sorted(samples))
-
-
-def _notes(mlm: Masked | None, count: int | None, made: int) -> tuple[str, ...]:
-    """Return the notes of the data card."""
-    notes = ["Each sentence of a line is tried separately; the sentences of one line are one unit."]
-    if not mlm:
-        notes.append("No masked language model was named: random words are from the corpus (random_word).")
-    if count is not None and made < count:
-        notes.append(f"Only {made:,} of the {count:,} requested originals could be built.")
-    return tuple(notes)
 
 
 def _materials(mlm: Masked | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:

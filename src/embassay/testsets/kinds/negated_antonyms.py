@@ -77,8 +77,7 @@ def build(
             else:
                 rejected["doubtful opposites: for the review sheet"] += 1
                 doubtful.setdefault(texts, choice)
-        if done % 100 == 0 or done == len(sentences):
-            advance(done, len(sentences))
+        advance(done, len(sentences))
     chosen = evenly([(choice.pair, choice) for choice in sure.values()], count, seed, "quadruples")
     samples = list[Choice]()
     for number, choice in enumerate(chosen, 1):
