@@ -59,8 +59,7 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     assert said.out == ""
     lines = said.err.splitlines()
     assert lines[0] == "seed 7, misspellings mine"
-    assert lines[1].startswith("built: 2 samples of 4 rows in ")
-    assert lines[1].endswith(" rows a second")
+    assert lines[1] == "built: 2 samples of 4 rows"
     assert lines[2:] == [
         "left out: 1 × repeated sentence",
         "left out: 1 × too long",
@@ -78,14 +77,6 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
         assert expected in card
     written = {"set-card.md", "set-review.csv", "set-sheet.csv", "set.jsonl"}
     assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", *written}
-
-
-def test_the_same_seed_gives_the_same_bytes(fake, text, tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        ea.build("minimal-pairs", text, tmp_path / name / "set.jsonl", seed=3)
-    for file in ("set.jsonl", "set-sheet.csv"):
-        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
 
 @pytest.mark.parametrize("there", ["set.jsonl", "set-card.md", "set-sheet.csv"])

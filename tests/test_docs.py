@@ -32,9 +32,7 @@ EXTRAS = (
     "harper",
     "codespell_lib",
 )
-HAS_EXTRAS = all(find_spec(name) for name in EXTRAS) and any(
-    place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()
-)
+HAS_EXTRAS = all(find_spec(name) for name in EXTRAS) and any((place / "data.verb").is_file() for place in places())
 PYTHON = re.findall(r"^```python\n(.*?)^```", PAGES, flags=re.S | re.M)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from embassay.core.parts import Dtype
     from embassay.run.encode_texts import Encoded
     from embassay.testsets.base import Advance, Built
-    from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
     from embassay.training.adapt import Adapted
     from embassay.training.options import AdaptOptions
@@ -544,60 +543,6 @@ def build(
         check_free(places.written, overwrite)
         put(places.corpus, built, order)
     return built
-
-
-@dataclass(frozen=True)
-class GeneratorCost:
-    """The requests to a generator, and their estimated cost.
-
-    Attributes
-    ----------
-    generator
-        Its model and its address.
-    tokens, cost
-        Estimated number of tokens, and their cost in the currency of the price; None without a price.
-    """
-
-    requests: tuple[Request, ...]
-    generator: str
-    tokens: int
-    cost: float | None
-
-
-def estimate(
-    kind: str,
-    sources: str | Path | Sequence[str],
-    generator: str,
-    out: str | Path | None = None,
-    *,
-    count: int | None = None,
-    seed: int = 0,
-    language: Language = "en",
-    **options: Any,
-) -> GeneratorCost:
-    """Return the requests that :func:`build` would send to a generator, and their cost; nothing is sent.
-
-    Answers from an earlier build of ``out`` cost nothing.
-
-    Raises
-    ------
-    InputError
-        If the sources or the generator cannot be used, or the builder uses no generator.
-    """
-    from embassay.testsets.build import requests_of
-    from embassay.testsets.files import SetFiles
-    from embassay.testsets.generator.chat import generator as make_generator
-    from embassay.testsets.options import BuildOptions, Order
-
-    if not generator:
-        raise SpecError("name the generator that would be asked: MODEL[,option=value…]")
-    if "filters" in options:
-        options["filters"] = _encoders(options["filters"])
-    asked = make_generator(generator, None if out is None else SetFiles(output_path(out)).answers)
-    given = source_path(sources) if isinstance(sources, (str, Path)) else sources
-    common = BuildOptions(count=count, seed=seed, language=language)
-    requests = requests_of(Order(kind, given, common, options))
-    return GeneratorCost(requests, asked.name, *asked.estimate(requests))
 
 
 def _encoders(given: str | Encoder | Sequence[str | Encoder]) -> tuple[Encoder, ...]:

@@ -72,7 +72,6 @@ READ = {
     "result": lambda path, docs: ea.read(path),
     "source of a build": lambda path, docs: ea.build("minimal-pairs", docs.parent / path),
     "documents of a build": lambda path, docs: ea.build("composition", docs.parent / path),
-    "misspellings": lambda path, docs: ea.build("minimal-pairs", ["It rained all day."], misspellings=path),
     "masked model": lambda path, docs: ea.build("minimal-pairs", ["It rained all day."], mlm=path),
     "sheet": lambda path, docs: ea.rate([path]),
     **{

@@ -28,7 +28,6 @@ BUILT = Built(
     PAIRS,
     Counter({"a question": 1_200, "profanity": 3}),
     ("A note.",),
-    2.0,
     3_000,
     (Resource("WordNet", "3.0", "WordNet licence", "antonyms"),),
 )
@@ -59,7 +58,6 @@ def test_it_says_where_the_test_set_comes_from():
         row("its licence", "CC0"),
         row("seed", "7"),
         row("options", f"count=2, language=en, review={Path('old/r.csv')}"),
-        row("time", "2.0 s, 1,500 rows a second"),
         row("WordNet", "3.0", "WordNet licence", "antonyms"),
         "- A note.",
     ):

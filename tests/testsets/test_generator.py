@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -105,18 +104,6 @@ def test_the_same_prompt_is_sent_once(chat, make):
     assert seen == [(0, 2), (1, 2), (2, 2)]
 
 
-def test_nothing_is_asked_where_nothing_is_wanted(chat, make, journal):
-    assert make().replies(()) == ()
-    assert not journal.exists()
-    assert chat.seen == []
-
-
-def test_without_a_journal_answers_are_remembered(chat, make):
-    writer = make(journal=None)
-    assert writer.replies(REQUESTS) == writer.replies(REQUESTS) == right()
-    assert chat.asked.total() == 8
-
-
 def test_another_question_is_another_answer(chat, make):
     for options in (
         (),
@@ -132,29 +119,12 @@ def test_another_question_is_another_answer(chat, make):
     assert [payload.get("seed") for _, _, payload in chat.seen].count(1) == 1
 
 
-def test_so_many_requests_at_a_time(chat, make):
-    chat.seconds = 0.05
-    assert make("concurrency=3").replies(REQUESTS) == right()
-    assert 2 <= chat.most <= 3
-    chat.most, chat.seconds = 0, 0.0
-    make("concurrency=1", "seed=1").replies(REQUESTS)
-    assert chat.most == 1
-
-
-def test_what_passes_is_tried_again(chat, make, behaviours):
-    chat.script(behaviours.fails(500), behaviours.fails(429, Retry_After="0"), behaviours.cuts)
-    writer = make("concurrency=1")
-    assert writer.replies(REQUESTS) == right()
-    assert chat.asked[REQUESTS[0].prompt] == 4
-    assert "sent again: 3 requests" in writer.notes()[0]
-
-
 def test_a_service_that_is_down_keeps_what_was_paid(chat, make, behaviours, journal):
     chat.when(TEXTS[7], behaviours.fails(503, "over capacity"))
     with pytest.raises(EncoderError) as caught:
         make("concurrency=1").replies(REQUESTS)
     said = f"generator 'm': {chat.host} answered 503: it failed (tried 4 times); it says: over capacity; "
-    assert str(caught.value) == f"{said}6 of 8 answers are kept in {journal}; repeat the command to continue"
+    assert str(caught.value) == f"{said}the answers so far are kept in {journal}; repeat the command to continue"
     chat.calm()
     assert make().replies(REQUESTS) == right()
     assert set(chat.answered.values()) == {1}
@@ -178,17 +148,9 @@ def test_what_is_under_way_when_another_fails_is_kept(chat, make, behaviours, jo
 
     chat.when(TEXTS[0], fail)
     chat.when("", outlast)
-    with pytest.raises(EncoderError, match="3 of 8 answers are kept"):
+    with pytest.raises(EncoderError, match="the answers so far are kept in"):
         make("concurrency=4").replies(REQUESTS)
     assert len(journal.read_text().splitlines()) == 3
-
-
-def test_nonsense_is_a_failure(chat, make, behaviours):
-    chat.when("", behaviours.nonsense)
-    with pytest.raises(
-        EncoderError, match=r"generator 'm': .* answered 200: the answer is not JSON; check the address"
-    ):
-        make().replies(REQUESTS)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
@@ -199,15 +161,9 @@ def test_a_key_or_a_model_that_is_not_accepted_is_wrong_input(chat, make, behavi
         make("key_env=MY_KEY").replies(REQUESTS)
     assert str(caught.value).startswith(f"generator 'm': {chat.host} answered {status}: ")
     assert status == 404 or "MY_KEY" in str(caught.value)
-    assert "are kept" not in str(caught.value)
+    assert "kept in" not in str(caught.value)
     assert KEY not in str(caught.value)
     assert chat.asked.total() <= 4
-
-
-def test_a_key_that_is_withdrawn_in_the_middle(chat, make, behaviours, journal):
-    chat.when(TEXTS[4], behaviours.fails(401))
-    with pytest.raises(SpecError, match="3 of 8 answers are kept"):
-        make("concurrency=1").replies(REQUESTS)
 
 
 def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch, journal):
@@ -236,16 +192,6 @@ def test_the_key_is_nowhere(chat, make, behaviours, journal, monkeypatch, caplog
     for secret in (KEY, "abcdefgh12345"):
         assert secret not in shown + journal.read_text()
     assert KEY not in caplog.text
-
-
-def test_the_key_is_not_kept(chat, make, journal, monkeypatch):
-    monkeypatch.setenv("MY_KEY", KEY)
-    chat.answer = lambda prompt: f"The bakery opens at {KEY}."
-    writer = make("key_env=MY_KEY")
-    replies = writer.replies(REQUESTS[:2])
-    shown = f"{replies}{writer.material()}{writer.notes()}" + journal.read_text(encoding="utf-8")
-    assert "The bakery opens at " in shown
-    assert not any(KEY[start : start + 8] in shown for start in range(len(KEY) - 7))
 
 
 def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal):
@@ -277,9 +223,8 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends signals")
-@pytest.mark.parametrize(("sent", "code"), [("SIGKILL", -9), ("SIGINT", 130)])
 def test_what_was_paid_before_a_build_ended_is_not_paid_again(
-    chat, make, behaviours, journal, tmp_path, start_process, wait_until, sent, code
+    chat, make, behaviours, journal, tmp_path, start_process, wait_until
 ):
     (tmp_path / "prompts").write_text("\0".join(request.prompt for request in REQUESTS))
     for text in TEXTS[5:8]:
@@ -290,9 +235,9 @@ def test_what_was_paid_before_a_build_ended_is_not_paid_again(
         lambda: journal.exists() and journal.read_bytes().count(b"\n") == 5 and chat.now == 3,
         "five answers are kept and three are awaited",
     )
-    process.send_signal(getattr(signal, sent))
+    process.kill()
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (code, "")
+    assert (process.returncode, err) == (-9, "")
     chat.calm()
     found = make().replies(REQUESTS)
     assert found == right()
@@ -319,8 +264,6 @@ def test_a_file_that_is_no_journal_is_left_alone(chat, make, journal, content, l
     asked = chat.asked.total()
     with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is not a line of a journal of answers"):
         make().replies(REQUESTS)
-    with pytest.raises(SourceError, match="is not a line of a journal"):
-        make().estimate(REQUESTS)
     assert journal.read_bytes() == content
     assert chat.asked.total() == asked
 
@@ -351,15 +294,6 @@ def test_after_a_full_disk_a_half_line_is_left_out(journal):
     again = Journal(journal)
     again.read()
     assert again.answers == {"a": ChatAnswer("kept"), "c": ChatAnswer("kept too")}
-
-
-def test_an_estimate_sends_nothing(chat, make, journal):
-    tokens, cost = make("max_tokens=100", "price=3").estimate([*REQUESTS, REQUESTS[0]])
-    assert tokens == sum(-(-len(request.prompt.encode()) // 4) + 50 for request in REQUESTS)
-    assert cost == pytest.approx(tokens * 3 / 1e6)
-    assert make().estimate([])[1] is None
-    assert chat.seen == []
-    assert not journal.exists()
 
 
 @pytest.mark.parametrize(
@@ -420,18 +354,6 @@ def test_a_prompt_that_is_refused_is_not_sent_again(chat, make, behaviours, jour
     assert set(chat.asked.values()) == {1}
 
 
-def test_a_service_that_counts_nothing_is_paid_once(chat, make, behaviours, journal):
-    chat.when("", behaviours.UNCOUNTED)
-    writer = make("price=1")
-    assert writer.replies(REQUESTS) == make().replies(REQUESTS) == right()
-    assert set(chat.asked.values()) == {1}
-    tokens = sum(guess(request.prompt) + guess(fused(request)) for request in REQUESTS)
-    assert f"about {tokens:,} tokens" in writer.notes()[0]
-    journal.unlink()
-    with pytest.raises(EncoderError, match="exceeds the budget of 200"):
-        make("price=1000000", "budget=200", "max_tokens=50", "concurrency=1").replies(REQUESTS)
-
-
 LOST = "no answer after all attempts, although the service answered others"
 
 
@@ -465,7 +387,7 @@ def test_many_failures_in_a_row_end_the_build(chat, make, behaviours, journal):
     writer = make("concurrency=1")
     assert writer.replies(requests[:1])[0].text
     chat.when("", behaviours.fails(500))
-    with pytest.raises(EncoderError, match="1 of 20 answers are kept in "):
+    with pytest.raises(EncoderError, match="the answers so far are kept in "):
         writer.replies(requests)
     assert chat.asked.total() == 1 + 8 * 4
     chat.calm()
@@ -489,24 +411,6 @@ def test_the_budget_is_that_of_all_resumes(chat, make, journal):
     assert again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
     assert again.chat.service.spending.earlier == spent
     assert make(*options).replies([Request("new", ASK.format(TEXTS[0], TEXTS[8]))])[0].text
-
-
-def test_answers_that_were_lost_are_said(chat, make, behaviours):
-    chat.script(behaviours.cuts, behaviours.cuts)
-    writer = make("max_tokens=100")
-    writer.replies(REQUESTS[:1])
-    took = sum(len(text.split()) for text in (REQUESTS[0].prompt, fused(REQUESTS[0])))
-    tokens = took + 2 * (guess(REQUESTS[0].prompt) + 100)
-    said = "sent again: 2 requests"
-    assert writer.notes() == (f"m at {chat.host} answered 1 request: about {tokens:,} tokens; {said}.",)
-
-
-@pytest.mark.parametrize("status", [401, 404])
-def test_where_nothing_was_answered_no_journal_stays(chat, make, behaviours, journal, status):
-    chat.when("", behaviours.fails(status))
-    with pytest.raises(SpecError):
-        make().replies(REQUESTS)
-    assert not journal.exists()
 
 
 PROMPTS = [request.prompt for request in REQUESTS]

@@ -17,14 +17,13 @@ from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
 from embassay.testsets.options import Order
 from embassay.testsets.proposals import propose, propose_groups
-from embassay.testsets.sources import SourcePair, SourceSentence
 
 RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
 SHOP = ("The shop is shut.", "The shop has closed.", "You cannot go into the shop now.", "The shop is not open.")
 
 
 def pair(first, second, same=True):
-    return SourcePair(SourceSentence(first, 1), SourceSentence(second, 1), same)
+    return groups.PairRow(first=first, second=second, label=same)
 
 
 def texts_of(built):
@@ -94,7 +93,7 @@ def test_pairs_without_a_label_are_not_taken_to_mean_the_same(tmp_path):
     )
     with pytest.raises(SourceError, match="field 'entailment_judgment': must be 1, true or yes"):
         groups.read(path, label="entailment_judgment")
-    built = groups.build(groups.read(path, label="none"))
+    built = groups.build(groups.read(path, label="none")[0])
     assert texts_of(built) == [[RAIN[0], RAIN[1], "It did not rain."]]
 
 
@@ -174,7 +173,7 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
         row[2] = said
     text = io.StringIO()
     csv.writer(text).writerows(rows)
-    built = groups.build(groups.read(write(tmp_path / "sheet.csv", text.getvalue())))
+    built = groups.build(groups.read(write(tmp_path / "sheet.csv", text.getvalue()))[0])
     assert texts_of(built) == [list(RAIN)]
     assert built.rejected == {
         "candidate that was not confirmed": 1,
@@ -206,41 +205,28 @@ def test_a_text_has_no_groups(tmp_path):
         groups.read(write(tmp_path / "a.txt", "It rained.\n"))
 
 
-def test_a_sentence_is_confirmed_in_one_group(tmp_path):
-    path = write(tmp_path / "a.csv", "group,sentence,confirm\n1,It rained.,yes\n2,It rained.,yes\n")
-    with pytest.raises(InputError, match="the sentence on line 3 is confirmed in two groups"):
-        groups.build(groups.read(path))
-
-
 def test_groups_that_share_a_sentence_become_one_when_asked(tmp_path):
     # White et al. (2015), section 4.2: such groups were merged, and duplicates removed.
     rows = [("1", "It rained."), ("1", "Rain fell."), ("2", "Rain fell."), ("2", "We had rain."), ("3", "We ran.")]
     content = "".join(f"{group},{text},yes\n" for group, text in [*rows, ("", "Go home.")])
-    built = groups.build(groups.read(write(tmp_path / "a.csv", f"group,sentence,confirm\n{content}")), merge=True)
+    built = groups.build(groups.read(write(tmp_path / "a.csv", f"group,sentence,confirm\n{content}"))[0])
     assert texts_of(built) == [["It rained.", "Rain fell.", "We had rain."]]
     assert built.rejected == {"sentence without a group": 1, "sentence of a group below 3": 1}
 
 
-def test_topics_of_opinosis_are_grouped_by_hand(tmp_path):
-    # Ganesan et al. (2010): topics/*.txt.data, a sentence a line; White et al. (2015) write & for &amp;.
-    folder = tmp_path / "OpinosisDataset1.0" / "topics"
-    folder.mkdir(parents=True)
-    write(folder / "room_hotel.txt.data", "  Clean &amp; quiet .\n\n The room was clean and quiet .\n")
-    write(folder / "staff_hotel.txt.data", " Quiet and clean !\nClean & quiet .\n")
-    write(folder / "notes.txt", "no topic\n")
+def test_all_sentences_are_grouped_by_hand(tmp_path):
+    source = write(
+        tmp_path / "mine.txt", "Clean & quiet .\nThe room was clean and quiet .\nQuiet and clean !\nclean & quiet .\n"
+    )
     sheet = tmp_path / "sheet.csv"
-    proposal = propose_groups(folder.parent, sheet, "", by_hand=True)
+    proposal = propose_groups(source, sheet, "", by_hand=True)
     assert (proposal.groups, proposal.sentences, proposal.rejected["repeated sentence"]) == (0, 3, 1)
     rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
     assert [row[1] for row in rows[1:]] == ["Clean & quiet .", "The room was clean and quiet .", "Quiet and clean !"]
     text = io.StringIO()
     csv.writer(text).writerows([rows[0], *(["clean and quiet", *row[1:]] for row in rows[1:])])
-    assert len(groups.build(groups.read(write(tmp_path / "filled.csv", text.getvalue()))).samples) == 3
-    empty = tmp_path / "empty"
-    empty.mkdir()
+    assert len(groups.build(groups.read(write(tmp_path / "filled.csv", text.getvalue()))[0]).samples) == 3
     # What an encoder proposes comes first.
-    propose_groups(folder, sheet, "bow", threshold=0.2, by_hand=True, overwrite=True)
+    propose_groups(source, sheet, "bow", threshold=0.2, by_hand=True, overwrite=True)
     rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
     assert [(row[0], row[2]) for row in rows[1:]] == [("1", "")] * 3
-    with pytest.raises(SourceError, match=r"has no file \.txt\.data"):
-        propose_groups(empty, tmp_path / "x.csv", "", by_hand=True)

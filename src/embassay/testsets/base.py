@@ -3,7 +3,7 @@
 A builder is a module of ``kinds/`` with ``build(sources, *, seed, count, advance, OPTIONS) -> Built``. It may also
 define
 
-- ``read(path, *, OPTIONS)``: its own reader, which returns the sources or a :class:`Reading`;
+- ``read(path, *, OPTIONS)``: its own reader, which returns the sources, and notes on what had to be assumed;
 - ``given(sources)``: converts sources that are passed in Python to what ``build`` takes;
 - ``LANGUAGES = "any"``: its rules are valid for languages other than English.
 
@@ -16,25 +16,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, metadata
-from typing import Any, Protocol
+from typing import Protocol
 
 from embassay.core.samples.base import Sample
+from embassay.core.samples.checks import SAMPLES
 from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import Document
 from embassay.core.types import Corpus
-
-SHAPES: Mapping[type, str] = {
-    Choice: "choice",
-    Composition: "composition",
-    Grouped: "groups",
-    MinimalPairs: "minimal_pairs",
-    Question: "retrieval",
-}
-"""The shape of a corpus, by the type of its samples."""
-
 
 Reasons = Counter[str]
 """The number of sources or edits that were rejected, by reason; a reason is a short phrase to read."""
@@ -83,14 +71,6 @@ def library(distribution: str, purpose: str, licence: str = "") -> Resource:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The sources that were read from a file, and what had to be assumed."""
-
-    sources: tuple[Any, ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Built:
     """The result of a builder.
 
@@ -102,8 +82,6 @@ class Built:
         The number of sources, or of edits, that were rejected for each reason; a reason is a short phrase to read.
     notes
         What was assumed, or done differently from what was requested: one sentence each.
-    seconds
-        The duration of the build; a builder leaves it to its caller.
     read
         The number of rows that were read; a builder leaves it to its caller.
     doubtful
@@ -128,7 +106,6 @@ class Built:
     samples: tuple[Sample, ...]
     rejected: Reasons
     notes: tuple[str, ...] = ()
-    seconds: float = 0.0
     read: int = 0
     materials: tuple[Resource, ...] = ()
     doubtful: tuple[Choice, ...] = ()
@@ -145,14 +122,7 @@ class Built:
         """The shape of its corpus: ``minimal_pairs``, ``choice``, ``retrieval`` …; empty if nothing was built."""
         if not self.samples:
             return ""
-        return SHAPES[type(self.samples[0])]
-
-    @property
-    def time_taken(self) -> str:
-        """The duration and the speed in words: ``2.0 s, 1,500 rows a second``."""
-        if self.seconds <= 0:
-            return f"{self.seconds:.1f} s"
-        return f"{self.seconds:.1f} s, {self.read / self.seconds:,.0f} rows a second"
+        return next(shape for shape, kind in SAMPLES.items() if kind is type(self.samples[0]))
 
     def corpus(self, name: str = "built", licence: str = "unknown") -> Corpus[Sample]:
         """Return the samples as a corpus, which :func:`embassay.assay` takes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,21 +17,19 @@ from embassay.core.samples.units import independent_units
 from embassay.core.types import sha256_of
 from embassay.corpora.io.documents import documents_in
 from embassay.stats.lexical.language import may_be_english, refuse_other
-from embassay.testsets.base import Advance, Built, Reading, Reasons, Resource, silent
+from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.card import card_of
 from embassay.testsets.files import SetFiles, content_of, lines_of, name_of, write_files
-from embassay.testsets.generator.base import Reply, Request
 from embassay.testsets.options import ANY, ENGLISH, Order
 from embassay.testsets.sheets import rating_sheet, review_of, reviewed
 from embassay.testsets.sources import (
-    SourcePair,
     SourceSentence,
     numbered,
     read_sentences,
     usable,
 )
 
-PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "column")
+PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "exclude", "needs_ids")
 """Keyword parameters of builders and readers that are not options of a kind."""
 ONE_UNIT = (
     "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
@@ -63,64 +60,21 @@ def make(order: Order, advance: Advance = silent) -> Built:
 
 def _built(order: Order, advance: Advance) -> Built:
     """Read the sources, reject what cannot be used, and let the builder do its work."""
-    start = time.perf_counter()
     options = order.options
     options.check()
     module = BUILDERS.module(order.builder)
     builder_options = _checked_options(module, order)
-    reading = _read(module, order)
-    sources, rejected = _usable_sources(module, order, reading.sources)
+    all_sources, notes = _read(module, order)
+    sources, rejected = _usable_sources(module, order, all_sources)
     with BUILDERS.guarded(order.builder):
         built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
     return replace(
         built,
         # The sum has no reasons with the number 0.
         rejected=rejected + built.rejected,
-        notes=(*reading.notes, *built.notes),
-        seconds=time.perf_counter() - start,
-        read=len(reading.sources),
+        notes=(*notes, *built.notes),
+        read=len(all_sources),
     )
-
-
-class _Listener:
-    """Stands for a generator in an estimate: notes the requests, and answers none."""
-
-    name = ""
-
-    def __init__(self) -> None:
-        """Start without requests."""
-        self.requests: list[Request] = []
-
-    def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
-        """Note the requests."""
-        self.requests += requests
-        return tuple(Reply(request.key, problem="not asked") for request in requests)
-
-    def material(self) -> Resource:
-        """Return an empty description."""
-        return Resource("", "", "", "")
-
-    def notes(self) -> tuple[str, ...]:
-        """Return no notes."""
-        return ()
-
-
-def requests_of(order: Order) -> tuple[Request, ...]:
-    """Return the requests that would be sent to a generator; nothing is sent.
-
-    Raises
-    ------
-    InputError
-        If the sources cannot be read or are in another language.
-    SpecError
-        If the builder does not use a generator.
-    """
-    module = BUILDERS.module(order.builder)
-    if "generator" not in _option_names(module.build):
-        raise SpecError(f"builder {order.kind!r} does not use a generator, so there is nothing to estimate")
-    listener = _Listener()
-    _built(replace(order, kind_options={**order.kind_options, "generator": listener}), silent)
-    return tuple(listener.requests)
 
 
 def put(out: Path, built: Built, order: Order) -> None:
@@ -162,27 +116,24 @@ def _checked_options(module: ModuleType, order: Order) -> dict[str, Any]:
 
 def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
     # The signature is the only list of a builder's options, so a new option cannot be forgotten elsewhere.
-    names = list[str]()
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
-            names.append(name)
-    return tuple(names)
+    parameters = inspect.signature(function).parameters.values()
+    options = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    return tuple(name for name in options if name not in PARAMETERS_OF_ALL)
 
 
-def _read(module: ModuleType, order: Order) -> Reading:
-    """Read the sources with the builder's reader, or as sentences if it has none."""
+def _read(module: ModuleType, order: Order) -> tuple[Sequence[Any], Sequence[str]]:
+    """Read the sources with the builder's reader, or as sentences if it has none; return notes on them too."""
     if not isinstance(order.sources, Path):
         given = getattr(module, "given", numbered)
-        return Reading(tuple(given(order.sources)))
-    column = order.options.column
+        return tuple(given(order.sources)), ()
     if not hasattr(module, "read"):
-        return Reading(read_sentences(order.sources, column))
-    parameters = inspect.signature(module.read).parameters
-    if column and "column" not in parameters:
+        return read_sentences(order.sources, order.options.column), ()
+    if order.options.column:
         raise SpecError("--column names a column of sentences, which this builder does not read")
-    options = {**order.kind_options, "column": column, "aside": tuple(order.aside)}
-    reading = module.read(order.sources, **{name: options[name] for name in parameters if name in options})
-    return reading if isinstance(reading, Reading) else Reading(tuple(reading))
+    options = {**order.kind_options, "aside": tuple(order.aside)}
+    parameters = inspect.signature(module.read).parameters
+    sources, notes = module.read(order.sources, **{name: options[name] for name in parameters if name in options})
+    return sources, notes
 
 
 def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Reasons]:
@@ -194,19 +145,10 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
         return sources, rejected
 
     # A file in another language is refused as a whole; single sentences in one are left out.
-    texts = list[str]()
-    for source in sources:
-        texts += _texts(source)
-    refuse_other(texts, order.source_name)
-    english = [source for source in sources if all(map(may_be_english, _texts(source)))]
+    refuse_other([source.text for source in sources], order.source_name)
+    english = [source for source in sources if may_be_english(source.text)]
     rejected["not English"] += len(sources) - len(english)
     return english, rejected
-
-
-def _texts(source: Any) -> tuple[str, ...]:
-    if isinstance(source, SourcePair):
-        return source.first.text, source.second.text
-    return (source.text,)
 
 
 def _sources_hash(order: Order) -> str:

@@ -101,7 +101,6 @@ def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Cells:
     yield "seed", str(order.options.seed)
     yield "options", _options(order)
     yield "left out", f"{built.rejected.total():,}"
-    yield "time", built.time_taken
 
 
 def _options(order: Order) -> str:

@@ -53,27 +53,25 @@ def name_of(file: str, content: bytes) -> str:
 
 def _row(sample: Sample, built: Built) -> Line:
     """Return a sample's fields; optional ones that are empty are left out."""
-    row: Line = {"id": sample.id}
-    optional: Line = {"unit": getattr(sample, "group", "")}
+    row: Line = {"id": sample.id, "unit": getattr(sample, "group", "")}
     if isinstance(sample, MinimalPairs):
-        row |= {"original": sample.original, "edits": dict(sample.edits)}
         ways = {name: built.ways.get((sample.id, name)) for name, _ in sample.edits}
-        optional["source"] = {name: way for name, way in ways.items() if way}
+        row |= {"original": sample.original, "edits": dict(sample.edits)}
+        row["source"] = {name: way for name, way in ways.items() if way}
     elif isinstance(sample, Choice):
         sentences = [sample.antonym, sample.polarity, sample.paraphrase]
         row = {"idx": sample.id, "label": PARAPHRASE, "input": sample.input, "sentences": sentences}
         row |= {name: getattr(sample, name) for name in ("part_of_speech", "pair", "negation")}
     elif isinstance(sample, Grouped):
-        return row | {"sentence": sample.text, "group": sample.group}
+        row = {"id": sample.id, "sentence": sample.text, "group": sample.group}
     elif isinstance(sample, Composition):
-        row |= {name: getattr(sample, name) for name in ("operator", "a", "b", "target")}
-        optional |= {"mirrored": sample.mirrored, "filtered_with": list(built.filtered_with)}
-        optional["source"] = built.ways.get((sample.id, sample.operator))
+        row |= {name: getattr(sample, name) for name in ("operator", "a", "b", "target", "mirrored")}
+        row |= {"filtered_with": list(built.filtered_with), "source": built.ways.get((sample.id, sample.operator))}
     elif isinstance(sample, Question):
-        row |= {"question": sample.question, "right": list(sample.right)}
-        optional = {"unit": sample.unit if sample.units else "", "split": built.splits.get(sample.id)}
-        optional |= {"answer": built.answers.get(sample.id), "source": built.ways.get((sample.id, "question"))}
-    return row | {name: value for name, value in optional.items() if value}
+        row["unit"] = sample.unit if sample.units else ""
+        row |= {"question": sample.question, "right": list(sample.right), "split": built.splits.get(sample.id)}
+        row |= {"answer": built.answers.get(sample.id), "source": built.ways.get((sample.id, "question"))}
+    return {name: value for name, value in row.items() if value or name in ("right", "negation")}
 
 
 # --- The files of a test set: all of them are written, or none ---
@@ -115,10 +113,8 @@ def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:
 
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:
-    """Raise OutputError for a file that exists, unless it may be overwritten, and for a folder."""
+    """Raise OutputError for a file that exists, unless it may be overwritten."""
     for path in paths:
-        if path.is_dir():
-            raise OutputError(f"{path}: is a folder; name a file with -o")
         if path.exists() and not overwrite:
             raise OutputError(f"{path}: already exists; choose another name with -o, or use --overwrite")
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,53 +18,43 @@ from embassay.core.errors import SpecError
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
 from embassay.stats.geometry.closeness import paired_cosine
-from embassay.testsets.base import Advance, Reasons
+from embassay.testsets.base import Advance, Reasons, silent
 
 Which = Literal["bd", "neighbours"]
 
 
-@dataclass(frozen=True)
-class Filter:
-    """How differences are selected.
-
-    Attributes
-    ----------
-    encoders
-        All of them must agree; without encoders, all differences are kept.
-    which
-        Which two sentences are compared.
-    below
-        The upper bound of their cosine.
-    """
-
-    encoders: tuple[Encoder, ...] = ()
-    which: Which = "bd"
-    below: float = 0.25
-
-    def __post_init__(self) -> None:
-        """Raise SpecError for an unknown pair, a bound that is not a cosine, or either option without an encoder."""
-        if self.which not in ("bd", "neighbours"):
-            raise SpecError(f"filter must be bd or neighbours, is {self.which!r}")
-        if not -1 < self.below <= 1:
-            raise SpecError(f"below must be above -1 and at most 1, is {self.below:g}")
-        if not self.encoders and (self.which, self.below) != (Filter.which, Filter.below):
-            raise SpecError(
-                f"filter {self.which} and below {self.below:g} have no effect without an encoder; "
-                "name one with -e, or in Python with filters="
-            )
+DEFAULT: Which = "bd"
+BELOW = 0.25
 
 
-@dataclass(frozen=True)
-class Filtered:
+def check_filter(encoders: Sequence[Encoder], which: Which, below: float) -> None:
+    """Raise SpecError for an unknown pair, a bound that is not a cosine, or either option without an encoder."""
+    if which not in ("bd", "neighbours"):
+        raise SpecError(f"filter must be bd or neighbours, is {which!r}")
+    if not -1 < below <= 1:
+        raise SpecError(f"below must be above -1 and at most 1, is {below:g}")
+    if not encoders and (which, below) != (DEFAULT, BELOW):
+        raise SpecError(
+            f"filter {which} and below {below:g} have no effect without an encoder; name one with -e, or in Python "
+            "with filters="
+        )
+
+
+class Filtered(NamedTuple):
     """The samples that a filter kept, the number it rejected by reason, and how many each encoder would reject."""
 
-    samples: tuple[Composition, ...]
+    samples: Sequence[Composition]
     rejected: Reasons
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
 
 def filtered(
-    documents: Sequence[tuple[Mapping[str, str], Sequence[Composition]]], chosen: Filter, advance: Advance
+    documents: Sequence[tuple[Mapping[str, str], Sequence[Composition]]],
+    encoders: Sequence[Encoder],
+    *,
+    which: Which = DEFAULT,
+    below: float = BELOW,
+    advance: Advance = silent,
 ) -> Filtered:
     """Return the samples of documents without the differences whose parts are too similar.
 
@@ -76,6 +64,10 @@ def filtered(
     ----------
     documents
         The five texts of each, and its samples.
+    encoders
+        All of them must agree; without encoders, all differences are kept.
+    which, below
+        Which two sentences are compared, and the upper bound of their cosine.
 
     Returns
     -------
@@ -86,19 +78,20 @@ def filtered(
     for texts, of_document in documents:
         for sample in of_document:
             if sample.operator == "difference":
-                pairs[sample.id] = _compared(texts, sample, chosen.which)
-    if not chosen.encoders or not pairs:
-        return Filtered(tuple(samples), Counter())
+                pairs[sample.id] = _compared(texts, sample, which)
+    if not encoders or not pairs:
+        return Filtered(samples, Counter())
     # An undefined cosine is NaN, which is not below anything.
-    is_near = ~(_cosines(list(pairs.values()), chosen.encoders, advance) < chosen.below)
-    is_rejected = dict(zip(pairs, np.logical_or.reduce(is_near, axis=0).tolist(), strict=True))
-    remaining = [sample for sample in samples if not is_rejected.get(sample.id)]
-    reason = f"difference with parts that are too similar (cosine {chosen.below:g} or more, or undefined)"
-    rejected = Counter({reason: len(samples) - len(remaining)})
+    is_near = ~(_cosines(list(pairs.values()), encoders, advance) < below)
+    rejected = {
+        name for name, is_rejected in zip(pairs, np.logical_or.reduce(is_near, axis=0), strict=True) if is_rejected
+    }
+    remaining = [sample for sample in samples if sample.id not in rejected]
+    reason = f"difference with parts that are too similar (cosine {below:g} or more, or undefined)"
     notes = list[str]()
-    for encoder, number in zip(chosen.encoders, is_near.sum(axis=1).tolist(), strict=True):
+    for encoder, number in zip(encoders, is_near.sum(axis=1), strict=True):
         notes.append(f"{encoder.card.spec}: {number:,} of {len(pairs):,} differences are too similar.")
-    return Filtered(tuple(remaining), rejected, tuple(notes))
+    return Filtered(remaining, Counter({reason: len(rejected)}), notes)
 
 
 def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tuple[str, str]:
@@ -114,9 +107,8 @@ def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tu
 def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], advance: Advance) -> NDArray[np.float64]:
     """Return the (encoders, pairs) cosines; NaN if undefined."""
     # Each distinct text is encoded once.
-    texts = tuple(dict.fromkeys(chain.from_iterable(pairs)))
-    place_of = {text: place for place, text in enumerate(texts)}
-    places = np.array([[place_of[text] for text in pair] for pair in pairs])
+    distinct, places = np.unique(np.array(pairs, dtype=object), return_inverse=True)
+    texts, places = distinct.tolist(), places.reshape(-1, 2)
     cosines = []
     for number, encoder in enumerate(encoders, 1):
         vectors = encoder.fit(texts).encode(texts, "text")

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from embassay.core.errors import MissingExtraError, ModelNotFoundError
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import FillMaskPipeline, PreTrainedTokenizerBase
 
 LIKELIEST = 100
 """The most tokens that are considered for a gap."""
@@ -36,8 +34,7 @@ class Masked:
         """
         self.name = name
         try:
-            import torch
-            from transformers import AutoModelForMaskedLM, AutoTokenizer
+            from transformers import AutoModelForMaskedLM, AutoTokenizer, FillMaskPipeline
         except ImportError:
             raise MissingExtraError("a masked language model", "hf") from None
         try:
@@ -51,8 +48,7 @@ class Masked:
             # The library would initialise them randomly.
             problem = f"weights of its masked language model are missing (first: {min(report['missing_keys'])})"
             raise ModelNotFoundError(f"{folder}: {problem}; name a folder that has them, as bert-base-uncased has")
-        self._model: PreTrainedModel = model.eval()
-        self._torch: ModuleType = torch
+        self._pipeline: FillMaskPipeline = FillMaskPipeline(model=model.eval(), tokenizer=self._tokenizer, device="cpu")
         # Tokenizers mark either the beginning of a word (Ġ or ▁) or its continuation (##).
         self._marks_beginnings = any(entry.startswith(("Ġ", "▁")) for entry in self._tokenizer.get_vocab())
 
@@ -61,12 +57,10 @@ class Masked:
 
         Word pieces and punctuation are left out.
         """
-        encoded = self._tokenizer(f"{before}{self._tokenizer.mask_token}{after}", return_tensors="pt")
-        with self._torch.no_grad():
-            logits = self._model(**encoded).logits[0]
-        scores = logits[encoded["input_ids"][0] == self._tokenizer.mask_token_id][0]
-        best = scores.topk(min(LIKELIEST, len(scores))).indices.tolist()
-        words = [self._word(piece) for piece in self._tokenizer.convert_ids_to_tokens(best)]
+        text = f"{before}{self._tokenizer.mask_token}{after}"
+        guesses = self._pipeline(text, top_k=min(LIKELIEST, len(self._tokenizer)))
+        pieces = self._tokenizer.convert_ids_to_tokens([guess["token"] for guess in guesses])
+        words = [self._word(piece) for piece in pieces]
         return tuple(word for word in words if word)
 
     def _word(self, piece: str) -> str:

@@ -19,8 +19,8 @@ Auxiliary = Literal["keep", "drop"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared:
-    """Options of every kind.
+class BuildOptions:
+    """All options that do not depend on the kind, as :func:`embassay.build` takes them.
 
     Attributes
     ----------
@@ -30,28 +30,6 @@ class Shared:
         Seed for all random numbers.
     licence
         What you may do with the sentences, for the data card.
-    """
-
-    count: int | None = None
-    seed: int = 0
-    licence: str = ""
-
-    def check(self) -> None:
-        """Raise SpecError for a number that is out of range."""
-        # Imported here, because 'embassay --help' reads these options.
-        from embassay.core.types import Draws
-
-        Draws(self.seed)
-        if self.count is not None and self.count < 1:
-            raise SpecError(f"count must be 1 or more, is {self.count}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildOptions(Shared):
-    """All options that do not depend on the kind, as :func:`embassay.build` takes them.
-
-    Attributes
-    ----------
     column
         The column of sentences, if it is not recognised by name.
     language
@@ -60,13 +38,21 @@ class BuildOptions(Shared):
         The review sheet of an earlier build; its rows with yes, as people wrote them, are the test set.
     """
 
+    count: int | None = None
+    seed: int = 0
+    licence: str = ""
     column: str = ""
     language: Language = "en"
     review: Path | None = None
 
     def check(self) -> None:
         """Raise SpecError for a value that is out of range."""
-        super().check()
+        # Imported here, because 'embassay --help' reads these options.
+        from embassay.core.types import Draws
+
+        Draws(self.seed)
+        if self.count is not None and self.count < 1:
+            raise SpecError(f"count must be 1 or more, is {self.count}")
         if self.language not in {ENGLISH, ANY}:
             raise SpecError(f"language must be {ENGLISH} or {ANY}, is {self.language!r}")
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import html
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.core.errors import InputError, SourceError
+from embassay.core.errors import InputError
 from embassay.core.types import Encoder
-from embassay.corpora.io.folders import files_in
 from embassay.run.resolve import load_encoder
 from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.base import Advance, Reasons, silent
 from embassay.testsets.files import check_free, write_files
 from embassay.testsets.kinds.groups import CONFIRM, SMALLEST
 from embassay.testsets.sheets import sheet_of
-from embassay.testsets.sources import SourceSentence, lines_of, read_sentences, usable
+from embassay.testsets.sources import read_sentences, usable
 
 GUIDELINES = (
     "Sentences of a group entail each other. (1) Ignore tense, transitional phrases, and discourse and pragmatic "
@@ -26,8 +24,6 @@ GUIDELINES = (
     "(5) So are a sentence with further information and one without it."
 )
 """The heading of the sheet's last column: the guidelines of White et al. (2015, section 4.2)."""
-TOPIC = ".txt.data"
-"""How the names of the topics of Opinosis end (Ganesan et al. 2010): texts of one sentence a line."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +52,7 @@ def propose_groups(
     Parameters
     ----------
     source, column
-        The sentences, as :func:`~embassay.testsets.sources.read_sentences` reads them, or the folder of the topics of
-        Opinosis.
+        The sentences, as :func:`~embassay.testsets.sources.read_sentences` reads them.
     out
         The sheet, CSV.
     encoder
@@ -73,7 +68,7 @@ def propose_groups(
         If the sentences or the encoder cannot be used, or no group is proposed.
     """
     check_free((out,), overwrite)
-    sentences, rejected = usable(topics(source) if source.is_dir() else read_sentences(source, column))
+    sentences, rejected = usable(read_sentences(source, column))
     texts = [sentence.text for sentence in sentences]
     groups = list[list[str]]()
     if encoder:
@@ -116,21 +111,3 @@ def propose(texts: Sequence[str], encoder: Encoder, threshold: float, advance: A
     for text, cluster in zip(texts, clusters.tolist(), strict=True):
         members[cluster].append(text)
     return [group for group in members.values() if len(group) >= SMALLEST]
-
-
-def topics(folder: Path) -> tuple[SourceSentence, ...]:
-    """Return the sentences of the topics of Opinosis as released, ``&`` for ``&amp;``; the topic is the unit.
-
-    Raises
-    ------
-    SourceError
-        If the folder has no such file, or one is not UTF-8.
-    """
-    sentences = list[SourceSentence]()
-    for path in files_in(folder):
-        if path.name.endswith(TOPIC):
-            for number, line in lines_of(path):
-                sentences.append(SourceSentence(html.unescape(line), number, path.name.removesuffix(TOPIC)))
-    if not sentences:
-        raise SourceError(f"this folder has no file {TOPIC} with sentences", folder)
-    return tuple(sentences)

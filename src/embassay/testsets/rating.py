@@ -7,7 +7,7 @@ section 5). A row with a mean rating below the bar counts as an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ import numpy as np
 from embassay.core.errors import InputError, SourceError
 from embassay.core.formatting import DASH, counted, with_interval
 from embassay.core.result import Estimate
-from embassay.core.store.paths import open_file, output_path, source_path, unreadable
+from embassay.core.store.paths import output_path, source_path
+from embassay.core.tables.texts import read_text
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.labels import Labels
 from embassay.stats.shares import bounded_mean
@@ -69,16 +70,12 @@ class Rated:
     ----------
     subsets
         One for each edit, then one for all.
-    kept, dropped
-        The numbers of rows that are not below the bar (rated or not), and of rows that are.
     notes
         Which files were written, one sentence each.
     """
 
     bar: float
     subsets: tuple[Subset, ...]
-    kept: int
-    dropped: int
     notes: tuple[str, ...] = ()
 
 
@@ -110,7 +107,6 @@ def rate(
         For sheets of different corpora, a corpus that does not match, ratings out of range (with file, line and
         column), and sheets without any rating.
     """
-    out = None if out is None else output_path(out)
     if not LOW <= bar <= HIGH:
         raise InputError(f"--bar must be from {LOW} to {HIGH}, is {bar:g}")
     paths = [source_path(sheet) for sheet in sheets]
@@ -122,20 +118,23 @@ def rate(
     # Masked, because nanmean warns about rows that nobody rated.
     means = np.ma.masked_invalid(ratings).mean(axis=1).filled(np.nan)
     below = means < bar
-    rated = Rated(bar, _subsets(keys, ratings, means, bar), kept=int((~below).sum()), dropped=int(below.sum()))
+    rated = Rated(bar, _subsets(keys, ratings, means, bar))
 
-    path = source_path(corpus or Path(sheets[0]).parent / name.rpartition("@")[0])
-    lines = _corpus(path, name, keys) if out or corpus or path.is_file() else []
+    path = source_path(corpus or paths[0].parent / name.rpartition("@")[0])
+    if out is None and corpus is None and not path.is_file():
+        return rated
+    lines = _corpus(path, name, keys)
     card = SetFiles(path).card
     head = card.read_text(encoding="utf-8") if card.is_file() else ""
     if out is None:
-        if lines and head:
-            write_files({card: with_reading(head, markdown(rated)).encode()})
-            rated = replace(rated, notes=(f"data card: {card} now contains the ratings",))
-        return rated
+        if not head:
+            return rated
+        write_files({card: with_reading(head, markdown(rated)).encode()})
+        return replace(rated, notes=(f"data card: {card} now contains the ratings",))
+    out = output_path(out)
     card = SetFiles(out).card
     check_free((out, card), overwrite)
-    rest = _remaining(lines, [key for key, is_error in zip(keys, below, strict=True) if is_error], ratings_of)
+    rest = _remaining(lines, {key for key, is_error in zip(keys, below, strict=True) if is_error}, ratings_of)
     remaining, total = (sum("document" not in line for line in some) for some in (rest, lines))
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {bar:g}; {out} is not written")
@@ -183,9 +182,7 @@ def _subsets(keys: Sequence[Key], ratings: Floats, means: Floats, bar: float) ->
     edits = np.array([edit for _, edit in keys])
     names = sorted(set(edits.tolist()))
     subsets = [_subset(name, ratings[edits == name], means[edits == name], bar) for name in names]
-    if len(names) > 1:
-        subsets.append(_subset("all", ratings, means, bar))
-    return tuple(subsets)
+    return (*subsets, _subset("all", ratings, means, bar)) if len(names) > 1 else tuple(subsets)
 
 
 def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
@@ -224,36 +221,35 @@ def _corpus(path: Path, name: str, keys: Sequence[Key]) -> list[Line]:
     SourceError
         If the file cannot be read, is another corpus, or has no such items.
     """
-    try:
-        with open_file(path) as file:
-            content = file.read()
-    except OSError as error:
-        raise unreadable(error, path) from None
-    if not name.endswith(name_of("", content)):
+    content = read_text(path)
+    if not name.endswith(name_of("", content.encode())):
         raise SourceError(f"is not the corpus of the sheet, {name!r}; name that with --corpus", path)
-    # Not splitlines, which also splits at characters that may occur inside a JSON string.
-    lines = [json.loads(line) for line in content.decode("utf-8").split("\n") if line]
-    unknown = set(keys) - rateable(lines).keys()
+    lines = [json.loads(line) for line in content.split("\n") if line]
+    unknown = set(keys) - {row.key for row in rateable(lines)}
     if unknown:
         raise SourceError(f"has no {' '.join(min(unknown))!r}; do not change the items and edits of a sheet", path)
     return lines
 
 
-def _remaining(lines: Sequence[Line], wrong: Sequence[Key], ratings: Ratings) -> list[Line]:
+def _remaining(lines: Sequence[Line], wrong: Collection[Key], ratings: Ratings) -> list[Line]:
     """Return the lines of a corpus without what is wrong, compositions with the ratings of all annotators.
 
     Of minimal pairs, wrong edits go; of other samples, the whole sample.
     """
-    rows = rateable(lines)
-    wrong_items = {item for key in wrong for item in rows[key].items}
+    wrong_pairs = {row.pair for row in rateable(lines) if row.key in wrong}
+    wrong_keys = {row.key for row in rateable(lines) if row.pair in wrong_pairs}
+    wrong_items = {item for item, _ in wrong_keys}
     remaining = list[Line]()
     for line in lines:
         item = id_of(line)
-        # How the edits were made is written by their names.
-        for field in {"edits", "source"} & line.keys() if "edits" in line else ():
-            line[field] = {edit: value for edit, value in line[field].items() if (item, edit) not in wrong}
-        if not line.get("edits", item not in wrong_items):
-            continue
+        if "edits" in line:
+            # How the edits were made is written by their names.
+            for field in {"edits", "source"} & line.keys():
+                line[field] = {edit: value for edit, value in line[field].items() if (item, edit) not in wrong_keys}
+            is_right = bool(line["edits"])
+        else:
+            is_right = item not in wrong_items
         given = [rating for rating in ratings.get((item, line.get("operator", "")), ()) if rating is not None]
-        remaining.append(line | {"ratings": given} if given else line)
+        if is_right:
+            remaining.append(line | {"ratings": given} if given else line)
     return remaining

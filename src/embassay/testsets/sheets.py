@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import create_model, model_validator
+from pydantic import Field, create_model, model_validator
 
 from embassay.core.errors import SourceError
 from embassay.core.randomness import generator
 from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
-from embassay.core.tables.rows import Number, R, Row, YesNo
+from embassay.core.tables.records import read_table
+from embassay.core.tables.rows import Number, Row, Text, YesNo
 from embassay.testsets.base import Built
 from embassay.testsets.files import Line, id_of
-from embassay.testsets.sources import open_table
 
 # --- Writing and reading a sheet ---
 
@@ -51,7 +51,10 @@ def sheet_of(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes
 class SheetRow(Row):
     """A row that people filled: its cells stripped, and as they were before :func:`sheet_of`."""
 
-    unique = False
+    @property
+    def key(self) -> str:
+        """Its id; rows that people added have none."""
+        return getattr(self, "id", "") or f"review-{self.line}"
 
     @model_validator(mode="before")
     @classmethod
@@ -59,30 +62,9 @@ class SheetRow(Row):
         return {name: _meant(str(cell).strip()) for name, cell in cells.items()}
 
 
-class ConfirmedRow(SheetRow):
-    """A row to which a person may have said yes or no; an empty cell is no answer."""
-
-    confirm: YesNo | None = None
-
-
 def _meant(cell: str) -> str:
     is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
     return cell[1:] if is_escaped else cell
-
-
-def sheet_rows(path: Path, model: type[R]) -> Iterator[R]:
-    """Yield the rows of a sheet.
-
-    Raises
-    ------
-    SourceError
-        If it is not a table, lacks a column, or has no rows.
-    """
-    selection = open_table(path).select(model)
-    for use in model.model_fields:
-        if use not in selection.names:
-            raise selection.missing(use)
-    yield from selection
 
 
 # --- The sheet for rating ---
@@ -98,22 +80,30 @@ AGREEMENT = "0 strongly disagree, 2 neutral, 4 strongly agree: "
 """The scale of Bansal et al. (2025, section 5.1)."""
 LOW, HIGH = 0, 4
 """The range of a rating."""
-PER_OPERATOR = 400
-"""The maximum number of rated compositions of an operator, as in Bansal et al. (2025, section 5)."""
 UNANSWERED = "(no document should answer it)"
 CANDIDATES = ("antonym", "polarity", "paraphrase")
 
 Key = tuple[str, str]
-"""What is rated: the id of the first sample that contains it, and the name of the edit."""
+"""What is rated: the id of a sample, and the name of the edit."""
 
 
-@dataclass
-class Rateable:
-    """What is rated: a text beside its original, and the ids of the samples that contain both."""
+class Rateable(NamedTuple):
+    """A text beside its original, in a sample."""
 
+    item: str
+    edit: str
     original: str
     text: str
-    items: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> Key:
+        """Its place in the corpus."""
+        return self.item, self.edit
+
+    @property
+    def pair(self) -> tuple[str, frozenset[str]]:
+        """What is rated once: the sentences of a quadruple are inputs and candidates in turn."""
+        return self.edit, frozenset({self.original, self.text})
 
 
 def rating_sheet(corpus: str, lines: Sequence[Line], seed: int) -> bytes:
@@ -126,39 +116,33 @@ def rating_sheet(corpus: str, lines: Sequence[Line], seed: int) -> bytes:
     corpus, lines
         The corpus as :func:`~embassay.testsets.files.name_of` names it, and its lines.
     """
-    rows = list(rateable(lines).items())
-    chosen, counts = list[Mapping[str, str]](), Counter[str]()
+    distinct = dict[object, Rateable]()
+    for row in rateable(lines):
+        distinct.setdefault(row.pair, row)
+    rows = list(distinct.values())
+    chosen = list[Mapping[str, str]]()
     for place in generator(seed, "builders", "sheet").permutation(len(rows)):
-        (item, edit), row = rows[place]
-        counts[edit] += 1
-        guideline = f"{AGREEMENT}{GUIDELINES[edit]}" if edit in GUIDELINES else ""
-        if not guideline or counts[edit] <= PER_OPERATOR:
-            cells = {"original": row.original, "text": row.text, "guideline": guideline}
-            chosen.append({"corpus": corpus, "item": item, "edit": edit, **cells})
+        row = rows[place]
+        guideline = f"{AGREEMENT}{GUIDELINES[row.edit]}" if row.edit in GUIDELINES else ""
+        chosen.append({"corpus": corpus, **row._asdict(), "guideline": guideline})
     return sheet_of(COLUMNS, chosen)
 
 
-def rateable(lines: Sequence[Line]) -> dict[Key, Rateable]:
-    """Return what is rated of a corpus.
+def rateable(lines: Sequence[Line]) -> Iterator[Rateable]:
+    """Yield what is rated of each line of a corpus.
 
-    That is, for minimal pairs, each edit; for choices, each pair of sentences once, whichever of them is the input; for
-    groups, each sentence, beside the others of its group; for compositions, the target, beside a and b; for questions,
-    each one, beside the first passage that answers it.
+    That is, for minimal pairs, each edit; for choices, each candidate beside the input; for groups, each sentence,
+    beside the others of its group; for compositions, the target, beside a and b; for questions, each one, beside the
+    first passage that answers it.
     """
     passages = {line["document"]: " ".join(line["passages"]) for line in lines if "document" in line}
     members = defaultdict[str, list[str]](list)
     for line in lines:
         if "sentence" in line:
             members[line["group"]].append(line["sentence"])
-    rows, pairs = dict[Key, Rateable](), dict[object, Rateable]()
     for line in lines:
         for edit, original, text in _edits(line, passages, members):
-            # The sentences of a quadruple are inputs and candidates in turn, so a pair occurs in both directions.
-            pair = (edit, frozenset({original, text}) if "sentences" in line else id_of(line))
-            if pair not in pairs:
-                pairs[pair] = rows[id_of(line), edit] = Rateable(original, text)
-            pairs[pair].items.append(id_of(line))
-    return rows
+            yield Rateable(id_of(line), edit, original, text)
 
 
 def _edits(
@@ -186,7 +170,12 @@ class RatingRow(SheetRow):
     corpus: str
     item: str
     edit: str
-    rating: Number | None = None
+    rating: Annotated[Number, Field(ge=LOW, le=HIGH)] | None = None
+
+    @property
+    def key(self) -> str:
+        """What is rated."""
+        return f"{self.item} {self.edit}"
 
 
 def read_ratings(paths: Sequence[Path]) -> tuple[str, dict[Key, list[float | None]]]:
@@ -204,36 +193,38 @@ def read_ratings(paths: Sequence[Path]) -> tuple[str, dict[Key, list[float | Non
     """
     corpus, ratings = "", dict[Key, list[float | None]]()
     for place, path in enumerate(paths):
-        seen = dict[Key, float | None]()
-        for row in sheet_rows(path, RatingRow):
+        for row in read_table(path).select(RatingRow):
             corpus = corpus or row.corpus
             if row.corpus != corpus:
                 raise row.error(f"is {row.corpus!r}, but {corpus!r} above; all rows must be for one corpus", "corpus")
-            key = (row.item, row.edit)
-            if key in seen:
-                raise row.error(f"{' '.join(key)!r} appears twice", "item")
-            if row.rating is not None and not LOW <= row.rating <= HIGH:
-                raise row.error(f"must be a number from {LOW} to {HIGH}, is {row.rating:g}", "rating")
-            seen[key] = row.rating
-            ratings.setdefault(key, [None] * len(paths))[place] = row.rating
-        if all(rating is None for rating in seen.values()):
+            ratings.setdefault((row.item, row.edit), [None] * len(paths))[place] = row.rating
+        if all(of_row[place] is None for of_row in ratings.values()):
             raise SourceError("no row is rated; write numbers from 0 to 4", path, None, "rating")
     return corpus, ratings
 
 
 # --- The review sheet ---
 
+
+class QuadrupleRow(SheetRow):
+    """A row of the review sheet of negated antonyms; an empty cell under ``confirm`` is no answer."""
+
+    pair: Text
+    part_of_speech: Text
+    negation: str = ""
+    input: Text
+    antonym: Text
+    polarity: Text
+    paraphrase: Text
+    confirm: YesNo | None = None
+
+
+_ORIGINAL: Any = {"id": (str, ""), "unit": (str, ""), "original": (Text, ...), **dict.fromkeys(ALL_EDITS, (str, ""))}
+OriginalRow = create_model("OriginalRow", __base__=SheetRow, **_ORIGINAL, confirm=(YesNo | None, None))
+"""A row of the review sheet of minimal pairs: an original and its edits."""
 TEXTS = ("input", *CANDIDATES)
-QUADRUPLES = ("pair", "part_of_speech", "negation", *TEXTS, "confirm")
-ORIGINALS = ("id", "unit", "original", *ALL_EDITS, "confirm")
-"""The columns of the two kinds of review sheet."""
-OF_QUADRUPLE, OF_ORIGINAL = (
-    create_model("ReviewRow", __base__=ConfirmedRow, **dict.fromkeys(columns[:-1], (str, ...)))  # type: ignore[call-overload]
-    for columns in (QUADRUPLES, ORIGINALS)
-)
 INPUTS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
 """For each of the four sentences as the input: the positions of the input, antonym, polarity and paraphrase."""
-BY_HAND = "by hand"
 
 
 def review_of(built: Built) -> bytes:
@@ -241,17 +232,17 @@ def review_of(built: Built) -> bytes:
 
     Empty for other shapes than choices and minimal pairs.
     """
-    rows = list[Mapping[str, str]]()
+    rows, model = list[dict[str, str]](), OriginalRow
     for sample in built.samples:
         if isinstance(sample, MinimalPairs):
             rows.append({"id": sample.id, "unit": sample.unit, **sample.fields(), "confirm": "yes"})
-    if rows:
-        return sheet_of(ORIGINALS, rows)
-    # The four choices of a quadruple follow each other.
-    quadruples = [sample for sample in built.samples if isinstance(sample, Choice)][::4]
-    for choices, answer in ((quadruples, "yes"), (built.doubtful, "")):
-        rows += [vars(choice) | {"confirm": answer} for choice in sorted(choices, key=lambda choice: choice.pair)]
-    return sheet_of(QUADRUPLES, rows) if rows else b""
+    if not rows:
+        model = QuadrupleRow
+        # The four choices of a quadruple follow each other.
+        quadruples = [sample for sample in built.samples if isinstance(sample, Choice)][::4]
+        for choices, answer in ((quadruples, "yes"), (built.doubtful, "")):
+            rows += [vars(choice) | {"confirm": answer} for choice in sorted(choices, key=lambda choice: choice.pair)]
+    return sheet_of(tuple(model.model_fields), rows) if rows else b""
 
 
 def reviewed(built: Built, path: Path) -> Built:
@@ -263,39 +254,26 @@ def reviewed(built: Built, path: Path) -> Built:
         With file, line and column, for a file that is not such a sheet, empty texts, and cells other than yes, no or
         empty.
     """
-    of_originals = built.shape == "minimal_pairs"
-    samples, ways = list[Sample](), dict(built.ways)
-    made = {sample.id: sample.fields() for sample in built.samples if isinstance(sample, MinimalPairs)}
-    for row in sheet_rows(path, OF_ORIGINAL if of_originals else OF_QUADRUPLE):
-        if not row.confirm:
+    is_of_originals = built.shape == "minimal_pairs"
+    samples = list[Sample]()
+    for row in read_table(path).select(OriginalRow if is_of_originals else QuadrupleRow):
+        cells = row.model_dump()
+        if not cells.pop("confirm"):
             continue
-        cells, name = row.model_dump(exclude={"confirm"}), f"review-{row.line}"
-        for column in ("original",) if of_originals else cells:
-            if not cells[column] and column != "negation":
-                raise row.error("must not be empty", column)
-        if not of_originals:
-            samples += turned(Choice(id="", **cells), name, first=0)
+        if not is_of_originals:
+            samples += turned(Choice(id="", **cells), row.key)
             continue
-        name = cells["id"] or name
         edits = tuple((edit, cells[edit]) for edit in ALL_EDITS if cells[edit])
         if not edits:
             raise row.error("has no edit; write no to strike the original", "confirm")
-        if any(sample.id == name for sample in samples):
-            raise row.error(f"{name!r} appears twice; leave the id of a new row empty", "id")
-        samples.append(MinimalPairs(name, cells["original"], edits, cells["unit"]))
-        ways |= {(name, edit): BY_HAND for edit, text in edits if made.get(name, {}).get(edit) != text}
-    return replace(built, samples=tuple(samples), ways=ways, doubtful=())
+        samples.append(MinimalPairs(row.key, cells["original"], edits, cells["unit"]))
+    # People may have rewritten any edit, so nothing is said of how it was made.
+    return replace(built, samples=tuple(samples), ways={}, doubtful=())
 
 
-def turned(choice: Choice, name: str, first: int = 1) -> Iterator[Choice]:
-    """Yield the four choices of a quadruple, each of its sentences the input in turn.
-
-    Parameters
-    ----------
-    name, first
-        Their ids are the name and a number, which starts at ``first``.
-    """
+def turned(choice: Choice, name: str) -> Iterator[Choice]:
+    """Yield the four choices of a quadruple, each of its sentences the input in turn; their ids begin with the name."""
     texts = [getattr(choice, role) for role in TEXTS]
-    for number, places in enumerate(INPUTS, first):
+    for number, places in enumerate(INPUTS, 1):
         sentences = {role: texts[place] for role, place in zip(TEXTS, places, strict=True)}
         yield replace(choice, id=f"{name}-{number}", **sentences)

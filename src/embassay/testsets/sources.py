@@ -1,4 +1,4 @@
-"""The sources of a test set: sentences and pairs of them from texts and tables, and documents.
+"""The sources of a test set: sentences from texts and tables, and documents.
 
 Texts that are not sentences are read too; :func:`usable` rejects and counts them.
 """
@@ -12,29 +12,16 @@ from pathlib import Path
 
 from embassay.core.errors import SourceError
 from embassay.core.samples.base import text_problem
-from embassay.core.tables.records import PEEK, Table, first_line, is_parquet, read_table, recognised_pair
-from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
+from embassay.core.tables.records import PEEK, Table, first_line, is_parquet, read_table
+from embassay.core.tables.rows import Key, Row, Stripped, column
 from embassay.core.tables.texts import read_head, read_text
-from embassay.corpora.io.documents import SourceDocument, read_documents
-from embassay.testsets.base import Reading, Reasons
+from embassay.corpora.io.documents import SourceDocument
+from embassay.testsets.base import Reasons
 
 # --- A user's file as lines of text or as a table ---
 
 TEXTS, TABLES = (".txt", ".text"), (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet")
 """Suffixes that determine the format of a file; the format of other files is detected from their first line."""
-
-
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line, stripped) of every line of a UTF-8 file that is not blank.
-
-    Raises
-    ------
-    SourceError
-        For text that cannot be read or is not UTF-8, with the line.
-    """
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if line.strip():
-            yield number, line.strip()
 
 
 def is_text(path: Path, column: str = "") -> bool:
@@ -46,30 +33,10 @@ def is_text(path: Path, column: str = "") -> bool:
         The column of sentences that the user names; a plain text has none.
     """
     suffix = path.suffix.lower()
-    if column or suffix in TABLES:
-        return False
-    _refuse_folder(path)
-    if is_parquet(path):
+    if column or suffix in TABLES or is_parquet(path):
         return False
     line = first_line(read_head(path, PEEK))
     return suffix in TEXTS or not (line.startswith("{") or "\t" in line)
-
-
-def open_table(path: Path) -> Table:
-    """Open a table.
-
-    Raises
-    ------
-    SourceError
-        With file and line, for a file that is not a table.
-    """
-    _refuse_folder(path)
-    return read_table(path)
-
-
-def _refuse_folder(path: Path) -> None:
-    if path.is_dir():
-        raise SourceError("is a folder; name a file", path)
 
 
 # --- The documents that a test set is built from ---
@@ -95,46 +62,10 @@ def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
     return tuple(documents)
 
 
-def read(
-    path: Path,
-    *,
-    id: str = "",  # noqa: A002 - the option's name
-    text: str = "",
-    aside: Sequence[Path] = (),
-    follow_links: bool = False,
-) -> Reading:
-    """Read a folder of .txt, .md, .rst, .html and .story files, a table, or one text.
-
-    Parameters
-    ----------
-    id, text
-        The columns of ids and of texts in a table, if they are not recognised by name.
-    aside
-        Files in the folder that are not documents.
-    follow_links
-        Whether symbolic links in the folder are followed.
-
-    Raises
-    ------
-    SourceError
-        With file, line and field, for files that cannot be read or have no documents.
-    SpecError
-        If columns are named but the source is not a table.
-    """
-    return Reading(*read_documents(path, id=id, text=text, aside=aside, follow_links=follow_links))
-
-
 # --- The sentences that a test set is built from ---
 
 SENTENCE = ("sentence", "text", "original", "input", "question")
-LABEL = ("label", "quality", "is_duplicate")
 """Column names that are recognised, in order of preference; case is ignored."""
-ALL_THE_SAME = "none"
-"""Given as the column of labels: there is none, because all pairs have the same meaning."""
-UNLABELLED = (
-    f"pairs without a label; name one with --label, or write --label {ALL_THE_SAME} if the sentences of every pair "
-    "mean the same"
-)
 LONGEST = 1_000
 """The maximum number of characters of a sentence."""
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ufffd\ud800-\udfff]")
@@ -157,15 +88,6 @@ class SourceSentence:
     unit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePair:
-    """Two sentences of a line, and whether they have the same meaning."""
-
-    first: SourceSentence
-    second: SourceSentence
-    same: bool = True
-
-
 def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
     """Read a text with one sentence per line, or a column of a CSV, TSV, JSON lines or Parquet file.
 
@@ -184,9 +106,10 @@ def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
         With file, line and column, for a file that cannot be read, a missing column, and a file without sentences.
     """
     if is_text(path, column):
-        sources = [SourceSentence(line, number) for number, line in lines_of(path)]
+        lines = enumerate(read_text(path).split("\n"), 1)
+        sources = [SourceSentence(line.strip(), number) for number, line in lines if line.strip()]
     else:
-        sources = _sentences_of(open_table(path), column)
+        sources = _sentences_of(read_table(path), column)
     if not sources:
         raise SourceError("has no sentences; write one on each line", path)
     return tuple(sources)
@@ -205,14 +128,6 @@ class SentenceRow(Row):
     unit: Key = ""
 
 
-class LabelledPair(Row):
-    """Two sentences and perhaps whether they mean the same."""
-
-    first: Stripped
-    second: Stripped
-    label: YesNo = column(*LABEL, default=True)
-
-
 def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
     """Return the non-empty cells of the column of sentences, with their units."""
     # The only column of a table may have any name.
@@ -222,86 +137,6 @@ def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
     if "sentence" not in selection.names:
         raise selection.missing("sentence")
     return [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
-
-
-def is_of_pairs(path: Path) -> bool:
-    """Return whether a file is a table with two columns of sentences that are recognised by name."""
-    return not is_text(path) and bool(recognised_pair(open_table(path).names))
-
-
-def read_pairs(
-    path: Path,
-    first: str = "",
-    second: str = "",
-    label: str = "",
-    *,
-    needs_label: bool = False,
-) -> tuple[SourcePair, ...]:
-    """Read a table of pairs of sentences, in a format of :func:`read_sentences`, or a file of Opusparcus as released.
-
-    Parameters
-    ----------
-    first, second, label
-        The column names, if they are not recognised. Without a column of labels, or with label ``none``, all pairs
-        mean the same.
-    needs_label
-        Whether a table without a recognised column of labels is an error, unless ``label`` is ``none``.
-
-    Raises
-    ------
-    SourceError
-        With file, line and column, for missing columns, empty cells, and a label that is neither yes nor no.
-    """
-    if not (first or second) and is_opusparcus(path):
-        return _opusparcus_pairs(path, needs_label and label != ALL_THE_SAME)
-    if is_text(path, first or second or label):
-        raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
-    table = open_table(path)
-    pair = recognised_pair(table.names)
-    first, second = first or "".join(pair[:1]), second or "".join(pair[1:])
-    has_labels = label != ALL_THE_SAME
-    selection = table.select(LabelledPair, first=first, second=second, label=label if has_labels else "")
-    if needs_label and has_labels and "label" not in selection.names:
-        raise SourceError(UNLABELLED, path)
-    pairs = list[SourcePair]()
-    for row in selection:
-        left, right = (SourceSentence(text, row.line or 1) for text in (row.first, row.second))
-        # Without a column of labels all pairs are paraphrases.
-        pairs.append(SourcePair(left, right, row.label or not has_labels))
-    return tuple(pairs)
-
-
-# --- Opusparcus (Creutz 2018) as released ---
-
-_OPUSPARCUS = re.compile(r"[a-z]{2}-[NDT]\d+\t[^\t]+\t[^\t]+(?:\t[-+.\deE]+){1,4}")
-"""A line: an id, two sentences, and the score of annotators (dev and test) or four figures (train)."""
-SCORED = 4
-"""The number of fields of a line with a score."""
-PARAPHRASES = 3.0
-"""The minimum score of paraphrases: "mostly good" (README of Opusparcus, section 4.2)."""
-_SPACED = re.compile(r" (?=[.,?!;:]|n't\b|'(?:s|m|d|t|re|ve|ll)\b)", re.IGNORECASE)
-"""A space that the tokenizer of the corpus put before a mark or a contraction."""
-
-
-def is_opusparcus(path: Path) -> bool:
-    """Return whether a file is one of Opusparcus."""
-    _refuse_folder(path)
-    return not is_parquet(path) and _OPUSPARCUS.fullmatch(first_line(read_head(path, PEEK))) is not None
-
-
-def _opusparcus_pairs(path: Path, needs_score: bool) -> tuple[SourcePair, ...]:
-    """Return the pairs of a file, their sentences without the spaces of the tokenizer."""
-    pairs = list[SourcePair]()
-    for number, line in lines_of(path):
-        if not _OPUSPARCUS.fullmatch(line):
-            raise SourceError("must be an id, two sentences and figures, separated by tabs", path, number)
-        fields = line.split("\t")
-        is_scored = len(fields) == SCORED
-        if needs_score and not is_scored:
-            raise SourceError(UNLABELLED, path, number)
-        first, second = (SourceSentence(_SPACED.sub("", field), number) for field in fields[1:3])
-        pairs.append(SourcePair(first, second, not is_scored or float(fields[3]) >= PARAPHRASES))
-    return tuple(pairs)
 
 
 # --- What may be a sentence ---

@@ -92,20 +92,10 @@ def built_of(
         samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
         if right and entry.question.answer:
             answers[entry.id] = entry.question.answer
-    split_notes = [] if not splits else [f"split by unit, {'; '.join(_shares(splits, units))}"]
     return Built(
         tuple(samples),
         Counter(),
-        notes=(
-            *_notes_on_passages(questions, grounds),
-            *_notes_on_removed(
-                len(removed),
-                round(unanswerable * len(set(units.values()))),
-                passages=len(grounds.passages) - len(documents),
-                questions=sum(not sample.right for sample in samples),
-            ),
-            *split_notes,
-        ),
+        notes=tuple(_notes(questions, len(removed), round(unanswerable * len(set(units.values()))))),
         documents=tuple(documents),
         splits=splits,
         answers=answers,
@@ -137,32 +127,15 @@ def overlap(question: str, passages: Iterable[str]) -> float:
     return sum(word in passage_words for word in content) / max(len(content), 1)
 
 
-def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> Iterator[str]:
-    """Yield how many passages there are, and how much questions repeat the wording of their right documents."""
-    yield f"each of {counted(len(grounds.passages), 'passage')} is a document"
-    several = sum(len(entry.right) > 1 for entry in questions)
-    if several:
-        yield f"{counted(several, 'question')} with several right documents"
+def _notes(questions: Sequence[Answered], removed: int, requested: int) -> Iterator[str]:
+    """Yield how much questions repeat the wording of their right documents, and how many units were removed."""
     if questions:
         shares = [overlap(entry.question.text, [passage.text for passage in entry.right]) for entry in questions]
         yield (
             f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
             "documents, on average; encoders that match words, such as bm25, benefit from that"
         )
-
-
-def _notes_on_removed(removed: int, requested: int, passages: int, questions: int) -> Iterator[str]:
-    """Yield how many units were removed, with how many passages and questions, and why they may be too few."""
     if removed:
-        lost = f"{counted(passages, 'passage')}: {counted(questions, 'question')} that no document answers"
-        yield f"{counted(removed, 'unit')} removed, {lost}"
+        yield f"the passages of {counted(removed, 'unit')} were removed: no document answers their questions"
     if removed < requested:
         yield f"{requested - removed:,} fewer than requested: others may answer their questions, or none would stay"
-
-
-def _shares(splits: Mapping[str, str], units: Mapping[str, str]) -> Iterator[str]:
-    """Yield how many questions and units each split has."""
-    for split in sorted(set(splits.values())):
-        names = [name for name in splits if splits[name] == split]
-        number_of_units = len({units[name] for name in names})
-        yield f"{split}: {counted(len(names), 'question')} of {counted(number_of_units, 'unit')}"

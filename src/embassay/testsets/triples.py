@@ -14,14 +14,12 @@ from embassay.core.randomness import generator
 from embassay.core.samples.composed import degenerate
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import collapsed, paragraphs, sentences
-from embassay.stats.lexical.language import language_of, may_be_english
 from embassay.testsets.base import Reasons
 from embassay.testsets.english import ABBREVIATIONS
 
 SHORTEST, LONGEST = 5, 40
 """The minimum and the maximum number of words of a sentence."""
 SENTENCES = 3
-TOO_SHORT = "document of fewer than three sentences"
 NONE_WHOLE = "document without three different whole sentences in a row"
 _MARKUP = re.compile(r"[\[\]{}<>|\\^~*#_=@•·→∈⊆≤≥`]|https?:|www\.|&\w+;|\s[.,;:!?](?:\s|$)|\.\.|…")
 _ITEM = re.compile(r"(?:\d+|\w|[ivx]+)[.)]\s")
@@ -65,10 +63,9 @@ def triples(
     """
     rejected, drawn = Reasons(), dict[tuple[str, ...], Triple]()
     for document in sources:
-        parts = _sentences(document.text)
-        candidates = _candidates(document, parts, wanted)
+        candidates = _candidates(document, wanted)
         if not candidates:
-            rejected[TOO_SHORT if len(parts) < SENTENCES else NONE_WHOLE] += 1
+            rejected[NONE_WHOLE] += 1
             continue
         order = generator(seed, "builders", "composition", document.id).permutation(len(candidates)).tolist()
         triple = candidates[order[0]]
@@ -106,10 +103,10 @@ def _sentences(text: str) -> list[str]:
     return texts
 
 
-def _candidates(document: SourceDocument, parts: Sequence[str], wanted: Callable[[str], bool]) -> list[Triple]:
-    """Return all triples of different wanted sentences; in an English document, all three must be English."""
-    is_english_document = language_of(document.text) == "English"
-    usable = [wanted(part) and (not is_english_document or may_be_english(part)) for part in parts]
+def _candidates(document: SourceDocument, wanted: Callable[[str], bool]) -> list[Triple]:
+    """Return all triples of different wanted sentences."""
+    parts = _sentences(document.text)
+    usable = list(map(wanted, parts))
     unit = document.unit or document.id
     candidates = list[Triple]()
     for place in range(len(parts) - SENTENCES + 1):

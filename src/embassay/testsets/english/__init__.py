@@ -1,44 +1,37 @@
-"""Rules for English sentences: tags, negation, antonyms, edits of a word, fusions.
+"""Rules for English sentences: tags, negation, antonyms, edits of a word.
 
 Builders use these names only; the other modules of the package are for each other.
 """
 
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
-from embassay.testsets.english.fusion import Fusion, fuse
 from embassay.testsets.english.parser import pipeline_facts
 from embassay.testsets.english.published_quadruples import published_quadruples
-from embassay.testsets.english.quadruples import negated_side, quadruple
+from embassay.testsets.english.quadruples import quadruple
 from embassay.testsets.english.random_words import Vocabulary
-from embassay.testsets.english.replacements import word_lists
+from embassay.testsets.english.replacements import word_list
 from embassay.testsets.english.selection import named, unfit
 from embassay.testsets.english.spelling_and_grammar import grammar_checker
-from embassay.testsets.english.typos import common_misspellings, read_misspellings
 from embassay.testsets.english.word_classes import ABBREVIATIONS
 from embassay.testsets.english.wordnet import open_wordnet
 from embassay.testsets.english.words import Tagged, tag
 
 __all__ = [
     "ABBREVIATIONS",
-    "Fusion",
     "Left",
     "Original",
     "Tagged",
     "Tools",
     "Vocabulary",
     "Ways",
-    "common_misspellings",
-    "fuse",
     "grammar_checker",
     "named",
-    "negated_side",
     "open_wordnet",
     "original",
     "pipeline_facts",
     "published_quadruples",
     "quadruple",
-    "read_misspellings",
     "tag",
     "unfit",
     "with_edits",
-    "word_lists",
+    "word_list",
 ]

@@ -8,28 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from numpy.random import Generator
-
 from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.numbers import number
 from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
-from embassay.testsets.english.replacements import LISTED, Replacement, WordLists, replacements
+from embassay.testsets.english.replacements import LISTED, Listed, Replacement, replacements
 from embassay.testsets.english.spelling_and_grammar import Checker
 from embassay.testsets.english.syntax import main_group
-from embassay.testsets.english.typos import Misspellings, misspelt
-from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.typos import misspelt
 from embassay.testsets.english.words import Tagged, cased, substituted
 from embassay.testsets.options import Auxiliary
 
-MODEL = "masked language model"
-WORDS = "a word of the same tag and frame"
-UNGRAMMATICAL = "the grammar checker complains about the sentence"
 UNGRAMMATICAL_EDIT = "the grammar checker complains about an edit"
-NO_MAIN_VERB = "no main verb found by the rules"
-UNNEGATED = "the main verb cannot be negated, or its negation removed, reliably"
 
 
 Ways = dict[tuple[str, str], str]
@@ -46,15 +38,11 @@ class Tools:
 
     Attributes
     ----------
-    misspellings
-        Common misspellings by the correct word, in lower case.
     guess
         The masked language model, for ``random_mlm``; None for ``random_word`` instead.
     """
 
-    lexicon: WordNet
     is_clean: Checker
-    misspellings: Misspellings
     vocabulary: Vocabulary
     guess: Guess | None
     seed: int
@@ -87,7 +75,7 @@ class Original:
     tries: tuple[Try, ...]
 
 
-def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: Auxiliary) -> Original:
+def original(key: str, unit: str, tagged: Tagged, listed: Listed, auxiliary: Auxiliary) -> Original:
     """Make the edits that need neither random numbers nor the rest of the corpus.
 
     Parameters
@@ -103,7 +91,7 @@ def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: A
         If no word can be replaced, or the main verb cannot be negated.
     """
     tries = list[Try]()
-    for choice in replacements(tagged, lists):
+    for choice in replacements(tagged, listed):
         negation = word_negated(tagged, choice.index, auxiliary)
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})
@@ -113,10 +101,10 @@ def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: A
         raise Left("no verb or adjective with a synonym and an antonym that certainly fit")
     group = main_group(tagged)
     if group is None:
-        raise Left(NO_MAIN_VERB)
+        raise Left("no main verb found by the rules")
     main = unnegated(tagged, group, auxiliary) or negated(tagged, group)
     if main is None or falls_elsewhere(tagged, main):
-        raise Left(UNNEGATED)
+        raise Left("the main verb cannot be negated, or its negation removed, reliably")
     return Original(key, unit, tagged, main, tuple(tries))
 
 
@@ -138,24 +126,24 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
         If an edit cannot be made, or the original or an edit is not grammatical.
     """
     if not tools.is_clean(original.tagged.text):
-        raise Left(UNGRAMMATICAL)
+        raise Left("the grammar checker complains about the sentence")
     if not tools.is_clean(original.main):
         raise Left(UNGRAMMATICAL_EDIT)
 
-    def lemma(attempt: Try) -> str:
-        return original.tagged.words[attempt.choice.index].lemma
+    def uses(attempt: Try) -> int:
+        return used[original.tagged.words[attempt.choice.index].lemma]
 
     # The reason of the last word that was tried, if any.
     reason = Left("its words have already been replaced often enough in other sentences")
-    for attempt in sorted(original.tries, key=lambda attempt: used[lemma(attempt)]):
-        if used[lemma(attempt)] >= quota:
+    for attempt in sorted(original.tries, key=uses):
+        if uses(attempt) >= quota:
             continue
         try:
             edits = _edits(original, attempt, tools)
         except Left as problem:
             reason = problem
             continue
-        used[lemma(attempt)] += 1
+        used[original.tagged.words[attempt.choice.index].lemma] += 1
         ways.update({(original.id, edit): way for edit, (_, way) in edits.items()})
         texts = tuple((edit, text) for edit, (text, _) in edits.items())
         return MinimalPairs(original.id, original.tagged.text, texts, original.unit)
@@ -168,19 +156,29 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
     if not all(tools.is_clean(text) for text in attempt.texts):
         raise Left(UNGRAMMATICAL_EDIT)
     stream = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
-    misspelling = misspelt(word.lowercase, tools.misspellings, stream)
+    misspelling = misspelt(word.lowercase, stream)
     if misspelling is None:
         raise Left("no misspelling of the word")
     typo, typo_way = misspelling
     synonym, antonym, negation = attempt.texts
-    # Unlike with another word, the article before a misspelling is kept.
-    misspelt_text = tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :]
-    random_text = _random(original, attempt, tools, stream)
+    if tools.guess:
+        words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
+        random_edit, way = "random_mlm", "masked language model"
+    else:
+        words = tools.vocabulary.like(tagged, attempt.choice.index, stream)
+        random_edit, way = "random_word", "a word of the same tag and frame"
+    for random_text in random_words(tagged, attempt.choice, words, any_frame=tools.guess is not None):
+        # What a model predicts is kept as it is.
+        if tools.guess or tools.is_clean(random_text):
+            break
+    else:
+        raise Left("no random word that fits")
     edits = {
         "synonym": (synonym, LISTED),
         "antonym": (antonym, LISTED),
-        "typo": (misspelt_text, typo_way),
-        **({"random_mlm": (random_text, MODEL)} if tools.guess else {"random_word": (random_text, WORDS)}),
+        # Unlike with another word, the article before a misspelling is kept.
+        "typo": (tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :], typo_way),
+        random_edit: (random_text, way),
         "negation_main": (original.main, "rule"),
     }
     # If the chosen word is the main verb, both negations are one sentence, which is one item.
@@ -191,17 +189,3 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
     if other_number and tools.is_clean(other_number):
         edits["number"] = (other_number, "rule")
     return edits
-
-
-def _random(original: Original, attempt: Try, tools: Tools, stream: Generator) -> str:
-    """Return the sentence with another word that means something else, and fits unless a model predicts it."""
-    tagged, choice = original.tagged, attempt.choice
-    word = tagged.words[choice.index]
-    if tools.guess:
-        words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
-    else:
-        words = tools.vocabulary.like(tagged, choice.index, stream)
-    for text in random_words(tagged, choice, words, tools.lexicon, any_frame=tools.guess is not None):
-        if tools.guess or tools.is_clean(text):
-            return text
-    raise Left("no random word that fits")

@@ -21,43 +21,28 @@ ALL = wordset("everyone everybody everything all each both either anyone anybody
 """Subjects after which ``not`` would deny the metric instead of the verb."""
 WRITTEN_IN_FULL = {"'ll": "will", "'ve": "have", "'d": "had"}
 """Contracted auxiliaries and the words that they stand for; ``'d`` is "would" before a base form."""
-IRREGULAR = {"can": "ca", "will": "wo"}
-"""What auxiliaries become before ``n't``."""
-CONTRACTED = wordset("is are was were do does did have has had could should would must can will")
-"""Auxiliaries that ``n't`` is added to."""
 
 
-def negated(tagged: Tagged, group: VerbGroup, *, contracted: bool = False) -> str | None:
-    """Negate a verb group of a sentence.
-
-    Parameters
-    ----------
-    contracted
-        Write ``n't`` instead of ``not`` if the auxiliary allows it.
-
-    Returns
-    -------
-    The negated sentence; None if it is already negated, or in doubtful cases.
-    """
+def negated(tagged: Tagged, group: VerbGroup) -> str | None:
+    """Negate a verb group of a sentence with ``not``; None if it is already negated, or in doubtful cases."""
     if group.negator is not None or any(pattern in QUANTIFIED for pattern, _ in negations(tagged)):
         return None
     words = tagged.words
     first = words[group.first].lowercase
-    if first == "let" and word_at(words, group.first + 1).lowercase == "'s":
-        end = words[group.first + 1].end
-        return spliced(tagged.text, [(end, end, " not")])
-    if _cannot_be_negated(words, group):
+    subject = subject_of(words, group.last)
+    # As in a question or a wish, the subject follows.
+    has_odd_subject = subject is not None and (subject > group.first or words[subject].lowercase in ALL)
+    if has_odd_subject or first == "let":
         return None
     full = WRITTEN_IN_FULL.get(first)
     if full == "had" and any(word.tag == "VB" for word in words[group.first : group.last + 1]):
         full = "would"
     if full:
-        negation = f"{IRREGULAR.get(full, full)}n't" if contracted else f"{full} not"
-        splices = [(words[group.first].start, words[group.first].end, f" {negation}")]
+        splices = [(words[group.first].start, words[group.first].end, f" {full} not")]
     elif first in MODALS | BE or (first in HAVE | DO and _is_auxiliary(words, group)):
-        splices = [_not_after_auxiliary(words, group.first, contracted)]
+        splices = [_not_after_auxiliary(words, group.first)]
     else:
-        splices = _with_do(words, group.first, contracted)
+        splices = _with_do(words, group.first)
     return spliced(tagged.text, splices)
 
 
@@ -67,54 +52,32 @@ def _is_auxiliary(words: Words, group: VerbGroup) -> bool:
     return group.last > group.first or after in STOPS | {",", ""}
 
 
-def _cannot_be_negated(words: Words, group: VerbGroup) -> bool:
-    """Return whether a verb group is a question, begins with ``let``, or has a subject that does not allow ``not``."""
-    subject = subject_of(words, group.last)
-    # As in a question or a wish, the subject follows.
-    has_odd_subject = subject is not None and (subject > group.first or words[subject].lowercase in ALL)
-    return has_odd_subject or words[group.first].lowercase == "let"
-
-
-def _not_after_auxiliary(words: Words, auxiliary: int, contracted: bool) -> Splice:
+def _not_after_auxiliary(words: Words, auxiliary: int) -> Splice:
     """Return the change that inserts ``not`` after an auxiliary and any sentence adverbs that follow it."""
-    word, last_adverb = words[auxiliary], auxiliary
+    last_adverb = auxiliary
     while word_at(words, last_adverb + 1).lowercase in SENTENCE_ADVERBS:
         last_adverb += 1
-    if last_adverb > auxiliary:
-        end = words[last_adverb].end
-        return end, end, " not"
-    if contracted and word.lowercase in CONTRACTED:
-        return word.start, word.end, IRREGULAR.get(word.lowercase, word.text) + "n't"
+    end = words[last_adverb].end
     # "Cannot" is one word.
-    if word.lowercase == "can":
-        return word.end, word.end, "not"
-    return word.end, word.end, " not"
+    return end, end, "not" if words[last_adverb].lowercase == "can" else " not"
 
 
-def _with_do(words: Words, verb: int, contracted: bool) -> list[Splice]:
+def _with_do(words: Words, verb: int) -> list[Splice]:
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word = words[verb]
     auxiliary = {"VBZ": "does", "VBD": "did"}.get(word.tag, "do")
-    negated_auxiliary = f"{auxiliary}n't" if contracted else f"{auxiliary} not"
     # Some adverbs stay between the negation and the verb: "they really like" becomes "they don't really like".
     first = verb
     while word_at(words, first - 1).lowercase in AFTER_NOT:
         first -= 1
     if first == verb:
-        return [(word.start, word.end, f"{negated_auxiliary} {word.lemma}")]
+        return [(word.start, word.end, f"{auxiliary} not {word.lemma}")]
     start = words[first].start
-    return [(start, start, f"{negated_auxiliary} "), (word.start, word.end, word.lemma)]
+    return [(start, start, f"{auxiliary} not "), (word.start, word.end, word.lemma)]
 
 
 # --- Negating the replaced word of a minimal pair (Chiang et al. 2023, section 2.2.6) ---
 
-GOVERNORS = wordset("need have want go gon plan intend expect seem appear tend hope ought")
-"""Verbs that are negated instead of their infinitive: ``do not need to go``, not ``need not to go``."""
-BEFORE_NOT_TO = wordset(
-    "try decide choose prefer promise learn pretend agree important better best crucial wise tell ask advise warn "
-    "order beg urge"
-)
-"""Words after which ``not to`` with an infinitive is good English."""
 _ELSEWHERE = re.compile(
     r"(?i)(?:not|n['’]t) (?:just|only|simply|merely|even|pretty|super|gotta)\b|\bha(?:ve|s|d) not to\b|"
     r"\brather (?:do|does|did) not\b|\b(?:super|so|very|really|pretty|more|most|too|feel) not\b|"
@@ -148,9 +111,7 @@ def word_negated(tagged: Tagged, index: int, auxiliary: Auxiliary) -> str | None
     if word.relation == "acomp":
         verb = word.head
     group = group_at(tagged, verb)
-    if group is not None:
-        return unnegated(tagged, group, auxiliary) or negated(tagged, group)
-    return _infinitive_negated(tagged, verb)
+    return None if group is None else unnegated(tagged, group, auxiliary) or negated(tagged, group)
 
 
 def falls_elsewhere(tagged: Tagged, text: str) -> bool:
@@ -162,22 +123,6 @@ def falls_elsewhere(tagged: Tagged, text: str) -> bool:
         The sentence without and with the negation.
     """
     return len(_ELSEWHERE.findall(text)) > len(_ELSEWHERE.findall(tagged.text))
-
-
-def _infinitive_negated(tagged: Tagged, verb: int) -> str | None:
-    """Negate an infinitive with ``not to``, or at the verb that it depends on; None for other words."""
-    words = tagged.words
-    to = [place for place in dependents(words, verb, ("aux",)) if words[place].tag == "TO"]
-    governor = words[verb].head
-    # "A way to improve": the infinitive depends on a noun.
-    if not to or word_at(words, to[0] - 1) != words[governor]:
-        return None
-    if words[governor].lemma in GOVERNORS or words[governor].lowercase == "used":
-        group = group_at(tagged, governor)
-        return None if group is None else negated(tagged, group)
-    if words[governor].lemma in BEFORE_NOT_TO:
-        return spliced(tagged.text, [(words[to[0]].start, words[to[0]].start, "not ")])
-    return None
 
 
 def _not_before(tagged: Tagged, index: int) -> str | None:

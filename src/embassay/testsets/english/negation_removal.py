@@ -26,13 +26,9 @@ def unnegated(tagged: Tagged, group: VerbGroup, auxiliary: Auxiliary) -> str | N
     The sentence without it. None if the group is not negated, or if the sentence would not be correct English without
     the negation (``at all``, ``yet``).
     """
-    words, negator = tagged.words, group.negator
-    if negator is None:
+    if group.negator is None or _needs_negation(tagged.words, group.negator):
         return None
-    if words[negator].lowercase == "no":
-        # "No longer".
-        return spliced(tagged.text, [(words[negator].start, words[negator + 1].end, "")])
-    splices = None if _needs_negation(words, negator) else _removal(words, group, auxiliary)
+    splices = _removal(tagged.words, group, auxiliary)
     return None if splices is None else spliced(tagged.text, splices)
 
 

@@ -26,29 +26,18 @@ SENTENCE_ADVERBS = wordset(
     "perhaps maybe possibly currently undoubtedly evidently sadly unfortunately"
 )
 """Adverbs of the whole sentence, after which ``not`` is inserted."""
-_CONTRACTED = frozenset({"VBZ", "VBP", "VBD", "MD", "PRP"})
-"""Tags of what is contracted after an apostrophe: a verb, or the *us* of ``let's``."""
 _NO_NEGATION = frozenset({"", ",", "!", ".", "doubt", "matter"})
 """Words and marks after a ``no`` that negates nothing: an answer, ``no doubt``."""
 
 
 def negations(tagged: Tagged) -> tuple[tuple[str, int], ...]:
-    """Return (pattern, index) of every negation of a sentence, from left to right (``("no longer", 3)``)."""
+    """Return (pattern, index) of every negation of a sentence, from left to right (``("not", 3)``)."""
     patterns = list[tuple[str, int]]()
     for index, word in enumerate(tagged.words):
-        low, after = word.lowercase, word_at(tagged.words, index + 1).lowercase
-        if low == "no" and after in ("longer", "more"):
-            patterns.append((f"no {after}", index))
-        elif low == "no" and after in _NO_NEGATION:
-            continue
-        elif low in NEGATORS | QUANTIFIED:
-            patterns.append((low, index))
+        negates_nothing = word.lowercase == "no" and word_at(tagged.words, index + 1).lowercase in _NO_NEGATION
+        if word.lowercase in NEGATORS | QUANTIFIED and not negates_nothing:
+            patterns.append((word.lowercase, index))
     return tuple(patterns)
-
-
-def has_contraction(tagged: Tagged) -> bool:
-    """Return whether a sentence has a contraction such as ``n't`` or ``'re``; the 's of a possessive is none."""
-    return any(word.lowercase == "n't" or (word.text[0] == "'" and word.tag in _CONTRACTED) for word in tagged.words)
 
 
 def first_negation(tagged: Tagged) -> str | None:

@@ -11,16 +11,15 @@ Here a pair is
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from embassay.testsets.english.parser import possible
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.wordnet import antonyms
 from embassay.testsets.english.words import Words
 
-Verdict = Literal["sure", "doubtful"]
 PREFIXES = ("un", "in", "im", "ir", "il", "dis", "ab", "a", "mis")
 
 
@@ -39,7 +38,6 @@ SURE = {
         "accept/reject accept/refuse include/exclude pass/fail win/lose permit/forbid allow/forbid "
         "allow/prohibit"
     ),
-    "r": _pairs("well/badly carefully/carelessly often/rarely often/seldom indoors/outdoors correctly/wrongly"),
 }
 """Opposites without a negating prefix or suffix, by WordNet's letter of the part of speech."""
 DOUBTFUL = {
@@ -89,17 +87,9 @@ DOUBTFUL = {
         "respect/disrespect understand/misunderstand believe/disbelieve love/hate stay/leave stop/continue "
         "admit/deny enable/disable encourage/discourage"
     ),
-    "r": _pairs(
-        "fortunately/unfortunately early/late quickly/slowly inside/outside loudly/softly publicly/privately "
-        "possibly/impossibly credibly/incredibly believably/unbelievably hopefully/hopelessly "
-        "luckily/unluckily justly/unjustly smilingly/unsmilingly perfectly/imperfectly evenly/unevenly "
-        "equally/unequally critically/uncritically personally/impersonally naturally/unnaturally "
-        "necessarily/unnecessarily honestly/dishonestly conditionally/unconditionally hurriedly/unhurriedly "
-        "approvingly/disapprovingly fearfully/fearlessly painfully/painlessly happily/unhappily "
-    ),
 }
 """Pairs that may not be opposites: another sense, a middle ground, an uncommon word. Unlisted antonyms without a prefix
-are doubtful too if they are adjectives; if they are verbs or adverbs, they are refused (*come*, *go*)."""
+are doubtful too if they are adjectives; if they are verbs, they are refused (*come*, *go*)."""
 REFUSED = _pairs(
     "left/right other/same last/first next/last male/female up/down here/there give/take buy/sell come/go little/much "
     "few/many more/less most/least same/different more/fewer black/white east/west hungry/thirsty actual/possible "
@@ -109,48 +99,43 @@ REFUSED = _pairs(
 
 
 @dataclass(frozen=True)
-class Judged:
+class Opposite:
     """An antonym from WordNet, and whether it is certainly an opposite."""
 
     lemma: str
-    verdict: Verdict
+    is_sure: bool
 
 
 @lru_cache(maxsize=50_000)
-def judged(lexicon: WordNet, lemma: str, part: str) -> Judged | None:
+def opposite_of(lemma: str, part: str) -> Opposite | None:
     """Return the antonym of a word that is most certainly its opposite; None if it has none.
 
     Parameters
     ----------
     lemma, part
-        A base form and a letter of WordNet: ``a``, ``v`` or ``r``.
+        A base form and a letter of WordNet: ``a`` or ``v``.
     """
-    listed = lexicon.antonyms(lemma, part)
-    antonyms = [word for word in listed if word.isalpha() and frozenset({lemma, word}) not in REFUSED]
-    for word in antonyms:
-        if frozenset({lemma, word}) in SURE[part]:
-            return Judged(word, "sure")
-    for word in antonyms:
-        if _negates(lemma, word, part):
-            return Judged(word, "sure")
-    for word in antonyms:
-        if _may_be(lemma, word, part):
-            return Judged(word, "doubtful")
-    return None
+    sure, negating, doubtful = list[str](), list[str](), list[str]()
+    for word in antonyms(lemma, part):
+        pair = frozenset({lemma, word})
+        if not word.isalpha() or pair in REFUSED:
+            continue
+        if pair in SURE[part]:
+            sure.append(word)
+        elif pair in DOUBTFUL[part]:
+            doubtful.append(word)
+        elif part == "a" and _negates(lemma, word):
+            negating.append(word)
+        elif part == "a" and possible(word):
+            doubtful.append(word)
+    if certain := sure + negating:
+        return Opposite(certain[0], is_sure=True)
+    return Opposite(doubtful[0], is_sure=False) if doubtful else None
 
 
-def _may_be(first: str, second: str, part: str) -> bool:
-    """Return whether a pair that is not sure is doubtful, so that people should decide."""
-    if part == "a":
-        return bool(possible(second)) and not first.startswith("non") and not second.startswith("non")
-    return frozenset({first, second}) in DOUBTFUL[part]
-
-
-def _negates(first: str, second: str, part: str) -> bool:
-    """Return whether one word is the other with a negating prefix, or with ``-less`` for ``-ful``."""
+def _negates(first: str, second: str) -> bool:
+    """Return whether one adjective is the other with a negating prefix, or with ``-less`` for ``-ful``."""
     short, long = sorted((first, second), key=len)
-    if part == "v" or frozenset({first, second}) in DOUBTFUL[part]:
-        return False
     if not possible(short) or not possible(long):
         return False
     if any(long == prefix + short for prefix in PREFIXES):
@@ -163,8 +148,8 @@ def _negates(first: str, second: str, part: str) -> bool:
 
 TIMES = wordset(
     "now today here there anyway then tonight tomorrow yesterday right this that week year month morning evening time "
-    "at the moment these days either lately recently"
-) - {"either"}
+    "at the moment these days lately recently"
+)
 PREPOSITIONS = frozenset({"in", "on", "at", "for", "with", "about", "from", "during", "inside", "outside", "near"})
 OF = wordset("aware unaware capable incapable worthy unworthy typical atypical certain uncertain conscious unconscious")
 NO_PREPOSITION = wordset(
@@ -197,7 +182,7 @@ FIXED = frozenset(
     }
 )
 """Adjectives and words after them that change their meaning: ``feel bad for``."""
-SUBJECTIVE = frozenset({"i", "he", "she", "we", "they"})
+NO_OBJECTS = wordset("i he she we they me")
 OBJECT_FIRST = ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "VBG")
 TRANSITIVE = wordset(
     "like dislike trust distrust mistrust obey disobey accept reject refuse include exclude permit forbid allow "
@@ -216,57 +201,47 @@ FIRST_WORDS = {
     "succeed": ("",),
 }
 """The words that may follow a verb; an empty one if nothing may."""
+_FINITE = ("VBZ", "VBD", "VBP", "MD")
 LONGEST = 8
 """The maximum number of words after the replaced word."""
 
 
-def unfit_after_adjective(rest: Words, adjective: str) -> str:
-    """Return why the opposite of an adjective does not fit before the words that follow; empty if it fits."""
+def fits_adjective(rest: Words, adjective: str) -> bool:
+    """Return whether the opposite of an adjective certainly fits before the words that follow."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
     # "Right" belongs to a time only in "right now".
-    is_time = set(lows) <= TIMES and (lows[:1] != ["right"] or lows[1:2] == ["now"])
-    if is_time:
-        return ""
-    if rest[0].tag in ("CC", ","):
-        return "several adjectives or clauses"
-    has_other_clause = any(word.tag in (",", ":", "VBZ", "VBD", "VBP", "MD") for word in rest[2:])
-    if len(rest) > LONGEST or BARRED & set(lows) or has_other_clause:
-        return "another clause, a comparison or a quantifier after it"
+    if set(lows) <= TIMES and (lows[:1] != ["right"] or lows[1:2] == ["now"]):
+        return True
+    if _goes_on(rest, lows, BARRED) or any(word.tag in _FINITE for word in rest[2:]):
+        return False
     if lows[0] == "to":
-        is_infinitive = rest[-1] != rest[0] and rest[1].tag == "VB" and lows[1] not in IDIOMATIC_INFINITIVES
-        return "" if is_infinitive and adjective in INFINITIVE else "an infinitive that its opposite does not take"
-    takes_preposition = lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION
-    takes_of = lows[0] == "of" and adjective in OF
-    fits = (takes_preposition or takes_of) and (adjective, lows[0]) not in FIXED
-    return "" if fits else "other words after it"
+        is_infinitive = len(rest) > 1 and rest[1].tag == "VB" and lows[1] not in IDIOMATIC_INFINITIVES
+        return is_infinitive and adjective in INFINITIVE
+    if lows[0] == "of":
+        return adjective in OF
+    return lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION and (adjective, lows[0]) not in FIXED
 
 
-def unfit_after_adverb(rest: Words) -> str:
-    """Return why the opposite of an adverb does not fit before the words that follow; empty if it fits."""
-    rest = _without_end(rest)
-    fits = {word.lowercase for word in rest} <= TIMES - {"right"}
-    return "" if fits else "other words after it"
-
-
-def unfit_after_verb(rest: Words, verb: str) -> str:
-    """Return why the opposite of a verb does not fit before the words that follow; empty if it fits."""
+def fits_verb(rest: Words, verb: str) -> bool:
+    """Return whether the opposite of a verb certainly fits before the words that follow."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
-    first, first_tag = (lows[0], rest[0].tag) if rest else ("", "")
-    has_clause = any(word.tag in (",", ":", "CC") for word in rest)
-    barred = BARRED - {"that"} if verb in FIRST_WORDS else BARRED
-    if len(rest) > LONGEST or barred & set(lows) or has_clause:
-        return "another clause, a comparison or a quantifier after it"
+    first = lows[0] if lows else ""
     if verb in FIRST_WORDS:
-        return "" if first in FIRST_WORDS[verb] else "other words after it"
+        return first in FIRST_WORDS[verb] and not _goes_on(rest, lows, BARRED - {"that"})
+    if _goes_on(rest, lows, BARRED):
+        return False
     if verb in OBJECTS:
         # "They win" has an opposite; "they pass" does not.
-        fits = len(rest) in (1, 2) and lows[-1] in OBJECTS[verb]
-        return "" if fits or (not rest and verb != "pass") else "an object that its opposite does not take"
+        return (len(rest) in (1, 2) and lows[-1] in OBJECTS[verb]) or (not rest and verb != "pass")
     # "I like he …" continues with a clause; in "let me like" the object is not that of "like".
-    fits = verb in TRANSITIVE and first_tag in OBJECT_FIRST and first not in SUBJECTIVE | {"me"}
-    return "" if fits else "other words after it"
+    return verb in TRANSITIVE and bool(rest) and rest[0].tag in OBJECT_FIRST and first not in NO_OBJECTS
+
+
+def _goes_on(rest: Words, lows: Sequence[str], barred: Set[str]) -> bool:
+    """Return whether another clause, a comparison or a quantifier follows."""
+    return len(rest) > LONGEST or not barred.isdisjoint(lows) or any(word.tag in (",", ":", "CC") for word in rest)
 
 
 def _without_end(rest: Words) -> Words:

@@ -12,7 +12,7 @@ import re
 from embassay.core.samples.choice import Choice
 from embassay.testsets.english.negators import negations
 from embassay.testsets.english.predicates import SHORTEST
-from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.wordnet import antonyms
 from embassay.testsets.english.words import article, substituted, tag
 
 _NOT = re.compile(r"(?i)(?:\b(an?) )?\bnot\b ?(?=(\w*))")
@@ -25,7 +25,7 @@ _NEGATED = {"am": "aren't", "can": "can't", "will": "won't", "shall": "shan't"}
 """The verbs of a question tag that ``n't`` changes."""
 
 
-def published_quadruples(text: str, lexicon: WordNet) -> tuple[tuple[Choice, bool], ...] | str:
+def published_quadruples(text: str) -> tuple[tuple[Choice, bool], ...] | str:
     """Return a sentence with each antonym of its adjectives, or the reason why there is none.
 
     Returns
@@ -41,8 +41,7 @@ def published_quadruples(text: str, lexicon: WordNet) -> tuple[tuple[Choice, boo
     choices = list[tuple[Choice, bool]]()
     for place, word in enumerate(tagged.words):
         is_adjective = word.tag == "JJ" or (word.lowercase in AFTER_NOT and place == negators[0] + 1)
-        antonyms = lexicon.antonyms(word.lowercase, "a", of_synonyms=True) if is_adjective else ()
-        for antonym in antonyms:
+        for antonym in antonyms(word.lowercase, "a", of_synonyms=True) if is_adjective else ():
             opposite = antonym.replace("_", " ")
             swapped = substituted(tagged, {place: opposite})
             choice = Choice(

@@ -7,30 +7,17 @@ from dataclasses import replace
 from embassay.core.samples.choice import Choice
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.negators import first_negation, has_contraction
-from embassay.testsets.english.predicates import SHORTEST, Candidate, find
+from embassay.testsets.english.negators import first_negation
+from embassay.testsets.english.predicates import Candidate, find
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
-from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, inflected, substituted, tag, untagged
 from embassay.testsets.options import Auxiliary
 
-PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
+PARTS_OF_SPEECH = {"a": "adjective", "v": "verb"}
 
 
-def negated_side(first: str, second: str) -> int | str:
-    """Return which of two paraphrases, 0 or 1, is the negated one, or why there is none."""
-    # A negation is found by its words alone, so that millions of pairs need no tags.
-    sides = [untagged(first), untagged(second)]
-    if any(len(side.words) < SHORTEST for side in sides):
-        return f"a pair with a side of less than {SHORTEST} words and marks"
-    negative = [place for place, side in enumerate(sides) if first_negation(side)]
-    if len(negative) != 1:
-        return "a pair with both sides negated, or neither"
-    return negative[0]
-
-
-def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | str:
+def quadruple(text: str, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | str:
     """Return a sentence with its antonym, its negation and its negated antonym, or the reason why there are none.
 
     Parameters
@@ -43,7 +30,7 @@ def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[
     The only choice, without an id, and whether its two words are certainly opposites; otherwise people decide.
     """
     tagged = tag(text)
-    candidate = find(tagged, lexicon)
+    candidate = find(tagged)
     if isinstance(candidate, str):
         return candidate
     if is_profane(text):
@@ -56,13 +43,12 @@ def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[
         polarity = unnegated(tagged, candidate.group, auxiliary)
         paraphrase = unnegated(swapped, candidate.group, auxiliary)
     else:
-        contracted = has_contraction(tagged)
-        polarity = negated(tagged, candidate.group, contracted=contracted)
-        paraphrase = negated(swapped, candidate.group, contracted=contracted)
+        polarity = negated(tagged, candidate.group)
+        paraphrase = negated(swapped, candidate.group)
     if polarity is None or paraphrase is None:
         return "the negation cannot be added or removed"
 
-    lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
+    lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite))
     choice = Choice(
         id="",
         input=tagged.text,
@@ -71,14 +57,14 @@ def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[
         paraphrase=paraphrase,
         part_of_speech=PARTS_OF_SPEECH[candidate.part],
         pair="–".join(lemmas),
-        negation=pattern or first_negation(tag(polarity)) or "",
+        negation=pattern or "not",
     )
-    return ((choice, candidate.opposite.verdict == "sure"),)
+    return ((choice, candidate.is_sure),)
 
 
 def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     """Return the sentence with the antonym, tagged as it was; None if the antonym lacks the required form."""
-    index, lemma = candidate.index, candidate.opposite.lemma
+    index, lemma = candidate.index, candidate.opposite
     form: str | None = lemma
     if candidate.part == "v":
         follows_do = tagged.words[candidate.group.first].lowercase in DO

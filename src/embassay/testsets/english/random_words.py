@@ -18,7 +18,7 @@ from embassay.testsets.english.parser import function_words, possible
 from embassay.testsets.english.replacements import Replacement, listed_words
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.syntax import around_adjective, around_verb
-from embassay.testsets.english.wordnet import SIMILAR, WordNet
+from embassay.testsets.english.wordnet import SIMILAR, antonyms, connected, pointed, senses, synonyms
 from embassay.testsets.english.words import Tagged, base_form, inflected, substituted, tag
 
 TRIES = 12
@@ -151,13 +151,13 @@ def _words_of_frame(tag: str, frame: str) -> tuple[str, ...]:
     """Return words with a tag and a frame from :data:`COMPLEMENTS`, else from the list of replacements."""
     # "a-prs-to" is the frame "to" of an adjective whose subject is a person.
     parts = frame.split("-")
-    part_of_speech, name = parts[0], parts[-1]
+    name = parts[-1]
     lemmas = set[str]()
-    if part_of_speech == "v" and name in COMPLEMENTS:
+    if parts[0] == "v" and name in COMPLEMENTS:
         lemmas.update(COMPLEMENTS[name].split())
     else:
         for (part, word), listed in listed_words().items():
-            if part == part_of_speech and any(name in entry.frames and not entry.only for entry in listed):
+            if part[0] == parts[0] and any(name in entry.frames and not entry.only for entry in listed):
                 lemmas.add(word)
     forms = list[str]()
     for lemma in sorted(lemmas - _listed_kin()["good"]):
@@ -189,7 +189,7 @@ def frames_of(tagged: Tagged, index: int) -> tuple[str, ...]:
 
 
 def random_words(
-    tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: WordNet, *, any_frame: bool = False
+    tagged: Tagged, chosen: Replacement, words: Iterable[str], *, any_frame: bool = False
 ) -> Iterator[str]:
     """Yield the sentence with a word replaced by each of the words that fit and mean something else.
 
@@ -206,7 +206,7 @@ def random_words(
     word = tagged.words[chosen.index]
     near_in_meaning = set[str]()
     for lemma in (word.lemma, word.lowercase, *chosen.lemmas):
-        near_in_meaning |= related(lemma, wordnet)
+        near_in_meaning |= related(lemma)
     in_sentence = {other.lowercase for other in tagged.words} | {other.lemma for other in tagged.words}
     frames = frames_of(tagged, chosen.index)
     tries = 0
@@ -231,15 +231,15 @@ def random_words(
 
 
 @lru_cache(maxsize=20_000)
-def related(lemma: str, wordnet: WordNet) -> frozenset[str]:
+def related(lemma: str) -> frozenset[str]:
     """Return the words that must not replace a lemma: those within two steps in WordNet, or connected by our lists."""
-    names = set(wordnet.related(lemma))
+    names = set(connected(lemma))
     for part in ("a", "v"):
         # Rarer senses would exclude many words that have nothing to do with the usual ones.
-        for synset in wordnet.senses(lemma, part)[:3]:
-            for near in (*synset.words, *wordnet.pointed(synset, SIMILAR)):
-                names.update(wordnet.synonyms(near, part))
-                names.update(wordnet.antonyms(near, part))
+        for synset in senses(lemma, part)[:3]:
+            for near in (*synset.words, *pointed(synset, SIMILAR)):
+                names.update(synonyms(near, part))
+                names.update(antonyms(near, part))
     return frozenset(names | _listed_kin().get(lemma, frozenset()))
 
 

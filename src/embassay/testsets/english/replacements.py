@@ -6,14 +6,15 @@ preposition fit. Here our own list of 753 words and frames is used (``replacemen
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
 
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import read_table
@@ -23,20 +24,18 @@ from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Words, inflected, word_at
 
 LISTED = "list of replacements"
-_PARTS = {"adjective": "a", "verb": "v"}
+DATA = Path(str(files("embassay.core.data")))
 _SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
 _EMPTIED = wordset("than as way until till before after once lest")
 """Words before a clause that cannot sensibly be negated: ``than I thought``, ``until it starts``."""
+WordSet = Annotated[frozenset[str], BeforeValidator(wordset)]
 
 
-@dataclass(frozen=True)
-class ListedWord:
+class ListedWord(Row):
     """A line of the list: a word, its replacements, and the contexts in which they fit.
 
     Attributes
     ----------
-    part
-        ``a`` for an adjective, ``v`` for a verb.
     frames
         The frames in which it may be replaced, and the marks that its surroundings must have (:class:`Around`).
     only
@@ -45,13 +44,13 @@ class ListedWord:
         Nearby words, or marks, that rule the replacement out.
     """
 
-    part: str
-    word: str
-    synonym: str
-    antonym: str
-    frames: frozenset[str]
-    only: frozenset[str]
-    never: frozenset[str]
+    part: Literal["adjective", "verb"]
+    word: Stripped
+    synonym: Stripped
+    antonym: Stripped
+    frames: WordSet = frozenset()
+    only: WordSet = frozenset()
+    never: WordSet = frozenset()
 
 
 @dataclass(frozen=True)
@@ -78,53 +77,39 @@ Listed = Mapping[tuple[str, str], list[ListedWord]]
 """The entries of a list by (part of speech, word)."""
 Phrase = tuple[frozenset[str], ...]
 """For each position of a set phrase, the alternative words; ``*`` stands for any word."""
-Phrases = Mapping[str, list[tuple[Phrase, int]]]
-"""(phrase, position of the word in it) of all phrases that a word occurs in, by the word."""
 
 
-@dataclass(frozen=True)
-class WordLists:
-    """What is replaced by what, and the set phrases whose words are not replaced."""
-
-    listed: Listed
-    phrases: Phrases
-
-
-def replacements(tagged: Tagged, lists: WordLists) -> tuple[Replacement, ...]:
+def replacements(tagged: Tagged, listed: Listed) -> list[Replacement]:
     """Return the replacements of all adjectives and verbs of a sentence that can be replaced."""
     made = list[Replacement]()
     for index in range(len(tagged.words)):
-        if not is_replaceable(tagged, index, lists.phrases):
-            continue
-        replacement = _replacement(tagged.words, index, lists.listed)
+        replacement = _replacement(tagged.words, index, listed) if is_replaceable(tagged, index) else None
         if replacement is not None:
             made.append(replacement)
-    return tuple(made)
+    return made
 
 
-def is_replaceable(tagged: Tagged, index: int, phrases: Phrases) -> bool:
+def is_replaceable(tagged: Tagged, index: int) -> bool:
     """Return whether a word is an adjective or a verb by itself, in a clause that can be negated."""
     word = tagged.words[index]
     is_candidate = word.tag == "JJ" or word.tag.startswith("VB")
     if not is_candidate or not _is_single_word(tagged, index):
         return False
-    return not in_phrase(tagged.words, index, phrases) and not _is_in_empty_clause(tagged.words, index)
+    return not in_phrase(tagged.words, index) and not _is_in_empty_clause(tagged.words, index)
 
 
 def _replacement(words: Words, index: int, listed: Listed) -> Replacement | None:
     """Return the first replacement of a word that fits its frame; None if none does."""
-    word, part, around = words[index], "v", None
+    word = words[index]
+    key, around = ("verb", word.lemma), None
     if word.tag != "JJ":
         around = around_verb(words, index)
     # A participle that is not a verb here may be an adjective: "I was bored".
     if around is None and word.tag in {"JJ", "VBN", "VBG"}:
-        part, around = "a", around_adjective(words, index)
+        key, around = ("adjective", word.lowercase), around_adjective(words, index)
     if around is None:
         return None
-    listed_form = word.lemma
-    if part == "a":
-        listed_form = word.lowercase
-    for entry in listed.get((part, listed_form), ()):
+    for entry in listed.get(key, ()):
         if fits(entry, around):
             return _inflected(words, index, entry)
     return None
@@ -159,9 +144,7 @@ def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | Non
     lemmas = (entry.synonym, entry.antonym)
     if any(word.lemma in lemmas for word in words):
         return None
-    tag = "JJ"
-    if entry.part == "v":
-        tag = words[index].tag
+    tag = words[index].tag if entry.part == "verb" else "JJ"
     forms = list[str]()
     for lemma in lemmas:
         # Of several words, such as "look for", the first is inflected.
@@ -176,61 +159,32 @@ def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | Non
 # --- The list of replacements, and set phrases whose words are not replaced ---
 
 
-class ListedRow(Row):
-    """An entry of a user's list; without ``frames``, ``only`` and ``never`` it fits anywhere."""
-
-    part: Literal["adjective", "verb"]
-    word: Stripped
-    synonym: Stripped
-    antonym: Stripped
-    frames: str = ""
-    only: str = ""
-    never: str = ""
-
-
-def word_lists(own: str = "") -> WordLists:
-    """Return the lists of the package, or the user's.
+def word_list(own: str = "") -> Listed:
+    """Return the list of the package, or the user's.
 
     Parameters
     ----------
     own
-        A table in the format of ``replacements.tsv``, in place of it; empty for none.
+        A table in the format of ``replacements.tsv``, in place of it; empty for none. Without ``frames``, ``only`` and
+        ``never``, an entry fits anywhere.
 
     Raises
     ------
     SourceError
         With file, line and column, for a file that cannot be read or a line that is no entry.
     """
-    content = files("embassay.core.data").joinpath("phrases.txt").read_text(encoding="utf-8")
-    listed = _read(source_path(Path(own))) if own else listed_words()
-    return WordLists(listed, _phrases(content.splitlines()))
-
-
-def _read(path: Path) -> Listed:
-    """Return the entries of a user's list."""
-    return _by_word(row.model_dump() for row in read_table(path).select(ListedRow))
+    return _read(source_path(Path(own))) if own else listed_words()
 
 
 @cache
 def listed_words() -> Listed:
     """Return the entries of the package's list."""
-    text = files("embassay.core.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
-    return _by_word(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    return _read(DATA / "replacements.tsv")
 
 
-def _by_word(rows: Iterable[Mapping[str, str]]) -> Listed:
-    """Return the entries of rows by their words."""
+def _read(path: Path) -> Listed:
     by_word = defaultdict[tuple[str, str], list[ListedWord]](list)
-    for row in rows:
-        entry = ListedWord(
-            _PARTS[row["part"]],
-            row["word"],
-            row["synonym"],
-            row["antonym"],
-            frames=wordset(row["frames"]),
-            only=wordset(row["only"]),
-            never=wordset(row["never"]),
-        )
+    for entry in read_table(path).select(ListedWord):
         by_word[entry.part, entry.word].append(entry)
     return by_word
 
@@ -253,10 +207,10 @@ def fits(entry: ListedWord, around: Around) -> bool:
     return required_marks <= around.marks
 
 
-def in_phrase(words: Words, index: int, phrases: Phrases) -> bool:
+def in_phrase(words: Words, index: int) -> bool:
     """Return whether a word is part of a set phrase, whose meaning is not that of its words."""
     for name in (words[index].lemma, words[index].lowercase):
-        for phrase, position in phrases.get(name, ()):
+        for phrase, position in _phrases().get(name, ()):
             if _starts_at(phrase, words, index - position):
                 return True
     return False
@@ -266,16 +220,16 @@ def _starts_at(phrase: Phrase, words: Words, start: int) -> bool:
     """Return whether a phrase occurs in a sentence from index ``start`` on."""
     for index, alternatives in enumerate(phrase, start):
         word = word_at(words, index)
-        matches = "*" in alternatives or word.lemma in alternatives or word.lowercase in alternatives
-        if not word.text or not matches:
+        if not word.text or alternatives.isdisjoint({"*", word.lemma, word.lowercase}):
             return False
     return True
 
 
-def _phrases(lines: Iterable[str]) -> Phrases:
-    """Return the phrases of some lines by their words."""
-    phrases: dict[str, list[tuple[Phrase, int]]] = defaultdict(list)
-    for line in lines:
+@cache
+def _phrases() -> Mapping[str, list[tuple[Phrase, int]]]:
+    """Return (phrase, position of the word in it) of all set phrases, by their words."""
+    phrases = defaultdict[str, list[tuple[Phrase, int]]](list)
+    for line in (DATA / "phrases.txt").read_text(encoding="utf-8").splitlines():
         # A phrase has words or alternatives at each position: "bad luck/guy".
         phrase = tuple(frozenset(part.split("/")) for part in line.split())
         for position, alternatives in enumerate(phrase):

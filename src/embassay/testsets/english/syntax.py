@@ -73,13 +73,10 @@ class VerbGroup:
     negator: int | None
 
 
-VerbGroups = tuple[VerbGroup, ...]
-
-
-def groups(tagged: Tagged) -> VerbGroups:
+def groups(tagged: Tagged) -> list[VerbGroup]:
     """Return the finite verb groups of a sentence, from left to right."""
     made = [_group(tagged.words, place) for place in range(len(tagged.words))]
-    return tuple(sorted((group for group in made if group), key=lambda group: group.first))
+    return sorted((group for group in made if group), key=lambda group: group.first)
 
 
 def group_at(tagged: Tagged, index: int) -> VerbGroup | None:
@@ -123,12 +120,6 @@ def _runs_on(words: Words, root: int) -> bool:
     return False
 
 
-def is_negator(words: Words, index: int) -> bool:
-    """Return whether a negation of a verb starts at a word: ``not``, ``never``, ``no longer`` …"""
-    word = word_at(words, index)
-    return word.lowercase in NEGATORS or (word.lowercase == "no" and word_at(words, index + 1).lowercase == "longer")
-
-
 def _group(words: Words, verb: int) -> VerbGroup | None:
     """Return the group of a lexical verb; None for other words, and for infinitives and participles."""
     word = words[verb]
@@ -155,12 +146,8 @@ def _is_imperative(words: Words, verb: int) -> bool:
 
 def _negator(words: Words, verbs: list[int]) -> int | None:
     """Return the index of the negation of a verb group; None if it is not negated."""
-    for place in range(len(words)):
-        # In "no longer" the "no" depends on "longer".
-        head = word_at(words, place + 1).head if words[place].lowercase == "no" else words[place].head
-        if is_negator(words, place) and head in verbs:
-            return place
-    return None
+    negators = (place for place, word in enumerate(words) if word.lowercase in NEGATORS and word.head in verbs)
+    return next(negators, None)
 
 
 # --- Frames ---
@@ -209,18 +196,15 @@ def around_adjective(words: Words, place: int) -> Around | None:
         return None
     marks = {"deg" if before.lowercase in DEGREES else "nodeg"}
     near = {before.lowercase, after.lowercase}
-    noun = words[word.head]
+    head = words[word.head]
     # "Infinitely many": an adverb that says more than a degree belongs to the meaning of the adjective.
     is_modified = before.lowercase.endswith("ly") and before.lowercase not in ADVERBS_OF_DEGREE
-    if word.relation == "amod" and place < word.head and noun.tag in _NOUNS and not is_modified:
-        return Around({"at"}, near | {noun.lowercase}, noun.lowercase, marks)
-    copula = words[word.head]
-    if word.relation != "acomp" or copula.lemma not in COPULAS or word.head > place:
+    if word.relation == "amod" and place < word.head and head.tag in _NOUNS and not is_modified:
+        return Around({"at"}, near | {head.lowercase}, head.lowercase, marks)
+    if word.relation != "acomp" or head.lemma not in COPULAS or word.head > place:
         return None
-    if copula.lemma == "be":
+    if head.lemma == "be":
         marks.add("be")
-    if copula.lowercase == "be" and any(words[other].tag == "TO" for other in dependents(words, word.head)):
-        near.add("tobe")
     marks |= _kinds(words, subject_of(words, word.head))
     return Around(_after_adjective(words, place), near, marks=marks)
 
@@ -230,14 +214,11 @@ def around_verb(words: Words, place: int) -> Around | None:
     word, subject = words[place], subject_of(words, place)
     auxiliaries = [words[other] for other in dependents(words, place, _AUXILIARIES) if other < place]
     lemmas = {auxiliary.lemma for auxiliary in auxiliaries}
-    if word.relation in ("amod", "acl", "compound", "nmod", *_AUXILIARIES) or word.lemma == "be":
+    is_infinitive = word_at(words, place - 1).tag == "TO"
+    if word.lemma == "be" or (_group(words, place) is None and not is_infinitive):
         return None
     if word.tag == "VBN" and "be" in lemmas:
         return _around_passive(words, place, subject, lemmas)
-    is_participle_alone = (word.tag == "VBN" and "have" not in lemmas) or (word.tag == "VBG" and "be" not in lemmas)
-    is_without_subject = word.tag in _FINITE and subject is None
-    if is_participle_alone or is_without_subject or (word.tag == "VB" and not auxiliaries and subject is not None):
-        return None
 
     kinds = _kinds(words, subject)
     frames, last, head = _complement(words, place)

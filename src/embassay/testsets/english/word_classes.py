@@ -15,10 +15,6 @@ MODALS = wordset("can could will would shall should may might must ought 'll 'd 
 AUXILIARIES = BE | HAVE | DO | MODALS
 SUBJECTS = wordset("i he she we they you it")
 NEGATORS = wordset("not n't never hardly barely scarcely")
-SUBORDINATORS = wordset(
-    "because if when while although though since unless until till whereas whenever wherever once whether as after "
-    "before who whom whose which what where why how whoever whatever whichever lest"
-)
 ADVERBS_OF_DEGREE = wordset(
     "very so too really quite rather pretty extremely totally absolutely completely fairly more most"
 )

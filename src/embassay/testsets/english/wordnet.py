@@ -1,13 +1,13 @@
-"""WordNet 3.0 (Miller 1995; Fellbaum 1998), read from the files of its database.
+"""WordNet 3.0 (Miller 1995; Fellbaum 1998): the senses of a word, and the words that they are connected with.
 
-The format is described in ``wndb(5)`` of WordNet's manual. The senses of a word are ordered by their frequency in the
-tagged texts of SemCor, most frequent first. Debian's package and nltk's download can both be used.
+The files of its database are read as ``wndb(5)`` of WordNet's manual describes them. The senses of a word are ordered
+by their frequency in the tagged texts of SemCor, most frequent first. Debian's package and nltk's download can both be
+used. Words go in and come out in lower case, the parts of a compound joined by underscores.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import zipfile
 from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
@@ -18,10 +18,9 @@ from embassay.core.errors import InputError
 
 PARTS = {"a": "adj", "v": "verb", "r": "adv", "n": "noun"}
 """Letters of parts of speech and the suffixes of their files."""
-_ANTONYM, SIMILAR = {"!"}, {"&"}
-_RELATED = _ANTONYM | SIMILAR | {"^", "*", ">", "+", "\\", "<", "@", "~", "$"}
+_ANTONYM, SIMILAR = "!", "&"
+_RELATED = frozenset("!&^*>+\\<@~$")
 """Pointers to words with a similar or opposite meaning, which are no random words."""
-_NLTK = ("share", "local/share", "lib", "local/lib")
 
 
 class Pointer(NamedTuple):
@@ -45,113 +44,70 @@ class Pointer(NamedTuple):
 
 
 class Synset(NamedTuple):
-    """A set of synonyms, in lower case (the parts of a compound joined by underscores), and its relations to others."""
+    """A set of synonyms and its relations to others."""
 
     words: tuple[str, ...]
     pointers: tuple[Pointer, ...]
 
 
-class WordNet:
-    """The words of WordNet with their senses and relations."""
+@lru_cache(maxsize=50_000)
+def senses(lemma: str, part: str) -> tuple[Synset, ...]:
+    """Return the synsets of a word, that of the most frequent sense first; empty for an unknown word."""
+    return tuple(_synset(part, offset) for offset in _index(part).get(lemma, ()))
 
-    def __init__(self, place: Path):
-        """Open the database, a folder or nltk's zip file; its files are read when they are needed."""
-        self._place: Path | zipfile.Path = place
-        if place.suffix == ".zip":
-            self._place = zipfile.Path(place, "wordnet/")
-        # There is one lexicon per process, so its caches need not be freed.
-        self._index = cache(self._read_index)
-        self._data = cache(self._read)
-        self.senses = lru_cache(maxsize=50_000)(self._senses)
-        self.related = lru_cache(maxsize=20_000)(self._related)
 
-    def synonyms(self, lemma: str, part: str) -> set[str]:
-        """Return the other words of the synsets of a word."""
-        return {word for synset in self.senses(lemma, part) for word in synset.words} - {lemma}
+def synonyms(lemma: str, part: str) -> set[str]:
+    """Return the other words of the synsets of a word."""
+    return {word for synset in senses(lemma, part) for word in synset.words} - {lemma}
 
-    def antonyms(self, lemma: str, part: str, *, of_synonyms: bool = False) -> tuple[str, ...]:
-        """Return the direct antonyms of a word, in the order of its senses.
 
-        Parameters
-        ----------
-        of_synonyms
-            Add those of the other words of its synsets.
-        """
-        antonyms = list[str]()
-        for synset in self.senses(lemma, part):
-            # A pointer of one word does not hold for its synonyms: "little" is an antonym of "big", not of "large".
-            sources = range(len(synset.words) + 1) if of_synonyms else (0, synset.words.index(lemma) + 1)
-            antonyms += self.pointed(synset, _ANTONYM, sources)
-        return tuple(dict.fromkeys(antonyms))
+def antonyms(lemma: str, part: str, *, of_synonyms: bool = False) -> tuple[str, ...]:
+    """Return the direct antonyms of a word, in the order of its senses.
 
-    def pointed(self, synset: Synset, symbols: Collection[str], sources: Collection[int] = ()) -> Iterator[str]:
-        """Yield the words that pointers of a synset lead to.
+    Parameters
+    ----------
+    of_synonyms
+        Add those of the other words of its synsets.
+    """
+    words = list[str]()
+    for synset in senses(lemma, part):
+        # A pointer of one word does not hold for its synonyms: "little" is an antonym of "big", not of "large".
+        sources = range(len(synset.words) + 1) if of_synonyms else (0, synset.words.index(lemma) + 1)
+        words += pointed(synset, _ANTONYM, sources)
+    return tuple(dict.fromkeys(words))
 
-        Parameters
-        ----------
-        sources
-            The numbers of the words that the pointers belong to, 0 for those of the synset; empty for all.
-        """
-        for pointer in synset.pointers:
-            if pointer.symbol in symbols and (not sources or pointer.source in sources):
-                words = self._synset(pointer.part, pointer.offset).words
-                # Targets count from 1; 0 is the whole synset.
-                yield from words[pointer.target - 1 : pointer.target] if pointer.target else words
 
-    def _related(self, lemma: str) -> frozenset[str]:
-        """Return a word, the other words of its synsets, and all words that a pointer of its synsets leads to."""
-        related = {lemma}
-        for part in PARTS:
-            for synset in self.senses(lemma, part):
-                related.update(synset.words, self.pointed(synset, _RELATED))
-        return frozenset(related)
+def pointed(synset: Synset, symbols: Collection[str], sources: Collection[int] = ()) -> Iterator[str]:
+    """Yield the words that pointers of a synset lead to.
 
-    def _senses(self, lemma: str, part: str) -> tuple[Synset, ...]:
-        """Return the synsets of a word, that of the most frequent sense first; empty for an unknown word."""
-        return tuple(self._synset(part, offset) for offset in self._index(part).get(lemma, ()))
+    Parameters
+    ----------
+    sources
+        The numbers of the words that the pointers belong to, 0 for those of the synset; empty for all.
+    """
+    for pointer in synset.pointers:
+        if pointer.symbol in symbols and (not sources or pointer.source in sources):
+            words = _synset(pointer.part, pointer.offset).words
+            # Targets count from 1; 0 is the whole synset.
+            yield from words[pointer.target - 1 : pointer.target] if pointer.target else words
 
-    def _read(self, name: str) -> bytes:
-        """Return the content of a file of the database."""
-        try:
-            return (self._place / name).read_bytes()
-        except (OSError, KeyError, zipfile.BadZipFile):
-            raise InputError(f"{self._place}: not a whole WordNet database: cannot read {name}") from None
 
-    def _read_index(self, part: str) -> dict[str, tuple[int, ...]]:
-        """Return the offsets of each word's senses, most frequent first."""
-        offsets = dict[str, tuple[int, ...]]()
-        for line in self._data(f"index.{PARTS[part]}").decode("utf-8").split("\n"):
-            # The lines of the licence start with spaces.
-            if line and line[0] != " ":
-                # A line is: lemma, part of speech, number of senses, other fields, one offset for each sense.
-                lemma, _, sense_count, *fields = line.split()
-                offsets[lemma] = tuple(map(int, fields[-int(sense_count) :]))
-        return offsets
+@lru_cache(maxsize=20_000)
+def connected(lemma: str) -> frozenset[str]:
+    """Return a word, the other words of its synsets, and all words that a pointer of its synsets leads to."""
+    words = {lemma}
+    for part in PARTS:
+        for synset in senses(lemma, part):
+            words.update(synset.words, pointed(synset, _RELATED))
+    return frozenset(words)
 
-    def _synset(self, part: str, offset: int) -> Synset:
-        """Read the synset at an offset: its words and its pointers (``wndb(5)``)."""
-        # Adjective satellites, "s", are in the file of the adjectives.
-        data = self._data(f"data.{PARTS['a' if part == 's' else part]}")
-        # The definition and examples come after the bar.
-        fields = data[offset : data.index(b"|", offset)].decode("utf-8").split()
 
-        # Words: their number in hexadecimal digits, then for each the word and a lexical id.
-        end = 4 + 2 * int(fields[3], 16)
-        # "(p)", "(a)" and "(ip)" after an adjective show its syntactic position.
-        words = tuple(word.partition("(")[0].lower() for word in fields[4:end:2])
-
-        # Pointers: their number, then four fields for each.
-        pointers = list[Pointer]()
-        for place in range(end + 1, end + 1 + 4 * int(fields[end]), 4):
-            symbol, other_offset, other_part, numbers = fields[place : place + 4]
-            source, target = int(numbers[:2], 16), int(numbers[2:], 16)
-            pointers.append(Pointer(symbol, other_part, int(other_offset), source, target))
-        return Synset(words, tuple(pointers))
+# --- The files of the database ---
 
 
 @cache
-def open_wordnet() -> WordNet:
-    """Return WordNet from the first place where it is installed.
+def open_wordnet() -> Path | zipfile.Path:
+    """Return the first folder, or zip file of nltk, that has WordNet.
 
     Raises
     ------
@@ -159,8 +115,11 @@ def open_wordnet() -> WordNet:
         If it is not installed, with the commands that install it.
     """
     for place in places():
-        if place.suffix == ".zip" or (place / "data.verb").is_file():
-            return WordNet(place)
+        if (place / "data.verb").is_file():
+            return place
+        archive = place.with_suffix(".zip")
+        if archive.is_file():
+            return zipfile.Path(archive, "wordnet/")
     raise InputError(
         "WordNet is not installed; install it with 'apt-get install wordnet-base', "
         "or with 'pip install nltk' and 'python -m nltk.downloader wordnet'"
@@ -168,12 +127,52 @@ def open_wordnet() -> WordNet:
 
 
 def places() -> list[Path]:
-    """Return the places where WordNet may be installed: ``WNSEARCHDIR``, Debian's folder, then nltk's folders."""
-    folders = [os.environ.get("WNSEARCHDIR", ""), "/usr/share/wordnet"]
-    # The folders in which nltk searches for its data, in the same order.
+    """Return where WordNet may be installed: ``WNSEARCHDIR``, Debian's folder, then folders of nltk's data."""
     homes = os.environ.get("NLTK_DATA", "").split(os.pathsep)
-    parents = (Path.home(), sys.prefix, f"{sys.prefix}/share", *(f"/usr/{name}" for name in _NLTK))
-    homes += [f"{parent}/nltk_data" for parent in parents]
-    folders += [f"{home}/corpora/wordnet" for home in homes if home]
-    archives = [Path(f"{folder}.zip") for folder in folders]
-    return [Path(folder) for folder in folders if folder] + [archive for archive in archives if archive.is_file()]
+    homes += [f"{parent}/nltk_data" for parent in (Path.home(), "/usr/share", "/usr/local/share")]
+    folders = [os.environ.get("WNSEARCHDIR", ""), "/usr/share/wordnet"]
+    return [Path(folder) for folder in folders if folder] + [Path(home, "corpora", "wordnet") for home in homes if home]
+
+
+@cache
+def _data(name: str) -> bytes:
+    """Return the content of a file of the database."""
+    place = open_wordnet()
+    try:
+        return (place / name).read_bytes()
+    except (OSError, KeyError, zipfile.BadZipFile):
+        raise InputError(f"{place}: not a whole WordNet database: cannot read {name}") from None
+
+
+@cache
+def _index(part: str) -> dict[str, tuple[int, ...]]:
+    """Return the offsets of each word's senses, most frequent first."""
+    offsets = dict[str, tuple[int, ...]]()
+    for line in _data(f"index.{PARTS[part]}").decode("utf-8").split("\n"):
+        # The lines of the licence start with spaces.
+        if line and line[0] != " ":
+            # A line is: lemma, part of speech, number of senses, other fields, one offset for each sense.
+            lemma, _, sense_count, *fields = line.split()
+            offsets[lemma] = tuple(map(int, fields[-int(sense_count) :]))
+    return offsets
+
+
+def _synset(part: str, offset: int) -> Synset:
+    """Read the synset at an offset: its words and its pointers."""
+    # Adjective satellites, "s", are in the file of the adjectives.
+    data = _data(f"data.{PARTS['a' if part == 's' else part]}")
+    # The definition and examples come after the bar.
+    fields = data[offset : data.index(b"|", offset)].decode("utf-8").split()
+
+    # Words: their number in hexadecimal digits, then for each the word and a lexical id.
+    end = 4 + 2 * int(fields[3], 16)
+    # "(p)", "(a)" and "(ip)" after an adjective show its syntactic position.
+    words = tuple(word.partition("(")[0].lower() for word in fields[4:end:2])
+
+    # Pointers: their number, then four fields for each.
+    pointers = list[Pointer]()
+    for place in range(end + 1, end + 1 + 4 * int(fields[end]), 4):
+        symbol, other_offset, other_part, numbers = fields[place : place + 4]
+        source, target = int(numbers[:2], 16), int(numbers[2:], 16)
+        pointers.append(Pointer(symbol, other_part, int(other_offset), source, target))
+    return Synset(words, tuple(pointers))

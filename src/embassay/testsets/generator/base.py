@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from embassay.core.errors import SourceError, SpecError
 from embassay.core.tables.texts import read_text
-from embassay.testsets.base import Advance, Resource, silent
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -36,27 +34,6 @@ class Reply:
     key: str
     text: str = ""
     problem: str = ""
-
-
-class Generator(Protocol):
-    """Answers prompts."""
-
-    @property
-    def name(self) -> str:
-        """Model and host, for data cards."""
-        ...
-
-    def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
-        """Return a reply to each request, in their order."""
-        ...
-
-    def material(self) -> Resource:
-        """Return its description for the data card."""
-        ...
-
-    def notes(self) -> tuple[str, ...]:
-        """Return notes on the requests, tokens and cost so far, one sentence each."""
-        ...
 
 
 def read_prompt(path: Path) -> str:

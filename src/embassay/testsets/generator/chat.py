@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from embassay.core.types import content_hash
 from embassay.models.checks import check_whole
 from embassay.models.services.chat import FAILED, Chat, ChatAnswer
 from embassay.models.services.service import OPENAI_KEY, Service
-from embassay.models.services.spending import guess
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Resource, silent
 from embassay.testsets.generator.answers import cleaned, problem_of
@@ -61,10 +60,8 @@ class ChatGenerator:
             answers = self._answers(prompts, advance)
         except EncoderError as error:
             message = f"generator {self.chat.model!r}: {error}"
-            kept = len(prompts) - len(self._unanswered(prompts))
-            if kept and self.journal.path is not None:
-                message += f"; {kept:,} of {len(prompts):,} answers are kept in {self.journal.path}"
-                message += "; repeat the command to continue"
+            if self.journal.answers and self.journal.path is not None:
+                message += f"; the answers so far are kept in {self.journal.path}; repeat the command to continue"
             # The exit code of the command differs: the user can mend a spec, not a service.
             if isinstance(error, EndpointError) and error.status in WRONG_SPEC:
                 raise SpecError(message) from None
@@ -78,17 +75,6 @@ class ChatGenerator:
             problem = problem_of(answer, request.prompt)
             replies.append(Reply(request.key, "" if problem else cleaned(answer.text), problem))
         return tuple(replies)
-
-    def estimate(self, requests: Sequence[Request]) -> tuple[int, float | None]:
-        """Estimate the number of tokens of requests, and their cost if the price is known.
-
-        Nothing is sent; answers in the journal are not counted. A prompt has one token per four bytes of UTF-8, an
-        answer half of ``max_tokens``.
-        """
-        self.journal.read()
-        unanswered = self._unanswered(dict.fromkeys(request.prompt for request in requests))
-        total = sum(guess(prompt) + self.chat.max_tokens // 2 for prompt in unanswered)
-        return total, self.chat.service.spending.cost_of(total)
 
     def material(self) -> Resource:
         """Return model and host; the version is the model's name as returned by the service."""
@@ -105,8 +91,6 @@ class ChatGenerator:
         note = f"{self.name} answered {counted(spending.requests, 'request')}: about {spending.tokens:,} tokens"
         if spending.cost is not None:
             note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
-        if spending.retries:
-            note += f"; sent again: {counted(spending.retries, 'request')}"
         if self._taken:
             note += f"; taken from the journal of an earlier build: {counted(self._taken, 'answer')}"
         return (f"{note}.",)
@@ -115,9 +99,11 @@ class ChatGenerator:
         """Return the answer to each prompt: from the journal, else from the service."""
         self._failures.clear()
         self.journal.read()
-        missing = self._unanswered(prompts)
-        taken = [prompt for prompt in prompts if prompt not in missing]
-        answers = {prompt: self.journal.answers[self._hash(prompt)] for prompt in taken}
+        answers = dict[str, ChatAnswer]()
+        for prompt in prompts:
+            if kept := self.journal.answers.get(self._hash(prompt)):
+                answers[prompt] = kept
+        missing = [prompt for prompt in prompts if prompt not in answers]
         self._taken += len(answers)
         # The cost of these requests in an earlier build counts towards the budget.
         self.chat.service.spending.earlier += sum(answer.tokens for answer in answers.values())
@@ -145,10 +131,6 @@ class ChatGenerator:
         # In the requesting thread, so that an interrupt does not lose received answers.
         self.journal.keep(self._hash(prompt), answer)
         return answer
-
-    def _unanswered(self, prompts: Iterable[str]) -> list[str]:
-        """Return the prompts whose answer the journal does not have."""
-        return [prompt for prompt in prompts if self._hash(prompt) not in self.journal.answers]
 
     def _hash(self, prompt: str) -> str:
         """Return the hash of everything that an answer depends on."""

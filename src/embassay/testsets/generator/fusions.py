@@ -18,7 +18,7 @@ _PREFIX = re.compile(
     r"(?:(?:fused|combined|merged|single|new|resulting) )*(?:sentence|answer|output|fusion|result)(?: is)?(?:\*\*)?\s*"
     r":\s*(?:\*\*)?\s*"
 )
-_MARKS = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"), ("**", "**"), ("`", "`"))
+_MARKS = [set(pair) for pair in ('"', "“”", "'", "‘’", "«»", "`")]
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NUMBER_WORDS = dict(
@@ -39,27 +39,25 @@ STEM = 4
 
 def bared(text: str) -> str:
     """Return the sentence of an answer, without "Fused sentence:", line ends, and quotation marks around it."""
-    sentence = collapsed(text)
+    sentence = collapsed(text).replace("**", "")
     # A prefix may stand inside quotation marks, and these inside others.
     for _ in range(NESTED):
-        sentence = _without_marks(_PREFIX.sub("", sentence))
+        sentence = _PREFIX.sub("", sentence)
+        marks, inner = {sentence[:1], sentence[-1:]}, sentence[1:-1]
+        if marks in _MARKS and marks.isdisjoint(inner):
+            sentence = inner.strip()
     return sentence
 
 
 def problem_of(fusion: str, first: str, second: str) -> str:
     """Return why a text is not a fusion of two sentences; empty if it may be one."""
-    number_of_sentences = len(sentences(fusion))
-    if number_of_sentences > 1:
-        return "a fusion of several sentences"
-    if number_of_sentences < 1 or fusion[-1] not in ".!?":
-        return "a fusion that is not a whole sentence"
+    if len(sentences(fusion)) != 1 or fusion[-1] not in ".!?":
+        return "a fusion that is not one whole sentence"
     # A short sentence, whose language is not recognised, counts as English.
     if language_of(fusion) not in {"", *(language_of(text) or "English" for text in (first, second))}:
         return "a fusion in another language"
-    if _letters(fusion) in {_letters(first), _letters(second)}:
-        return "a fusion that repeats one of its sentences"
-    if _letters(fusion) in {_letters(first + second), _letters(second + first)}:
-        return "a fusion that only puts both sentences side by side"
+    if _letters(fusion) in map(_letters, (first, second, first + second, second + first)):
+        return "a fusion that only repeats its sentences"
     words, words_of_first, words_of_second = len(fusion.split()), len(first.split()), len(second.split())
     if words < max(words_of_first, words_of_second):
         return "a fusion that is shorter than the longer sentence"
@@ -107,12 +105,3 @@ def _parts(text: str) -> list[str]:
 def _letters(text: str) -> str:
     """Return the letters and digits of a text in lower case, so that texts can be compared without their spaces."""
     return re.sub(r"\W|_", "", text).lower()
-
-
-def _without_marks(text: str) -> str:
-    """Return a text without the quotation marks around it."""
-    for opening, closing in _MARKS:
-        inner = text.removeprefix(opening).removesuffix(closing)
-        if inner and text == f"{opening}{inner}{closing}" and opening not in inner and closing not in inner:
-            return inner.strip()
-    return text

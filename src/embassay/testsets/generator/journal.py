@@ -48,10 +48,7 @@ class Journal:
         """
         if self.path is None or not self.path.is_file():
             return
-        try:
-            content = self.path.read_bytes()
-        except OSError as error:
-            raise SourceError(f"cannot be read: {error.strerror}", self.path) from None
+        content = self.path.read_bytes()
         self._is_cut = bool(content) and not content.endswith(b"\n")
         for number, line in enumerate(content.splitlines(), 1):
             try:

@@ -3,27 +3,27 @@
 Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5: a
 generator fuses the first two and the last two of three consecutive sentences. The five sentences give nine samples: an
 overlap, six differences, two unions. Differences are kept if their parts hardly overlap, according to the cosine of
-encoders. Without a generator, rules stand in for it, for trying things out.
+encoders. Without a generator, a semicolon stands in for it, for trying things out.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from embassay.core.errors import SpecError
-from embassay.core.formatting import counted
 from embassay.core.samples.composed import of_document, without_repeats
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
 from embassay.corpora.io.documents import SourceDocument
-from embassay.testsets.base import Advance, Built, Resource, library, silent
-from embassay.testsets.english import Fusion, fuse, pipeline_facts
-from embassay.testsets.fusion_filter import Filter, Which, filtered
-from embassay.testsets.generator.base import Generator, Reply, Request, check_prompt, filled
+from embassay.corpora.io.documents import read_documents as read
+from embassay.testsets.base import Advance, Built, library, silent
+from embassay.testsets.fusion_filter import BELOW, DEFAULT, Which, check_filter, filtered
+from embassay.testsets.generator.base import Reply, Request, check_prompt, filled
+from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.fusions import bared, problem_of
-from embassay.testsets.sources import given, read
+from embassay.testsets.sources import given
 from embassay.testsets.triples import is_whole, triples
 
 __all__ = ["build", "given", "read"]
@@ -38,10 +38,15 @@ Sentence 2: {second}"""
 PLACES = ("first", "second")
 BY_RULES = "fused by rules"
 RULES_NOTE = (
-    'The sentences were fused by rules, with "and" or a semicolon: a stand-in for the generator of the paper, for '
-    "trying things out. Such fusions keep the words of both sentences in order, so that encoders that count words do "
-    "well on them. --generator MODEL fuses them as the paper does."
+    "The sentences were joined by a semicolon: a stand-in for the generator of the paper, for trying things out. Such "
+    "fusions keep the words of both sentences in order, so that encoders that count words do well on them. --generator "
+    "MODEL fuses them as the paper does."
 )
+LOWERED = frozenset(
+    "a an the this that these those it he she they we you its his her their our in on at for from by with to of as "
+    "there here both each some many most all".split()
+)
+"""Words that lose their capital after a semicolon; other words may be names."""
 
 
 def build(
@@ -50,11 +55,11 @@ def build(
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
-    generator: Generator | None = None,
+    generator: ChatGenerator | None = None,
     prompt: str = "",
     filters: Sequence[Encoder] = (),
-    filter: Which = "bd",  # noqa: A002 - the option's name
-    below: float = 0.25,
+    filter: Which = DEFAULT,  # noqa: A002 - the option's name
+    below: float = BELOW,
     keep_all: bool = False,
 ) -> Built:
     """Return overlaps, differences and unions made of three consecutive sentences of each document.
@@ -85,17 +90,16 @@ def build(
         If an option is out of range or has no effect, or the prompt lacks a placeholder.
     EncoderError
         If the generator or an encoder fails.
-    MissingExtraError
-        If a library that the rules need is not installed.
     """
-    chosen, template = Filter(tuple(filters), filter, below), prompt or PROMPT
+    check_filter(filters, filter, below)
+    template = prompt or PROMPT
     check_prompt(template, PLACES, " for a sentence")
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
     drawn, rejected = triples(sources, seed=seed, count=count, wanted=bool if keep_all else is_whole)
     pairs = [pair for triple in drawn for pair in pairwise(triple.sentences)]
     if generator is None:
-        way, made = BY_RULES, list(_by_rules(pairs, advance))
+        way, made = BY_RULES, [fuse(first, second) for first, second in pairs]
     else:
         way = f"fused by {generator.name}"
         keys = [f"{triple.key}.{name}" for triple in drawn for name in ("F12", "F23")]
@@ -115,7 +119,7 @@ def build(
             texts = {"S1": first, "S2": second, "S3": third, "F12": fused[0].text, "F23": fused[1].text}
             documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
     # The cosines need all fusions, so the filter runs after the generator.
-    selection = filtered(documents, chosen, advance)
+    selection = filtered(documents, filters, which=filter, below=below, advance=advance)
     samples = without_repeats(selection.samples)
     repeats = len(selection.samples) - len(samples)
     rejected += selection.rejected
@@ -123,20 +127,28 @@ def build(
     return Built(
         samples,
         rejected,
-        notes=(*_notes(generator, samples, len(documents)), *selection.notes),
-        materials=_materials(generator),
+        notes=(*(generator.notes() if generator else [RULES_NOTE]), *selection.notes),
+        materials=(library("sentencex", "where sentences end"), *([generator.material()] if generator else [])),
         ways={(sample.id, sample.operator): way for sample in samples},
         filtered_with=tuple(dict.fromkeys(encoder.card.spec for encoder in filters)),
         prompt="" if generator is None else template,
     )
 
 
-def _by_rules(pairs: Sequence[tuple[str, str]], advance: Advance) -> Iterator[Fusion]:
-    """Yield the fusions that rules make of two sentences each."""
-    for number, (first, second) in enumerate(pairs, 1):
-        fusion = fuse(first, second)
-        advance(number, len(pairs))
-        yield Fusion(problem=f"not fused by rules: {fusion.problem}") if fusion.problem else fusion
+class Fusion(NamedTuple):
+    """A sentence made of two; empty if there is none, with the reason, a short phrase."""
+
+    text: str = ""
+    problem: str = ""
+
+
+def fuse(first: str, second: str) -> Fusion:
+    """Return two sentences as one, joined by a semicolon."""
+    if not first.endswith(".") or not second.endswith("."):
+        return Fusion(problem="not fused by rules: a sentence without a full stop")
+    if second.split()[0].lower() in LOWERED:
+        second = second[0].lower() + second[1:]
+    return Fusion(f"{first.removesuffix('.')}; {second}")
 
 
 def _by_generator(replies: Iterable[Reply], pairs: Sequence[tuple[str, str]], keep_all: bool) -> Iterator[Fusion]:
@@ -147,21 +159,3 @@ def _by_generator(replies: Iterable[Reply], pairs: Sequence[tuple[str, str]], ke
         if not problem and not keep_all:
             problem = problem_of(text, first, second)
         yield Fusion(text, problem)
-
-
-def _materials(generator: Generator | None) -> tuple[Resource, ...]:
-    """Return the libraries and the generator that were used."""
-    splitter = library("sentencex", "where sentences end")
-    if generator is not None:
-        return splitter, generator.material()
-    return splitter, Resource(*pipeline_facts(), "parser"), library("lemminflect", "forms of words")
-
-
-def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
-    """Return the numbers of triples and samples, and what to know about the fusions."""
-    numbers = Counter(sample.operator for sample in samples)
-    counts = [counted(numbers[operator], operator) for operator in ("overlap", "difference", "union")]
-    summary = f"{counted(documents, 'triple')} of sentences: {', '.join(counts)}."
-    if generator is None:
-        return (summary, RULES_NOTE)
-    return (summary, *generator.notes())

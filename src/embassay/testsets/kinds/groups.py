@@ -11,20 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from embassay.core.errors import InputError, SourceError, listed
+from embassay.core.errors import SourceError, listed
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.rows import Stripped
+from embassay.core.tables.records import FIRST, SECOND, read_table, recognised_pair
+from embassay.core.tables.rows import Row, Stripped, Text, YesNo, column
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, silent
-from embassay.testsets.sheets import ConfirmedRow, sheet_rows
-from embassay.testsets.sources import (
-    SourcePair,
-    is_of_pairs,
-    is_text,
-    open_table,
-    read_pairs,
-    read_sentences,
-)
+from embassay.testsets.sheets import SheetRow
 
 LANGUAGES = "any"
 SMALLEST = 3
@@ -37,16 +30,33 @@ UNGROUPED = (
 )
 
 
-class ProposedRow(ConfirmedRow):
+ALL_THE_SAME = "none"
+"""Given as the column of labels: there is none, because all pairs have the same meaning."""
+UNLABELLED = (
+    f"pairs without a label; name one with --label, or write --label {ALL_THE_SAME} if the sentences of every pair "
+    "mean the same"
+)
+
+
+class PairRow(Row):
+    """Two sentences and whether they mean the same."""
+
+    first: Stripped = column(*FIRST)
+    second: Stripped = column(*SECOND)
+    label: YesNo = column("label", "quality", "is_duplicate", default=True)
+
+
+class ProposedRow(SheetRow):
     """A row of a sheet of candidates: people confirm that the sentence has the same meaning as others of its group."""
 
     group: str = ""
-    sentence: Stripped
+    sentence: Text
+    confirm: YesNo | None = None
 
 
 def read(
     path: Path, *, first: str = "", second: str = "", label: str = ""
-) -> tuple[SourcePair, ...] | tuple[ProposedRow, ...]:
+) -> tuple[Sequence[PairRow] | Sequence[ProposedRow], Sequence[str]]:
     """Read a table of pairs, or a sheet of candidates that people filled.
 
     Parameters
@@ -62,25 +72,24 @@ def read(
         With file, line and column, for a file that is neither, and for pairs without a label unless ``label`` is
         ``none``.
     """
-    if not (first or second or label):
-        if is_text(path):
-            read_sentences(path)  # An unreadable file is reported first.
-            raise SourceError(UNGROUPED, path)
-        table = open_table(path)
-        if set(CONFIRM) <= set(table.names):
-            return tuple(sheet_rows(path, ProposedRow))
-        if not is_of_pairs(path):
-            raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
-    return read_pairs(path, first, second, label, needs_label=True)
+    table = read_table(path)
+    if set(CONFIRM) <= set(table.names):
+        return tuple(table.select(ProposedRow)), ()
+    if not (first or second or recognised_pair(table.names)):
+        raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
+    are_the_same = label == ALL_THE_SAME
+    selection = table.select(PairRow, first=first, second=second, label="" if are_the_same else label)
+    if not are_the_same and "label" not in selection.names:
+        raise SourceError(UNLABELLED, path)
+    return [row.model_copy(update={"label": row.label or are_the_same}) for row in selection], ()
 
 
 def build(
-    sources: Sequence[SourcePair] | Sequence[ProposedRow],
+    sources: Sequence[PairRow] | Sequence[ProposedRow],
     *,
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
-    merge: bool = False,
 ) -> Built:
     """Return groups of at least three sentences: components of the paraphrase pairs, or confirmed candidates.
 
@@ -90,13 +99,11 @@ def build(
         All of one kind, from :func:`read`.
     count
         Use at most N randomly chosen groups; all by default.
-    merge
-        Whether groups that share a sentence become one, as in the paper; otherwise this is an error.
     """
     rejected = Reasons()
-    pairs = [source for source in sources if isinstance(source, SourcePair)]
+    pairs = [source for source in sources if isinstance(source, PairRow)]
     candidates = [source for source in sources if isinstance(source, ProposedRow)]
-    group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, merge, rejected)
+    group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
     # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
     large = [group for group, size in sizes.items() if size >= SMALLEST]
@@ -113,13 +120,13 @@ def build(
     return Built(tuple(samples), rejected)
 
 
-def _components(pairs: Sequence[SourcePair], rejected: Reasons) -> dict[str, str]:
+def _components(pairs: Sequence[PairRow], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence of the pairs that mean the same, in the order in which they come."""
     numbers, same_pairs = dict[str, int](), list[tuple[int, int]]()
     for pair in pairs:
-        first = numbers.setdefault(pair.first.text, len(numbers))
-        second = numbers.setdefault(pair.second.text, len(numbers))
-        if pair.same:
+        first = numbers.setdefault(pair.first, len(numbers))
+        second = numbers.setdefault(pair.second, len(numbers))
+        if pair.label:
             same_pairs.append((first, second))
         else:
             rejected["pair with different meanings"] += 1
@@ -127,25 +134,20 @@ def _components(pairs: Sequence[SourcePair], rejected: Reasons) -> dict[str, str
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
 
-def _confirmed(candidates: Sequence[ProposedRow], merge: bool, rejected: Reasons) -> dict[str, str]:
+def _confirmed(candidates: Sequence[ProposedRow], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence that was confirmed."""
     from scipy.cluster.hierarchy import DisjointSet
 
     group_of = dict[str, str]()
     merged = DisjointSet(candidate.group for candidate in candidates)
     for candidate in candidates:
-        text = candidate.sentence
         if candidate.confirm is None:
             rejected["candidate without yes or no"] += 1
         elif not candidate.confirm:
             rejected["candidate that was not confirmed"] += 1
         elif not candidate.group:
             rejected["sentence without a group"] += 1
-        elif group_of.setdefault(text, candidate.group) != candidate.group and not merge:
-            raise InputError(
-                f"the sentence on line {candidate.line} is confirmed in two groups; confirm it in only one, or "
-                "add --merge, so that the two become one"
-            )
         else:
-            merged.merge(group_of[text], candidate.group)
+            # Groups that share a sentence become one, as in the paper.
+            merged.merge(group_of.setdefault(candidate.sentence, candidate.group), candidate.group)
     return {text: merged[group] for text, group in group_of.items()}

@@ -8,9 +8,7 @@ left out, and each reason is counted. Not in HEROS: ``number``, if it is certain
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Iterator, Sequence
 
 from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
@@ -23,18 +21,17 @@ from embassay.testsets.english import (
     Tools,
     Vocabulary,
     Ways,
-    common_misspellings,
     grammar_checker,
     named,
     open_wordnet,
     original,
     pipeline_facts,
-    read_misspellings,
     tag,
     unfit,
     with_edits,
-    word_lists,
+    word_list,
 )
+from embassay.testsets.masked_model import Masked
 from embassay.testsets.options import Auxiliary, Grammar
 from embassay.testsets.sources import SourceSentence
 
@@ -42,21 +39,6 @@ EXTRA = "build"
 REQUIRES = ("spacy", "lemminflect", "harper", "codespell_lib", "better_profanity")
 FEWEST, PART = 20, 25
 """A word is replaced in at most one in N possible originals; and the minimum of that limit."""
-BLOCK = 200
-"""Progress is noted each time so many sentences have been tried."""
-
-
-class Fills(Protocol):
-    """A masked language model."""
-
-    @property
-    def name(self) -> str:
-        """Its name on the data card."""
-        ...
-
-    def fills(self, before: str, after: str) -> Iterable[str]:
-        """Return the words that it predicts between two texts, most likely first."""
-        ...
 
 
 def build(
@@ -67,8 +49,7 @@ def build(
     auxiliary: Auxiliary = "keep",
     grammar: Grammar = "harper",
     replacements: str = "",
-    misspellings: str = "",
-    mlm: Fills | None = None,
+    mlm: Masked | None = None,
     advance: Advance = silent,
 ) -> Built:
     """Build originals with their edits.
@@ -86,8 +67,6 @@ def build(
     replacements
         Table of synonyms and antonyms in place of the package's: part, word, synonym, antonym, and perhaps the contexts
         frames, only and never.
-    misspellings
-        File of wrong→right lines; if empty, codespell's list is used.
     mlm
         A masked language model for ``random_mlm``; without it the edit is ``random_word``.
     advance
@@ -104,16 +83,16 @@ def build(
         If WordNet, a package or the list is missing or cannot be read.
     """
     rejected = Reasons()
-    listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     fitting = list(_fitting(sources, rejected))
     vocabulary = Vocabulary(tagged for _, _, tagged in fitting)
     guess = mlm.fills if mlm else None
-    tools = Tools(open_wordnet(), grammar_checker(grammar), listed, vocabulary, guess, seed)
-    lists = word_lists(replacements)
+    open_wordnet()
+    tools = Tools(grammar_checker(grammar), vocabulary, guess, seed)
+    listed_words = word_list(replacements)
     originals = list[Original]()
     for key, unit, tagged in fitting:
         try:
-            originals.append(original(key, unit, tagged, lists, auxiliary))
+            originals.append(original(key, unit, tagged, listed_words, auxiliary))
         except Left as reason:
             rejected[str(reason)] += 1
     # How each edit was made becomes the field "source" of its line.
@@ -122,8 +101,8 @@ def build(
     return Built(
         samples=samples,
         rejected=rejected,
-        notes=_notes(mlm, count, len(samples)),
-        materials=_materials(misspellings, mlm, grammar, replacements),
+        notes=("Each sentence of a line is tried separately; the sentences of one line are one unit.",),
+        materials=_materials(mlm, grammar, replacements),
         ways=ways,
     )
 
@@ -166,8 +145,7 @@ def _samples(
     for done, place in enumerate(order):
         if len(samples) == count:
             break
-        if done % BLOCK == 0:
-            advance(done, len(order))
+        advance(done, len(order))
         try:
             samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses, ways)
         except Left as reason:
@@ -176,32 +154,19 @@ def _samples(
     return tuple(samples[place] for place in sorted(samples))
 
 
-def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
-    """Return the notes of the data card."""
-    notes = ["Each sentence of a line is tried separately; the sentences of one line are one unit."]
-    if not mlm:
-        notes.append("No masked language model was named: random words are from the corpus (random_word).")
-    if count is not None and made < count:
-        notes.append(f"Only {made:,} of the {count:,} requested originals could be built.")
-    return tuple(notes)
-
-
-def _materials(misspellings: str, mlm: Fills | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:
+def _materials(mlm: Masked | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:
     """Return the libraries, word lists and models that were used."""
     materials = [
         Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words"),
         Resource(*pipeline_facts(), "parser"),
         library("lemminflect", "inflection"),
         library("better-profanity", "words that no original has"),
+        library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"),
     ]
     if replacements:
         materials.append(Resource(replacements, "", "as you have it", "synonyms and antonyms"))
     if grammar == "harper":
         materials.append(library("harper-py", "grammar and spelling"))
-    if misspellings:
-        materials.append(Resource(misspellings, "", "as you have it", "misspellings"))
-    else:
-        materials.append(library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"))
     if mlm:
         materials.append(Resource(mlm.name, "", "as you have it", "random_mlm"))
     return tuple(materials)

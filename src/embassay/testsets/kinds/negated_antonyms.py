@@ -2,8 +2,7 @@
 
 Source: Vahtola, Creutz & Tiedemann (2022), "It Is Not Easy To Detect Paraphrases", section 3. A sentence, its negation,
 its antonym and its negated antonym make a quadruple; each of the four is the input in turn. Not in
-the paper, and not with ``as_published``: verbs and adverbs, sentences without a negation, and ``n't``, ``never`` and
-``no longer`` beside ``not``.
+the paper, and not with ``as_published``: verbs, sentences without a negation, and ``n't`` beside ``not``.
 """
 
 from __future__ import annotations
@@ -11,60 +10,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from embassay.core.errors import SpecError
 from embassay.core.formatting import counted
 from embassay.core.samples.choice import Choice
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
-from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
-from embassay.testsets.english import negated_side, open_wordnet, pipeline_facts, published_quadruples, quadruple
+from embassay.testsets.base import Advance, Built, Resource, library, silent
+from embassay.testsets.english import open_wordnet, pipeline_facts, published_quadruples, quadruple
 from embassay.testsets.options import Auxiliary
 from embassay.testsets.sheets import turned
 from embassay.testsets.sources import (
-    SourcePair,
     SourceSentence,
-    is_of_pairs,
-    is_opusparcus,
-    read_pairs,
-    read_sentences,
     usable,
 )
 
 
-def read(
-    path: Path, *, column: str = "", first: str = "", second: str = "", label: str = ""
-) -> tuple[SourceSentence, ...] | tuple[SourcePair, ...]:
-    """Read sentences, or pairs of paraphrases: Opusparcus as released, or a table with two columns of sentences.
-
-    Parameters
-    ----------
-    column
-        The column of sentences; a table with two of them is then not read as pairs.
-    first, second
-        The column of first or of second sentences, if it is not recognised by name.
-    label
-        The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
-
-    Raises
-    ------
-    SourceError
-        With file, line and column, for a file that cannot be read.
-    SpecError
-        If both a column of sentences and columns of pairs are named.
-    """
-    if column and (first or second or label):
-        raise SpecError("--column names sentences, --first, --second and --label name pairs: use one or the other")
-    if column:
-        return read_sentences(path, column)
-    if first or second or label or is_opusparcus(path) or is_of_pairs(path):
-        return read_pairs(path, first, second, label)
-    return read_sentences(path)
-
-
 def build(
-    sources: Sequence[SourceSentence | SourcePair],
+    sources: Sequence[SourceSentence],
     *,
     seed: int = 0,
     count: int | None = None,
@@ -77,8 +39,7 @@ def build(
     Parameters
     ----------
     sources
-        Lines, of which each sentence is tried separately; or paraphrase pairs, whose negated side is used if
-        the other is not negated.
+        Lines, of which each sentence is tried separately.
     seed, count
         At most ``count`` randomly chosen quadruples, evenly over the pairs of antonyms; None for all.
     auxiliary
@@ -98,14 +59,12 @@ def build(
     InputError
         If WordNet is not installed.
     """
-    lexicon = open_wordnet()
-    sentences, rejected = _sentences(sources)
+    open_wordnet()
+    parts = [replace(source, text=text) for source in sources for text in whole_sentences(source.text)]
+    sentences, rejected = usable(parts)
     sure, doubtful = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
     for done, source in enumerate(sentences, 1):
-        if as_published:
-            made = published_quadruples(source.text, lexicon)
-        else:
-            made = quadruple(source.text, lexicon, auxiliary)
+        made = published_quadruples(source.text) if as_published else quadruple(source.text, auxiliary)
         if isinstance(made, str):
             rejected[made] += 1
             made = ()
@@ -118,8 +77,7 @@ def build(
             else:
                 rejected["doubtful opposites: for the review sheet"] += 1
                 doubtful.setdefault(texts, choice)
-        if done % 100 == 0 or done == len(sentences):
-            advance(done, len(sentences))
+        advance(done, len(sentences))
     chosen = evenly([(choice.pair, choice) for choice in sure.values()], count, seed, "quadruples")
     samples = list[Choice]()
     for number, choice in enumerate(chosen, 1):
@@ -127,7 +85,7 @@ def build(
     return Built(
         samples=tuple(samples),
         rejected=rejected,
-        notes=_notes(len(sure), [choice.pair for choice in chosen], len(doubtful)),
+        notes=_notes([choice.pair for choice in chosen], len(doubtful)),
         materials=_materials(),
         doubtful=tuple(replace(choice, id=f"{number}-1") for number, choice in enumerate(doubtful.values(), 1)),
     )
@@ -143,34 +101,9 @@ def _materials() -> tuple[Resource, ...]:
     )
 
 
-def _sentences(sources: Sequence[SourceSentence | SourcePair]) -> tuple[tuple[SourceSentence, ...], Reasons]:
-    """Return the sentences to use (the negated side of a pair), and the number left out by reason."""
-    rejected, sentences = Reasons(), list[SourceSentence]()
-    for source in sources:
-        side = _negated_side(source) if isinstance(source, SourcePair) else source
-        if isinstance(side, str):
-            rejected[side] += 1
-        else:
-            sentences += [replace(side, text=text) for text in whole_sentences(side.text)]
-    usable_sentences, unusable = usable(sentences)
-    return usable_sentences, rejected + unusable
-
-
-def _negated_side(pair: SourcePair) -> SourceSentence | str:
-    """Return the negated one of two paraphrases, or why there is none."""
-    if not pair.same:
-        return "pair with different meanings"
-    place = negated_side(pair.first.text, pair.second.text)
-    return place if isinstance(place, str) else (pair.first, pair.second)[place]
-
-
-def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
+def _notes(pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
     """Return the notes of the data card."""
     notes = ["Each quadruple gives four choices, which share their sentences and are one unit."]
-    if len(pairs) < kept:
-        notes.append(
-            f"{len(pairs):,} of {kept:,} quadruples were chosen at random, one from each pair of antonyms in turn."
-        )
     if pairs:
         pair, times = Counter(pairs).most_common(1)[0]
         notes.append(f"The most frequent of {len(set(pairs)):,} pairs, {pair}, makes {times / len(pairs):.0%} of them.")

@@ -15,23 +15,24 @@ from typing import Literal
 
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.io.documents import read_documents as read
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.made import AGREEMENT, SOURCES, MadeQueries, MadeQuery, made_queries
 from embassay.corpora.queries.passages import Passage, cut_all
 from embassay.corpora.queries.sampling import evenly
-from embassay.testsets import sources as sources_module
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
-from embassay.testsets.generator.base import Generator, Request
+from embassay.testsets.generator.base import Request
+from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
 from embassay.testsets.right_documents import Answered, answered
+from embassay.testsets.sources import given
 from embassay.testsets.splits import built_of, check_share
 
 LANGUAGES = "any"
 MARGIN = 1.5
 """The number of questions to request from the generator for each one needed, because some are left out."""
-HEADINGS_ONLY = "a document with headings only"
-read, given = sources_module.read, sources_module.given
+__all__ = ["build", "given", "read"]
 
 
 def build(
@@ -41,7 +42,7 @@ def build(
     count: int | None = None,
     advance: Advance = silent,
     method: Literal["headings", "cloze", "generator"] = "generator",
-    generator: Generator | None = None,
+    generator: ChatGenerator | None = None,
     prompt: str = "",
     passages: str = "paragraph",
     unanswerable: float = 0.1,
@@ -103,9 +104,11 @@ def build(
             "the documents with method='headings' or method='cloze'"
         )
     grounds = PassageGroups.of(cut_all(sources, passages))
-    without_passages = {source.id for source in sources} - {passage.document for passage in grounds.passages}
-    rejected[HEADINGS_ONLY] += len(without_passages)
-    wanted = _wanted(grounds.selected(rejected), seed, count, rejected)
+    # Some questions will be rejected, so a few more passages are asked about.
+    most = None if count is None else math.ceil(MARGIN * count)
+    fit = grounds.selected(rejected)
+    wanted = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
+    rejected["a passage that was not drawn (--count)"] += len(fit) - len(wanted)
     requests = [Request(passage.id, prompt_of(passage, prompt)) for passage in wanted]
     replies = generator.replies(requests, advance)
     asked = list[PassageQuestion]()
@@ -135,14 +138,3 @@ def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
         near |= {each.id: each for each in (passage, *made.groups.near(passage))}
     question = PassageQuestion(query.right[0], query.text, "", made.source)
     return Answered(query.id, question, query.right, tuple(near.values()))
-
-
-def _wanted(fit: Sequence[Passage], seed: int, count: int | None, rejected: Reasons) -> list[Passage]:
-    """Return the passages to ask about: all, or a few more than the requested number of questions needs."""
-    most = None
-    if count is not None:
-        # Some questions will be rejected, so a few more passages are asked about.
-        most = math.ceil(MARGIN * count)
-    drawn = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
-    rejected["a passage that was not drawn (--count)"] += len(fit) - len(drawn)
-    return drawn
