@@ -183,7 +183,7 @@ def test_the_secret_parts_of_an_address_are_sent_and_never_shown(service, pauses
     echo = b"ann / pass word1 / YW5uOnBhc3Mgd29yZDE= / sig=abcdefgh12345"
     service.script(service.status(403, echo))
     shown = f"{failure(endpoint)} {endpoint!r} {endpoint.place} {endpoint.url}"
-    for secret in ("ann", "pass word1", "pass%20word1", "YW5uOnBhc3Mgd29yZDE=", "api-version", "abcdefgh12345"):
+    for secret in ("ann:", "pass word1", "pass%20word1", "YW5uOnBhc3Mgd29yZDE=", "api-version", "abcdefgh12345"):
         assert secret not in shown
     path, headers, _ = service.seen[0]
     assert path == "/v1/embeddings?api-version=7&sig=abcdefgh12345"
@@ -294,7 +294,7 @@ def test_what_would_exceed_the_budget():
     assert Spending().outlook(10**9) == ["about 1,000,000,000 tokens to send", "pass price= for the cost"]
     money = Spending(price=2.0, budget=0.001)
     assert money.outlook(500) == ["about 500 tokens to send", "about 0.001 at 2 per million tokens"]
-    beyond = "0.003 more than the budget of 0.001: a run would stop after about 500 tokens"
+    beyond = "0.003 more than the budget of 0.001"
     assert money.outlook(2000) == ["about 2,000 tokens to send", "about 0.004 at 2 per million tokens", beyond]
 
 

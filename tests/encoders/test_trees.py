@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from embassay.core.errors import UnknownNameError
-from embassay.models.static.trees import balanced, check_source, joined, parse, read_brackets, right, words_of
+from embassay.models.static.trees import balanced, check_source, joined, parser, read_brackets, right, words_of
 
 PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .))"
 
@@ -75,11 +75,6 @@ def test_brackets_may_nest_deeply():
     assert shown(read("(A " * 20_000 + "(B one) (B two)" + ")" * 20_000)) == "(one two)"
 
 
-def test_nothing_is_a_tree_without_words():
-    assert read_brackets("  ") == []
-    assert read("(S (-NONE- *))") == ()
-
-
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
@@ -101,13 +96,9 @@ def test_brackets_of_one_part_and_traces_are_left_out():
 
 
 def test_sources():
-    assert words_of(parse("The shop isn't open.", "right")) == ["the", "shop", "isn", "'", "t", "open", "."]
-    assert parse("", "right") == parse("", "balanced") == parse("", "brackets") == ()
-    assert shown(parse("a b c d", "balanced")) == "((a b) (c d))"
-    assert parse(PARSE, "brackets") == read(PARSE)
-    for text in ("The shop.", "(S open) (S closed)"):
-        with pytest.raises(ValueError, match="not a bracketed parse"):
-            parse(text, "brackets")
+    assert words_of(parser("right")("The shop isn't open.")) == ["the", "shop", "isn", "'", "t", "open", "."]
+    assert parser("right")("") == parser("balanced")("") == ()
+    assert shown(parser("balanced")("a b c d")) == "((a b) (c d))"
 
 
 def test_an_unknown_source():

@@ -22,9 +22,6 @@ Overwrite = Annotated[bool, Parameter(negative="", help="Replace a different mod
 # Made once here: a call in the head of a function would be made at its definition, which is easily misread.
 WORDS, PARAGRAPHS, URAE = WordsOptions(), ParagraphsOptions(), UraeOptions()
 Sentences = Annotated[Path, Parameter(help="File with one sentence per line.")]
-Parses = Annotated[
-    Path, Parameter(help="File with one sentence per line; with --trees brackets, one bracketed parse per line.")
-]
 
 
 @train.command(name="words")
@@ -49,7 +46,7 @@ def train_paragraphs(
 
 @train.command(name="urae")
 def train_urae(
-    *, text: Parses, out: Out, options: Annotated[UraeOptions, Flat] = URAE, overwrite: Overwrite = False
+    *, text: Sentences, out: Out, options: Annotated[UraeOptions, Flat] = URAE, overwrite: Overwrite = False
 ) -> int:
     """Train an unfolding recursive autoencoder."""
     return _train(text, out, options, overwrite)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -36,8 +35,6 @@ class Collection:
         One of ``NUMBERS``.
     numbers
         Those that were set; the others are the store's own.
-    keep
-        The name under which it stays; empty: it is removed.
     sample, count
         (m, d) some of the questions, none of them zero where they are compared by cosine, and how many rows are asked
         for: to find out without labels how thoroughly an index has to be searched.
@@ -47,14 +44,8 @@ class Collection:
     similarity: Similarity
     index: str
     numbers: Mapping[str, int]
-    keep: str = ""
     sample: Rows = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
     count: int = 0
-
-    @property
-    def name(self) -> str:
-        """Its name: the one under which it stays, or at each access a new one."""
-        return self.keep or f"embassay_{secrets.token_hex(8)}"
 
 
 Numbers: TypeAlias = Mapping[str, int]

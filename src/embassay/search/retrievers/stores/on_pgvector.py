@@ -1,12 +1,13 @@
 """pgvector: a table of PostgreSQL.
 
-All is done in one transaction, which is rolled back at the end, or committed if the table is to stay: whatever happens,
-nobody else sees the table, and none remains.
+All is done in one transaction, which is rolled back at the end: whatever happens, nobody else sees the table, and none
+remains.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -57,21 +58,18 @@ def in_pgvector(collection: Collection, dsn_env: str) -> Iterator[tuple[Ask, Num
                 )
             register_vector(connection)
             yield _filled(connection, collection), collection.numbers
-            if not collection.keep:
-                connection.rollback()
+            connection.rollback()
     except psycopg.Error as error:
-        reason = hider([dsn, password])(first_line_of(str(error)))
+        reason = hider([password])(first_line_of(str(error)))
         raise EncoderError(f"PostgreSQL of {dsn_env}: {reason}") from None
 
 
 def _filled(connection: Any, collection: Collection) -> Ask:
     """Create the table with its index, and return what asks it."""
     from psycopg import sql
-    from psycopg.errors import DuplicateTable
 
-    name = collection.name
     parts = {
-        "table": sql.Identifier(name),
+        "table": sql.Identifier(f"embassay_{secrets.token_hex(8)}"),
         "width": sql.Literal(collection.rows.shape[1]),
         "operator": sql.SQL(OPERATORS[collection.similarity]),
         "operators": sql.SQL(CLASSES[collection.similarity]),
@@ -80,10 +78,7 @@ def _filled(connection: Any, collection: Collection) -> Ask:
     def execute(statement: str, *values: object) -> Any:
         return connection.execute(sql.SQL(statement).format(**parts), values)
 
-    try:
-        execute("CREATE TABLE {table} (place integer, vector vector({width}))")
-    except DuplicateTable:
-        raise EncoderError(f"PostgreSQL has {name!r} already; another name in keep= leaves it as it is") from None
+    execute("CREATE TABLE {table} (place integer, vector vector({width}))")
     copy = sql.SQL("COPY {table} FROM STDIN WITH (FORMAT BINARY, FREEZE)").format(**parts)
     with connection.cursor().copy(copy) as writer:
         writer.set_types(["int4", "vector"])
