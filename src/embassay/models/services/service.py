@@ -13,6 +13,7 @@ import asyncio
 import json
 import os
 import re
+import weakref
 from base64 import b64encode
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
@@ -429,6 +430,7 @@ class Service:
         if client is None:
             # Requests to this machine do not use a proxy.
             client = self._client = httpx2.AsyncClient(trust_env=not self._is_local)
+            weakref.finalize(self, run_in_loop, client.aclose).atexit = False
         body = bytearray()
         async with asyncio.timeout(self._timeout), aclosing(await client.send(request, stream=True)) as response:
             if not response.is_success:
