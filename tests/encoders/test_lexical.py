@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from embassay.core.errors import EncoderError, MissingExtraError, SpecError
+from embassay.core.errors import EncoderError, MissingExtraError
 from embassay.models.lexical.pca import principal_axes
 from embassay.run.resolve import load_encoder
 
@@ -154,16 +154,3 @@ def test_relearning_uses_these_texts_only_and_keeps_the_words():
     again = fitted.relearn(VARIED[:4][::-1])
     assert again.fingerprint == learnt.fingerprint
     assert again.encode(VARIED).tobytes() == learnt.encode(VARIED).tobytes()
-
-
-def test_components_learnt_from_all_texts_stay_in_every_fold():
-    # White et al. (2015, section 3.2.4): the variant that they call cheating.
-    fitted = load_encoder("bow,pca=2,fit=all").fit(VARIED)
-    assert fitted.card.spec == "bow,pca=2,fit=all"
-    assert "cheating" in fitted.card.warnings[0]
-    learnt = fitted.relearn(VARIED[:4])
-    inside_folds = load_encoder("bow,pca=2").fit(VARIED)
-    assert learnt.encode(VARIED).tobytes() == inside_folds.encode(VARIED).tobytes()
-    assert fitted.fingerprint != inside_folds.fingerprint, "scores with folds differ"
-    with pytest.raises(SpecError, match="add pca=N"):
-        load_encoder("bow,fit=all")

@@ -154,12 +154,12 @@ def test_a_wrong_result_is_described(tmp_path, monkeypatch, made, says):
         load_encoder(f"python:{name}:f").encode(["tea", "milk"])
 
 
-def test_a_failure_inside_names_the_line_of_the_user_s_module(module, tmp_path):
+def test_a_failure_inside_names_the_line_of_the_function(module, tmp_path):
     source = (
         "import json\n\ndef inner(text):\n    return json.loads(text)\n\ndef f(texts):\n    return inner(texts[0])\n"
     )
     (tmp_path / f"{module}.py").write_text(source)
-    with pytest.raises(EncoderError, match=rf"^JSONDecodeError: .* \({module}\.py, line 4\)$"):
+    with pytest.raises(EncoderError, match=rf"^JSONDecodeError: .* \({module}\.py, line 7\)$"):
         load_encoder(f"python:{module}:f").encode(["no json"])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +54,7 @@ class CallEncoder(LoadedEncoder[Callable[[list[str]], object]]):
         Raises
         ------
         EncoderError
-            If the function cannot be loaded; if it fails (the message names the line in its module); or if it does not
+            If the function cannot be loaded; if it fails (the message names its line); or if it does not
             return an array of real numbers within float32's range.
         """
         if not texts:
@@ -66,17 +65,11 @@ class CallEncoder(LoadedEncoder[Callable[[list[str]], object]]):
         except EncoderError:
             raise
         except (Exception, SystemExit) as error:
-            raise EncoderError(f"{reason_of(error)}{_line_of(error, function)}") from error
+            # The first frame is this one, the second that of the function.
+            frames = traceback.extract_tb(error.__traceback__)[1:2]
+            places = [f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in frames]
+            raise EncoderError("".join([reason_of(error), *places])) from error
         return real_matrix(rows)
-
-
-def _line_of(error: BaseException, function: object) -> str:
-    """Return the innermost line of a function's module in an error's traceback; empty if there is none."""
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename == getattr(module, "__file__", None):
-            return f" ({Path(frame.filename).name}, line {frame.lineno})"
-    return ""
 
 
 def of_package(

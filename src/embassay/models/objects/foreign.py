@@ -82,8 +82,6 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
             )
         encoder: Encoder = thing
         return encoder
-    if hasattr(thing, "mteb_model_meta"):
-        raise SpecError(f"{type(thing).__name__} is a model of mteb; use mteb:NAME, with its name in mteb's registry")
     interface = _interface_of(thing) or (FUNCTION if callable(thing) else ())
     if not interface:
         # The first interface contains the method of the last one.
