@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -35,21 +35,16 @@ class Collection:
         One of ``NUMBERS``.
     numbers
         Those that were set; the others are the store's own.
-    sample, count
-        (m, d) some of the questions, none of them zero where they are compared by cosine, and how many rows are asked
-        for: to find out without labels how thoroughly an index has to be searched.
     """
 
     rows: Rows
     similarity: Similarity
     index: str
     numbers: Mapping[str, int]
-    sample: Rows = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
-    count: int = 0
 
 
 Numbers: TypeAlias = Mapping[str, int]
-"""What an open index is set to, as far as that is known; ``enough`` are the probes that would do, if it has fewer."""
+"""What an open index is set to, as far as that is known."""
 Ask: TypeAlias = Callable[[Rows, int], tuple[Indices, NDArray[np.float64]]]
 """Takes a (d,) query, which is not zero where it is compared by cosine, and how many rows are asked for at most.
 

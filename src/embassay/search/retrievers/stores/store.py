@@ -42,8 +42,6 @@ PACKAGES = {"faiss": ("faiss",), "lancedb": ("lancedb",), "pgvector": ("psycopg"
 """The packages of each kind of store."""
 DEPTH = 10
 """How many documents are asked for: more would make an index search more thoroughly than in use."""
-SAMPLE = 200
-"""How many questions of the corpus, about, decide how many lists are searched."""
 MORE = 4
 """How many times more passages are asked for where documents have several, and again where these were too few."""
 
@@ -107,7 +105,6 @@ def create(
     check_whole(place, **numbers, depth=depth)
 
     options = {"index": index, **numbers, "depth": depth}
-    chosen = ["probes by overlap"] if target == "faiss" and index == "ivf" and probes is None else []
     holding: dict[str, Holding] = {
         "faiss": in_faiss,
         "lancedb": in_lancedb,
@@ -116,7 +113,7 @@ def create(
     return Store(
         name=target,
         spec=spec_of(f"store:{target}", {"encoder": encoder, **options, "dsn_env": dsn_env}),
-        fingerprint=content_hash(["store", target, options, dsn_env, *chosen]),
+        fingerprint=content_hash(["store", target, options, dsn_env]),
         parts=(encoder,),
         # Searched exactly inside a store, the same documents are found.
         step="" if index == "none" else "index",
@@ -167,11 +164,7 @@ class Store(Retriever):
         if lists > len(stored):
             raise EncoderError(f"lists={lists} are more than its {counted(len(stored), 'vector')}; set fewer")
         count = self.depth * MORE if questions.corpus.is_cut else self.depth
-        # Of all questions, whichever are left to be answered.
-        sample = vectors.take([sample.question for sample in questions.corpus.samples], "query")
-        sample = sample[sample.any(axis=1) | is_dot]
-        sample = sample[:: max(1, len(sample) // SAMPLE)]
-        collection = Collection(passages[stored], vectors.similarity, self.index, self.numbers, sample, count)
+        collection = Collection(passages[stored], vectors.similarity, self.index, self.numbers)
         with self.holding(collection) as (ask, numbers):
             facts = (f"depth={self.depth}", *(f"index/{name}={number}" for name, number in sorted(numbers.items())))
             for row in np.flatnonzero(queries.any(axis=1) | is_dot).tolist():
