@@ -237,7 +237,7 @@ def test_after_a_failure_nothing_new_is_begun_and_what_is_ready_is_given():
         begun.append(item)
         if item == "b":
             raise EncoderError("no")
-        stop.wait(5)
+        stop.wait(0.5)
         return item
 
     results = connect("https://host", concurrency=2).each(work, "abcdefgh")

@@ -161,17 +161,6 @@ def test_equal_versions_of_other_classes_and_models_have_other_fingerprints():
     assert len({ea.encoder(thing, version="1").fingerprint for thing in things}) == len(things)
 
 
-def test_no_text_is_encoded_to_find_out_what_an_object_is():
-    class Counting(Plain):
-        def encode(self, texts):
-            raise AssertionError
-
-    encoder = ea.encoder(ea.encoder(Counting(version="1")))
-    assert encoder.fit([]).fingerprint == encoder.fingerprint
-    unknown = ea.encoder(Counting())
-    assert unknown.fingerprint == unknown.fit([]).fingerprint
-
-
 @pytest.mark.slow
 def test_langchain_and_llama_index_themselves():
     embeddings = pytest.importorskip("langchain_core.embeddings", reason="langchain-core is not installed")

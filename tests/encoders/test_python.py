@@ -184,18 +184,3 @@ def test_a_function_without_a_source_file_works_and_its_vectors_are_kept_for_a_v
     assert known.fingerprint == load_encoder("python:builtins:sorted,version=1").fingerprint
     assert known.card.cached
     assert not known.card.warnings
-
-
-def test_queries_and_documents_are_compared_as_asked(module):
-    plain, dot, cosine = (
-        load_encoder(f"python:{module}:lengths{option}") for option in ("", ",similarity=dot", ",similarity=cosine")
-    )
-    assert (plain.card.similarity, dot.card.similarity, cosine.card.similarity) == ("cosine", "dot", "cosine")
-    assert dot.card.spec == f"python:{module}:lengths,similarity=dot"
-    assert plain.card == cosine.card
-    assert plain.fingerprint == dot.fingerprint, "its vectors are the same"
-    both = load_encoder(f"python:{module}:lengths,similarity=dot,version=2")
-    assert both.card.spec == f"python:{module}:lengths,version=2,similarity=dot"
-    assert both.card.similarity == "dot"
-    with pytest.raises(SpecError, match=r"similarity.*must be 'cosine' or 'dot'"):
-        load_encoder(f"python:{module}:lengths,similarity=euclidean")
