@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import sys
 from collections.abc import Callable, Collection
+from operator import attrgetter
 from pathlib import Path
 from sysconfig import get_path
 from types import ModuleType
@@ -101,10 +102,8 @@ def _source(module: ModuleType) -> bytes:
 
 def _named(module: ModuleType, name: str) -> Any:
     """Return the object with a dotted name in a module."""
-    named: Any = module
-    for part in name.split("."):
-        if not hasattr(named, part):
-            callables = [n for n, value in vars(named).items() if callable(value) and not n.startswith("_")]
-            raise UnknownNameError(f"callable in module {module.__name__}:", part, callables)
-        named = getattr(named, part)
-    return named
+    try:
+        return attrgetter(name)(module)
+    except AttributeError:
+        callables = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+        raise UnknownNameError(f"callable in module {module.__name__}:", name, callables) from None

@@ -116,19 +116,18 @@ class Chat:
 
     def _read(self, answer: Any, prompt: str) -> tuple[ChatAnswer, int]:
         """Return an answer, and its tokens, without secrets: it is written to the journal, samples and data cards."""
-        choices = answer.get("choices") if isinstance(answer, dict) else None
-        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
-            raise ValueError("the answer is not a chat completion; check the address")
-        choice = choices[0] if choices else {}
-        message = choice.get("message")
-        message = message if isinstance(message, dict) else {}
-        text = text_of(message.get("content"))
+        try:
+            choice = (answer["choices"] or [{}])[0]
+            message = choice.get("message") or {}
+            text = text_of(message.get("content"))
+        except (AttributeError, KeyError, TypeError):
+            raise ValueError("the answer is not a chat completion; check the address") from None
         finish, model = map(self.service.one_line, map(text_of, (choice.get("finish_reason"), answer.get("model"))))
         # A number that is missing or 0 is estimated: some local servers report 0 for everything.
         prompt_tokens = used_tokens(answer, "prompt_tokens") or guess(prompt)
         # The total may include tokens of reasoning that are not counted as part of the answer.
         remainder = (used_tokens(answer, "total_tokens") or 0) - prompt_tokens
-        completion_tokens = max(used_tokens(answer, "completion_tokens") or 0, remainder, 0)
+        completion_tokens = max(used_tokens(answer, "completion_tokens") or 0, remainder)
         if not completion_tokens and text:
             completion_tokens = guess(text)
         result = ChatAnswer(

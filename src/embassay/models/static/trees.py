@@ -134,37 +134,30 @@ def read_brackets(text: str) -> list[Tree]:
     ValueError
         If the text is something else than bracketed parses.
     """
-    trees: list[Tree] = []
-    tree: list[str | None] = []
-    # The number of parts of each bracket that is open.
-    parts: list[int] = []
+    # The parts of each bracket that is open, and at the beginning the trees.
+    open_parts: list[list[Tree]] = [[]]
     previous = label = ""
     for sign in re.findall(r"[()]|[^\s()]+", text):
         if sign == "(":
-            parts.append(0)
+            open_parts.append([])
             label = ""
-        elif not parts:
+        elif len(open_parts) == 1:
             raise ValueError(f"not a bracketed parse: {sign!r} is outside the brackets")
         elif sign == ")":
-            if not parts[-1] and previous != ")" and label != TRACE:
-                raise ValueError(f"not a bracketed parse: the bracket ({label}) contains no word; write (LABEL word)")
-            number = parts.pop()
-            tree += [None] * (number - 1)
-            label = ""
+            parts = open_parts.pop()
             if parts:
-                parts[-1] += min(number, 1)
-            else:
-                trees.append(tuple(tree))
-                tree = []
+                open_parts[-1].append((*chain.from_iterable(parts), *[None] * (len(parts) - 1)))
+            elif previous != ")" and label != TRACE:
+                raise ValueError(f"not a bracketed parse: the bracket ({label}) contains no word; write (LABEL word)")
+            label = ""
         elif previous == "(":
             label = sign
         elif label != TRACE:
-            tree.append(ESCAPED.get(sign.lower(), sign.lower()))
-            parts[-1] += 1
+            open_parts[-1].append((ESCAPED.get(sign.lower(), sign.lower()),))
         previous = sign
-    if parts:
+    if len(open_parts) > 1:
         raise ValueError("not a bracketed parse: a bracket is not closed")
-    return trees
+    return open_parts[0]
 
 
 def _letters(text: str) -> str:

@@ -84,16 +84,13 @@ class ObjectRetriever(Retriever):
             seconds = time.perf_counter() - started
             if not isinstance(answer, (list, tuple)):
                 raise EncoderError(f"it answered with {type(answer).__name__}, not with a list of documents")
-            ids: list[str] = []
-            scores: list[float | None] = []
+            score_of: dict[str, float | None] = {}
             for hit in answer:
                 name, score = documents.identified(hit)
-                # The nearest passage of a document counts; an id that is given twice is a mistake.
-                if isinstance(hit, (str, tuple)) or name not in ids:
-                    ids.append(name)
-                    scores.append(score)
-            known = [score for score in scores if score is not None]
-            yield questions.listed(row, ids, known if len(known) == len(ids) else None, seconds)
+                # The nearest passage of a document counts.
+                score_of.setdefault(name, score)
+            scores = [score for score in score_of.values() if score is not None]
+            yield questions.listed(row, list(score_of), scores if len(scores) == len(score_of) else None, seconds)
 
 
 @dataclass(frozen=True)
