@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from embassay.core.errors import quoted
-from embassay.core.formatting import counted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
@@ -22,7 +21,7 @@ from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
 from embassay.models.checks import check_whole
 from embassay.models.neural.prompts import unprompted_texts
 from embassay.models.probe import PROBES, remembered, settled, steps
-from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, used_tokens
+from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order, used_tokens
 from embassay.models.services.spending import guess
 
 EXTRA = "api"
@@ -199,15 +198,16 @@ class ApiEncoder(BaseEncoder):
         payload: dict[str, object] = {"model": self.name, "input": inputs}
         if self.dim:
             payload["dimensions"] = self.dim
-        expected = self.dim or self._width
-        longest = ANSWER_BYTES + len(inputs) * (ENTRY_BYTES + (expected or MOST_DIMENSIONS) * NUMBER_BYTES)
+        width = self.dim or self._width or MOST_DIMENSIONS
+        longest = ANSWER_BYTES + len(inputs) * (ENTRY_BYTES + width * NUMBER_BYTES)
 
         def read(answer: object) -> tuple[DenseVectors, int | None]:
-            return read_vectors(answer, inputs, expected), used_tokens(answer)
+            # The width may be known by now, from an answer to another request.
+            rows = read_vectors(answer, inputs, self.dim or self._width)
+            self._width = rows.shape[1]
+            return rows, used_tokens(answer)
 
-        rows = self.service.ask("/embeddings", payload, read, longest=longest, tokens=sum(map(guess, inputs)))
-        self._width = rows.shape[1]
-        return rows
+        return self.service.ask("/embeddings", payload, read, longest=longest, tokens=sum(map(guess, inputs)))
 
 
 def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> DenseVectors:
@@ -218,21 +218,13 @@ def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> Den
     ValueError
         If the answer does not have one entry for each text, or not one vector of the expected dimensions in each.
     """
-    try:
-        # Not all services number their vectors, and protobuf leaves out the number 0.
-        numbered = [(entry.get("index", place), entry.get("embedding")) for place, entry in enumerate(answer["data"])]
-        embeddings = dict(numbered)
-        is_complete = len(numbered) == len(texts) and sorted(embeddings) == [*range(len(texts))]
-    except (AttributeError, KeyError, TypeError):
-        raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}") from None
-    if not is_complete:
-        problem = f"the answer has {counted(len(numbered), 'vector')} for {counted(len(texts), 'text')}"
-        raise ValueError(f"{problem}, or their 'index' values are not 0 to {len(texts) - 1}, each once")
+    if not isinstance(answer, dict) or "data" not in answer:
+        raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}")
     rows = []
-    for place, text in enumerate(texts):
+    for text, entry in zip(texts, in_order(answer["data"], len(texts)), strict=True):
         row = np.zeros(0)
         with suppress(TypeError, ValueError, OverflowError):
-            row = np.array(embeddings[place], dtype=np.float64)
+            row = np.array(entry.get("embedding"), dtype=np.float64)
         if row.ndim != 1 or not row.size or not np.abs(row).max() <= LARGEST:
             raise ValueError(f"no list of finite numbers for the text {quoted(text)}; change or leave out such texts")
         expected = expected or len(row)

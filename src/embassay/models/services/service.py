@@ -28,6 +28,7 @@ import numpy as np
 
 from embassay._version import __version__
 from embassay.core.errors import EndpointError, SpecError, begun, quoted
+from embassay.core.formatting import counted
 from embassay.core.vectors import DenseVectors
 from embassay.models.checks import check_amounts, check_whole
 from embassay.models.services.secrets import hider
@@ -501,3 +502,24 @@ def used_tokens(answer: Any, *names: str) -> int | None:
         if type(number) is int and 0 <= number <= MOST_TOKENS:
             return number
     return None
+
+
+def in_order(entries: Any, count: int) -> list[dict[str, Any]]:
+    """Return the entries of an answer, one for each of ``count`` texts, in the order of the texts.
+
+    Raises
+    ------
+    ValueError
+        If there is not one entry for each text.
+    """
+    try:
+        # Not all services number their entries, and protobuf leaves out the number 0.
+        numbered = [(entry.get("index", place), entry) for place, entry in enumerate(entries)]
+        entry_of = dict(numbered)
+        is_complete = len(numbered) == count and sorted(entry_of) == [*range(count)]
+    except (AttributeError, TypeError):
+        raise ValueError(f"the answer has no list of objects, but {quoted(entries)}") from None
+    if not is_complete:
+        problem = f"the answer has {counted(len(numbered), 'result')} for {counted(count, 'text')}"
+        raise ValueError(f"{problem}, or their 'index' values are not 0 to {count - 1}, each once")
+    return [entry_of[place] for place in range(count)]

@@ -50,12 +50,7 @@ def in_pgvector(collection: Collection, dsn_env: str) -> Iterator[tuple[Ask, Num
         raise EncoderError(f"the value of {dsn_env} is none: {needed}") from None
     try:
         with psycopg.connect(dsn) as connection:
-            has_vectors = connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone()
-            if not has_vectors:
-                raise EncoderError(
-                    f"the database of {dsn_env} has no pgvector: install it on the server, and run "
-                    "CREATE EXTENSION vector in the database"
-                )
+            # Fails if the database has not the extension.
             register_vector(connection)
             yield _filled(connection, collection), collection.numbers
             connection.rollback()
