@@ -138,8 +138,12 @@ def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
 
 def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
     """Return the prompts by role, for roles that have one among a model's named prompts."""
-    prompts = {str(role): next(filter(None, map(model_prompts.get, names)), "") for role, names in PROMPTS.items()}
-    return {role: prompt for role, prompt in prompts.items() if prompt}
+    prompts: dict[str, str] = {}
+    for role, names in PROMPTS.items():
+        for name in names:
+            if model_prompts.get(name):
+                prompts.setdefault(role, model_prompts[name])
+    return prompts
 
 
 def similarity_of(meta: ModelMeta) -> str:

@@ -382,10 +382,11 @@ class Service:
             try:
                 answer = json.loads(body)
             except (ValueError, RecursionError):
-                # An answer that begins like JSON was probably cut off on its way.
+                problem, kind = "the answer is not JSON; check the address", "refused"
                 if body.lstrip()[:1] in (b"{", b"["):
-                    raise self.error("the JSON of the answer is damaged or truncated", status, body, "lost") from None
-                raise self.error("the answer is not JSON; check the address", status, body) from None
+                    # It was probably cut off on its way.
+                    problem, kind = "the JSON of the answer is damaged or truncated", "lost"
+                raise self.error(problem, status, body, kind) from None
             # Some services send an error as a success if their provider failed.
             if not isinstance(answer, dict) or not answer.get("error"):
                 return answer
@@ -504,7 +505,7 @@ def used_tokens(answer: Any, *names: str) -> int | None:
     return None
 
 
-def in_order(entries: Any, count: int) -> list[dict[str, Any]]:
+def in_order(entries: Any, count: int) -> list[Any]:
     """Return the entries of an answer, one for each of ``count`` texts, in the order of the texts.
 
     Raises

@@ -21,7 +21,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from threading import Lock
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -267,7 +267,7 @@ class ExactSearch:
 
 def multiply(queries: Matrix, passages: Matrix) -> np.ndarray:
     """Return the (n, m) products of vectors."""
-    products = queries @ passages.T
+    products: Any = queries @ passages.T
     return np.asarray(products.toarray() if issparse(products) else products)
 
 
