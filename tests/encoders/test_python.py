@@ -166,8 +166,8 @@ def test_a_failure_inside_names_the_line_of_the_function(module, tmp_path):
 def test_what_cannot_be_used(module):
     with pytest.raises(UnknownNameError, match="did you mean 'lengths'"):
         load_encoder(f"python:{module}:length")
-    with pytest.raises(SpecError, match="is not callable"):
-        load_encoder(f"python:{module}:number")
+    with pytest.raises(EncoderError, match="'int' object is not callable"):
+        load_encoder(f"python:{module}:number").encode(["a"])
     with pytest.raises(SpecError, match="No module named"):
         load_encoder("python:no_such_module_here:f")
     with pytest.raises(SpecError, match="write python:module:callable"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from operator import attrgetter
 from pathlib import Path
 from sysconfig import get_path
@@ -20,24 +20,20 @@ _sources: dict[str, bytes] = {}
 """The source of each module of a user as it was when it ran last."""
 
 
-def function_of(
-    target: str, version: str = "", also: Callable[[object], bool] = callable
-) -> tuple[Callable[..., object], str]:
-    """Return the callable that ``module:callable`` names, and a hash of its sources; empty if there is none.
+def function_of(target: str, version: str = "") -> tuple[Any, str]:
+    """Return the object that ``module:callable`` names, and a hash of its sources; empty if there is none.
 
     Parameters
     ----------
     version
         Stands for the sources, which are not hashed then.
-    also
-        Which objects that cannot be called are accepted as well.
 
     Raises
     ------
     SpecError
         If there is no such module, or it fails.
     UnknownNameError
-        If the module has no such callable.
+        If the module has nothing of that name.
     """
     place = f"encoder 'python:{target}'"
     module_name, _, name = target.partition(":")
@@ -63,8 +59,6 @@ def function_of(
         raise SpecError(f"{place}: {error}") from None
     except (Exception, SystemExit) as error:
         raise SpecError(f"{place}: {module_name} fails: {reason_of(error)}") from error
-    if not callable(function) and not also(function):
-        raise SpecError(f"{place}: {name!r} is not callable")
     content = b"".join(map(_source, dict.fromkeys((module, home))))
     return function, version or (hashlib.sha256(content).hexdigest() if content else "")
 
