@@ -411,13 +411,11 @@ class Service:
         self._under_way.add(future)
         try:
             return future.result()
-        except httpx2.ConnectTimeout:
-            problem, kind = f"no connection within {self._connect:g} s", "busy"
-        except (TimeoutError, httpx2.TimeoutException):
+        except TimeoutError:
             problem = f"no complete answer within {self._timeout:g} s"
         except httpx2.RequestError as error:
             problem = f"the connection failed: {self.one_line(str(error) or type(error).__name__)}"
-            if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
+            if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
                 problem += "; check the address, and whether it is http:// or https://"
                 # A closed port of this machine stays closed, so another attempt would not help.
                 kind = "refused" if self._is_local else "busy"
