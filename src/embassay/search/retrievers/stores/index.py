@@ -45,7 +45,9 @@ class Collection:
 
 Numbers: TypeAlias = Mapping[str, int]
 """What an open index is set to, as far as that is known."""
-Ask: TypeAlias = Callable[[Rows, int], tuple[Indices, NDArray[np.float64]]]
+Nearest: TypeAlias = tuple[Indices, NDArray[np.float64]]
+"""The places of rows in ``Collection.rows``, the nearest first, and their similarities."""
+Ask: TypeAlias = Callable[[Rows, int], Nearest]
 """Takes a (d,) query, which is not zero where it is compared by cosine, and how many rows are asked for at most.
 
 Returns the places of so many in ``Collection.rows``, the nearest first, and their similarities.

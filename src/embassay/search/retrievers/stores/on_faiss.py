@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.core.vectors import Indices
-from embassay.search.retrievers.stores.index import Ask, Collection, Numbers, Rows
+from embassay.search.retrievers.stores.index import Ask, Collection, Nearest, Numbers, Rows
 
 M = 32
 """Neighbours of a row in the graph; faiss has no number of its own, and this one is that of its examples."""
@@ -44,7 +42,7 @@ def in_faiss(collection: Collection) -> Iterator[tuple[Ask, Numbers]]:
     if collection.index == "ivf":
         index.nprobe = numbers.setdefault("probes", index.nprobe)
 
-    def ask(query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
+    def ask(query: Rows, count: int) -> Nearest:
         similarity, places = index.search(_scaled(query[None], collection), count)
         is_row = places[0] >= 0
         return places[0][is_row], similarity[0][is_row].astype(np.float64)

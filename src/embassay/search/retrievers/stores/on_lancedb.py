@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.core.vectors import Indices
-from embassay.search.retrievers.stores.index import Ask, Collection, Numbers, Rows
+from embassay.search.retrievers.stores.index import Ask, Collection, Nearest, Numbers, Rows
 
 OPTIONS = {"m": "m", "ef_construction": "ef_construction", "lists": "num_partitions"}
 """What LanceDB calls the numbers that an index is built with."""
@@ -45,7 +43,7 @@ def _index_of(collection: Collection) -> Any:
 def _asking(table: Any, collection: Collection) -> Ask:
     numbers = collection.numbers
 
-    def ask(query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
+    def ask(query: Rows, count: int) -> Nearest:
         search = table.search(query, vector_column_name="vector").distance_type(collection.similarity).limit(count)
         if "ef_search" in numbers:
             search = search.ef(max(numbers["ef_search"], count))

@@ -13,12 +13,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.errors import EncoderError, first_line_of
-from embassay.core.vectors import Indices
 from embassay.models.services.secrets import hider
-from embassay.search.retrievers.stores.index import Ask, Collection, Numbers, Rows
+from embassay.search.retrievers.stores.index import Ask, Collection, Nearest, Numbers, Rows
 
 METHODS = {"hnsw": "hnsw", "ivf": "ivfflat"}
 SETTINGS = {"ef_search": "hnsw.ef_search", "probes": "ivfflat.probes"}
@@ -91,7 +89,7 @@ def _filled(connection: Any, collection: Collection) -> Ask:
         if key in collection.numbers:
             execute("SELECT set_config(%s, %s, true)", setting, str(collection.numbers[key]))
 
-    def ask(query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
+    def ask(query: Rows, count: int) -> Nearest:
         statement = "SELECT place, vector {operator} %s FROM {table} ORDER BY vector {operator} %s LIMIT %s"
         found = execute(statement, query, query, count).fetchall()
         places, distances = np.array(found, dtype=np.float64).reshape(-1, 2).T

@@ -29,7 +29,7 @@ from embassay.core.vectors import Indices
 from embassay.models.base import spec_of
 from embassay.models.checks import check_whole
 from embassay.search.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
-from embassay.search.retrievers.stores.index import NUMBERS, Ask, Collection, Numbers, Rows
+from embassay.search.retrievers.stores.index import NUMBERS, Ask, Collection, Nearest, Numbers, Rows
 from embassay.search.retrievers.stores.on_faiss import in_faiss
 from embassay.search.retrievers.stores.on_lancedb import in_lancedb
 from embassay.search.retrievers.stores.on_pgvector import in_pgvector
@@ -181,9 +181,7 @@ class Store(Retriever):
                     facts=facts,
                 )
 
-    def _nearest(
-        self, ask: Ask, query: Rows, document_of_row: Indices, count: int
-    ) -> tuple[Indices, NDArray[np.float64]]:
+    def _nearest(self, ask: Ask, query: Rows, document_of_row: Indices, count: int) -> Nearest:
         """Return the place of the best row of each of the nearest documents, and its similarity.
 
         Parameters
@@ -202,7 +200,7 @@ class Store(Retriever):
 
 def with_ties(
     places: Indices, scores: NDArray[np.float64], vector_of_row: Indices, document_of_row: Indices
-) -> tuple[Indices, NDArray[np.float64]]:
+) -> Nearest:
     """Return a list with all documents that have the vector of its last one, which are tied with it.
 
     The list had room for some of them only, and which ones is chance.
