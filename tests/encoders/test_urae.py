@@ -196,6 +196,7 @@ def test_it_says_what_it_is(folder, copied):
 
 
 def test_trees_come_from_a_file_of_parses(folder, tmp_path):
+    pytest.importorskip("nltk", reason="the words extra is not installed")
     # As treebanks have them: over several lines, in a bracket without a label, with marks and brackets escaped.
     parses = tmp_path / "mine.mrg"
     parses.write_text(
@@ -218,7 +219,7 @@ def test_trees_come_from_a_file_of_parses(folder, tmp_path):
     parses.write_text("(S (NP rain)", encoding="utf-8")
     damaged = load_encoder(f"urae:{folder},trees={parses}")
     assert damaged.fingerprint != before
-    with pytest.raises(EncoderError, match=r"mine\.mrg: not a bracketed parse: a bracket is not closed"):
+    with pytest.raises(EncoderError, match=r"mine\.mrg: not bracketed parses: "):
         damaged.encode(["Nothing"])
 
 

@@ -211,6 +211,7 @@ def test_options_that_cannot_be(text, tmp_path, options, problem):
 
 
 def test_a_sentence_without_a_parse_is_named_by_its_line(tmp_path):
+    pytest.importorskip("nltk", reason="the words extra is not installed")
     (tmp_path / "text.txt").write_text("It rains.\n\nIt snows.\n", encoding="utf-8")
     (tmp_path / "parses.mrg").write_text("(S (NP it) (VP rains) .)", encoding="utf-8")
     with pytest.raises(SourceError, match=r"text\.txt, line 3: .*parses\.mrg has no parse of the text 'It snows\.'"):

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from embassay.core.errors import SourceError, UnknownNameError
 from embassay.core.tables.texts import read_text
 from embassay.core.types import sha256_of
+from embassay.models.tokens import need_nltk
 from embassay.stats.lexical.words import tokens
 
 Tree: TypeAlias = tuple[str | None, ...]
@@ -87,9 +88,13 @@ def check_source(name: str) -> str:
     ------
     UnknownNameError
         If there is no such source.
+    MissingExtraError
+        For a file, if nltk, which reads it, is not installed.
     """
-    if name not in SHAPES and not Path(name).is_file():
-        raise UnknownNameError("source of trees", name, (*SHAPES, "FILE"))
+    if name not in SHAPES:
+        if not Path(name).is_file():
+            raise UnknownNameError("source of trees", name, (*SHAPES, "FILE"))
+        need_nltk(f"trees={name}")
     return name
 
 
@@ -112,7 +117,7 @@ def parser(source: str) -> Callable[[str], Tree]:
     try:
         trees = read_brackets(read_text(Path(source)))
     except ValueError as error:
-        raise SourceError(str(error), source) from None
+        raise SourceError(f"not bracketed parses: {error}", source) from None
     tree_of = {_letters("".join(words_of(tree))): tree for tree in [(), *trees]}
 
     def find(text: str) -> Tree:
@@ -134,30 +139,21 @@ def read_brackets(text: str) -> list[Tree]:
     ValueError
         If the text is something else than bracketed parses.
     """
-    # The parts of each bracket that is open, and at the beginning the trees.
-    open_parts: list[list[Tree]] = [[]]
-    previous = label = ""
-    for sign in re.findall(r"[()]|[^\s()]+", text):
-        if sign == "(":
-            open_parts.append([])
-            label = ""
-        elif len(open_parts) == 1:
-            raise ValueError(f"not a bracketed parse: {sign!r} is outside the brackets")
-        elif sign == ")":
-            parts = open_parts.pop()
-            if parts:
-                open_parts[-1].append((*chain.from_iterable(parts), *[None] * (len(parts) - 1)))
-            elif previous != ")" and label != TRACE:
-                raise ValueError(f"not a bracketed parse: the bracket ({label}) contains no word; write (LABEL word)")
-            label = ""
-        elif previous == "(":
-            label = sign
-        elif label != TRACE:
-            open_parts[-1].append((ESCAPED.get(sign.lower(), sign.lower()),))
-        previous = sign
-    if len(open_parts) > 1:
-        raise ValueError("not a bracketed parse: a bracket is not closed")
-    return open_parts[0]
+    from nltk.tokenize import SExprTokenizer
+    from nltk.tree import Tree as Bracket
+
+    brackets = [Bracket.fromstring(part, remove_empty_top_bracketing=True) for part in SExprTokenizer().tokenize(text)]
+    return [_binary(bracket) for bracket in brackets]
+
+
+def _binary(bracket: Any) -> Tree:
+    """Return the tree of a bracket of nltk, or of a word."""
+    if isinstance(bracket, str):
+        return (ESCAPED.get(bracket.lower(), bracket.lower()),)
+    if bracket.label() == TRACE:
+        return ()
+    parts = [part for part in map(_binary, bracket) if part]
+    return (*chain.from_iterable(parts), *[None] * (len(parts) - 1))
 
 
 def _letters(text: str) -> str:
