@@ -76,7 +76,7 @@ def test_traces_labels_and_escapes():
 def test_what_is_no_parse_is_refused(text, tmp_path):
     pytest.importorskip("nltk", reason="the words extra is not installed")
     (tmp_path / "parses.mrg").write_text(text, encoding="utf-8")
-    with pytest.raises(SourceError, match="parses.mrg: not bracketed parses: "):
+    with pytest.raises(SourceError, match=r"parses\.mrg: not bracketed parses: "):
         parser(str(tmp_path / "parses.mrg"))
 
 
