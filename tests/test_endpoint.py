@@ -182,6 +182,13 @@ def test_the_secret_parts_of_an_address_are_sent_and_never_shown(service, pauses
     endpoint.close()
 
 
+def test_a_key_in_the_place_of_a_user_or_of_a_variable_is_not_shown(service):
+    endpoint = connect(service.url.replace("//", f"//{KEY}@"), KEY, attempts=1)
+    service.script(service.status(401, KEY.encode()))
+    failure(endpoint)
+    endpoint.close()
+
+
 def has_quarter(text):
     """Say whether a quarter of the key is in a text, in upper or lower case."""
     size = len(KEY) // 4

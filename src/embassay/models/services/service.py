@@ -1,7 +1,7 @@
 """A service that is asked over HTTP: JSON is sent and comes back, repeated if that may help, within a budget.
 
 A protocol (embeddings, chat, rerank, search) says what is sent and how an answer is read; everything else is here.
-Nothing is logged, and no message contains a key, a user, a password or a query.
+Nothing is logged, and no message contains a key, a password or a query.
 
 Requests run in an event loop in a thread of its own: a socket's timeout starts again with every byte, but a deadline of
 an event loop ends the whole exchange.
@@ -155,7 +155,6 @@ class Service:
         self.query = parts.query
         self.concurrency = concurrency
         self.spending = Spending(price, budget)
-        self._key_env = key_env
         self._timeout = timeout
         # Connecting and encrypting end before the deadline, so a request that reaches the deadline was sent.
         self._connect = min(CONNECT, timeout / 2)
@@ -169,9 +168,12 @@ class Service:
         # A server on this machine rarely needs a key.
         needs_key = key_env and not user and not (key_env == OPENAI_KEY and self._is_local)
         key = read_key(place, key_env) if needs_key or os.environ.get(key_env) else ""
+        # Where there is no such variable, its name may be a key.
+        self._key_env = key_env if key else ""
         user = unquote(user)
         token = b64encode(user.encode()).decode() if user else key
-        hidden = [token, user.partition(":")[2]]
+        # A name without a password is a key.
+        hidden = [token, user.partition(":")[2] or user]
         self._headers = {
             "content-type": "application/json",
             "user-agent": f"embassay/{__version__}",
