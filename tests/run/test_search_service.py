@@ -127,9 +127,9 @@ def of(answer):
         (of({"hits": {"hits": [{"_id": None, "_score": 1}]}}), "ids are texts or numbers, not [None]"),
         (
             of({"hits": {"hits": [{"_id": "a", "_score": "x"}]}}),
-            "else the order counts): could not convert string to float: 'x'",
+            "without scores= the order counts): could not convert string to float: 'x'",
         ),
-        (of({"hits": {"hits": [{"_id": "a", "_score": None}]}}), "else the order counts)"),
+        (of({"hits": {"hits": [{"_id": "a", "_score": None}]}}), "without scores= the order counts)"),
         (of({"hits": {"total": 0}}), "there is no 'hits' in {'total': 0}; the question is '"),
         (of({"hits": {"hits": [{"_id": "a", "_score": 1}, {"_id": "b"}]}}), "there is no '_score' in {'_id': 'b'}"),
     ],

@@ -74,12 +74,13 @@ def recognise(path: Path) -> WordFormat:
     """
     with _opened(path) as file:
         first, _, rest = file.read(PEEK).partition(b"\n")
+    second = rest.partition(b"\n")[0]
     if header := HEADER.fullmatch(first):
         promised, dim = int(header[1]), int(header[2])
-        is_text = rest.isascii() or _count_numbers(rest.partition(b"\n")[0]) == dim
+        is_text = rest.isascii() or _count_numbers(second) == dim
         return WordFormat(dim, promised, is_binary=not is_text)
     dim = _count_numbers(first)
-    if dim < 2:
+    if dim < 2 or (second.strip() and _count_numbers(second) != dim):
         raise SourceError(
             "unrecognised format: the line must be a word and its numbers, separated by spaces, "
             f"is {quoted(first.decode(errors='replace'))}; supported: GloVe text, word2vec text or binary "
