@@ -108,10 +108,10 @@ def parser(source: str) -> Callable[[str], Tree]:
 
     Raises
     ------
-    SourceError
-        If the file is not one of bracketed parses.
+    InputError
+        If the source cannot be used, or the file is not one of bracketed parses.
     """
-    if source in SHAPES:
+    if check_source(source) in SHAPES:
         shape = SHAPES[source]
         return lambda text: shape(tuple(tokens(text.lower())))
     try:
