@@ -33,7 +33,7 @@ def answers(service, found):
 def test_what_is_asked_and_what_comes_back(service, chat):
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     answers(service, body({"content": "The shop is open."}, model="m-2026", usage=usage))
-    assert chat.ask(PROMPT) == ChatAnswer("The shop is open.", "stop", False, 7, 3, "m-2026")
+    assert chat.ask(PROMPT) == ChatAnswer("The shop is open.", "stop", False, 10, "m-2026")
     path, headers, payload = service.seen[0]
     assert path == "/v1/chat/completions"
     assert headers["authorization"] == f"Bearer {KEY}"

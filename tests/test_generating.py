@@ -86,7 +86,7 @@ def test_a_key_that_is_refused_ends_it_at_once(folder, tmp_path, chat, behaviour
     given = f"m,base_url={chat.url},key_env=MY_KEY,concurrency=1"
     assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", "--generator", given) == 2
     said = capsys.readouterr().err
-    assert "MY_KEY was not accepted" in said
+    assert "was not accepted (key_env=MY_KEY)" in said
     assert "sk-planted" not in said
     assert sum(chat.asked.values()) == 1
     assert not (tmp_path / "set.jsonl").exists()

@@ -8,10 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.sparse import issparse
 
-from embassay.api import assay
-from embassay.core.errors import EncoderError, InputError, MissingExtraError, SpecError
-from embassay.core.types import Runtime
-from embassay.models.lexical.bm25 import create
+from embassay.core.errors import EncoderError, SpecError
 from embassay.run.resolve import load_encoder
 
 PASSAGES = ["a b", "a a c d"]
@@ -54,19 +51,6 @@ def test_scores_equal_a_loop_over_words(passages, questions, k1, b):
     encoder = load_encoder(f"bm25,k1={k1:.6f},b={b:.6f}").fit(passages)
     expected = [[naive(q, p, passages, round(k1, 6), round(b, 6)) for p in passages] for q in questions]
     assert scores(encoder, questions, passages) == pytest.approx(np.array(expected), rel=1e-5, abs=1e-7)
-
-
-@given(texts)
-def test_no_word_counts_against_a_passage(passages):
-    assume(any(p.replace(".", " ").split() for p in passages))
-    encoder = load_encoder("bm25").fit(passages)
-    assert min(encoder.weights) > 0
-    assert (encoder.encode(passages, "document").data > 0).all()
-
-
-def test_with_k1_of_0_only_presence_counts():
-    encoder = load_encoder("bm25,k1=0").fit(PASSAGES)
-    assert scores(encoder, ["a"], ["a", "a a a", "b b a"]) == pytest.approx(np.full((1, 3), log(1.2)))
 
 
 def test_with_b_of_0_length_does_not_count_and_with_1_it_does():
@@ -115,26 +99,10 @@ def test_it_is_known_by_its_texts_and_its_constants():
     assert load_encoder("bm25").fit(PASSAGES[::-1]).fingerprint == fitted[0]
 
 
-def test_its_card_says_what_it_is_for():
-    card = load_encoder("bm25").card
-    assert (card.spec, card.similarity, card.shapes) == ("bm25", "dot", ("retrieval",))
-    assert (card.fitted, card.cached) == (True, False)
-    assert load_encoder("bm25,b=0.4,k1=0.9").card.spec == "bm25,k1=0.9,b=0.4"
-    assert load_encoder("bm25,k1=1.2").card.spec == "bm25"
-
-
 @pytest.mark.parametrize("options", ["k1=-0.1", "k1=inf", "k1=nan", "b=-0.1", "b=1.1", "b=nan"])
 def test_constants_out_of_range(options):
     with pytest.raises(SpecError, match="k1 must be 0 or more and b between 0 and 1, are"):
         load_encoder(f"bm25,{options}")
-
-
-def test_it_finds_more_in_the_handbook_than_chance():
-    result = assay(["bm25", "random,dim=32"], ["handbook"], ["retrieval"], baselines=False, cache=None, resamples=100)
-    found = {r.encoder: r for r in result.rows if (r.metric, r.condition) == ("Success@5", "")}
-    assert found["bm25"].low > found["random"].high
-    assert found["bm25"].value > 0.5
-    assert result.comparisons == (), "random stands for chance: it is no candidate"
 
 
 def test_identifiers_count_as_one_word_besides_their_parts():
@@ -163,23 +131,3 @@ def test_each_option_of_words_is_in_spec_and_fingerprint(tmp_path):
     encoders = [load_encoder(f"bm25{option}") for option in options]
     assert [encoder.card.spec for encoder in encoders] == [f"bm25{option}" for option in options]
     assert len({encoder.fit(["kanal"]).fingerprint for encoder in encoders}) == len(options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("stemmer=klingon", "encoder 'bm25', option 'stemmer': must be 'none', 'arabic', 'danish'"),
-        ("stopwords=nowhere.txt", "nowhere.txt"),
-        ("tokens=letters", "encoder 'bm25', option 'tokens': must be 'words' or 'identifiers', is 'letters'"),
-    ],
-)
-def test_wrong_options_of_words_are_refused(options, message):
-    with pytest.raises(InputError) as error:
-        load_encoder(f"bm25,{options}")
-    assert message in str(error.value)
-
-
-def test_without_nltk_the_message_names_the_extra(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"stemmer=english, needs the extra 'words': pip install"):
-        create("", Runtime(), stemmer="english")

@@ -110,20 +110,6 @@ def test_asking_loads_nothing_where_no_commit_identifies_the_weights(name, monke
     assert any("names no commit of this model" in warning for warning in encoder.card.warnings)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("Qwen/Qwen3-Embedding-0.6B", "takes instructions that mteb's registry does not list"),
-        ("jinaai/jina-embeddings-v2-base-en", None),
-        ("google/embeddinggemma-300m", "takes instructions that mteb's registry does not list"),
-    ],
-)
-def test_instructions_that_are_not_known_are_said(name, said):
-    card = load_encoder(f"mteb:{name}", Runtime(trust_remote_code=True)).card
-    assert card.prompts == {}
-    assert card.warnings == () if said is None else said in card.warnings[0]
-
-
 @pytest.mark.parametrize("kind", ["plain", "instructed"])
 def test_a_model_of_random_weights_goes_the_registrys_way(kind, tmp_path, monkeypatch):
     import mteb

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from embassay.core.errors import UnknownNameError
-from embassay.models.static.trees import balanced, check_source, joined, parse, read_brackets, right, words_of
+from embassay.core.errors import SourceError, UnknownNameError
+from embassay.models.static.trees import balanced, check_source, joined, parser, read_brackets, right, words_of
 
 PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .))"
 
@@ -20,6 +20,7 @@ def shown(tree):
 
 
 def read(line):
+    pytest.importorskip("nltk", reason="the words extra is not installed")
     [tree] = read_brackets(line)
     return tree
 
@@ -71,29 +72,12 @@ def test_traces_labels_and_escapes():
     assert shown(tree) == '(go (( (now () "))))'
 
 
-def test_brackets_may_nest_deeply():
-    assert shown(read("(A " * 20_000 + "(B one) (B two)" + ")" * 20_000)) == "(one two)"
-
-
-def test_nothing_is_a_tree_without_words():
-    assert read_brackets("  ") == []
-    assert read("(S (-NONE- *))") == ()
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("(S (NP the shop)", "a bracket is not closed"),
-        ("(S open))", r"'\)' is outside the brackets"),
-        ("The shop is open.", "'The' is outside the brackets"),
-        (") (", r"'\)' is outside the brackets"),
-        ("(S (NP) open)", r"the bracket \(NP\) contains no word"),
-        ("(S ())", r"the bracket \(\) contains no word"),
-    ],
-)
-def test_what_is_no_parse_says_why(line, problem):
-    with pytest.raises(ValueError, match=f"not a bracketed parse: .*{problem}"):
-        read_brackets(line)
+@pytest.mark.parametrize("text", ["(S (NP the shop)", "(S open))", "The shop is open.", ") ("])
+def test_what_is_no_parse_is_refused(text, tmp_path):
+    pytest.importorskip("nltk", reason="the words extra is not installed")
+    (tmp_path / "parses.mrg").write_text(text, encoding="utf-8")
+    with pytest.raises(SourceError, match=r"parses\.mrg: not bracketed parses: "):
+        parser(str(tmp_path / "parses.mrg"))
 
 
 def test_brackets_of_one_part_and_traces_are_left_out():
@@ -101,13 +85,9 @@ def test_brackets_of_one_part_and_traces_are_left_out():
 
 
 def test_sources():
-    assert words_of(parse("The shop isn't open.", "right")) == ["the", "shop", "isn", "'", "t", "open", "."]
-    assert parse("", "right") == parse("", "balanced") == parse("", "brackets") == ()
-    assert shown(parse("a b c d", "balanced")) == "((a b) (c d))"
-    assert parse(PARSE, "brackets") == read(PARSE)
-    for text in ("The shop.", "(S open) (S closed)"):
-        with pytest.raises(ValueError, match="not a bracketed parse"):
-            parse(text, "brackets")
+    assert words_of(parser("right")("The shop isn't open.")) == ["the", "shop", "isn", "'", "t", "open", "."]
+    assert parser("right")("") == parser("balanced")("") == ()
+    assert shown(parser("balanced")("a b c d")) == "((a b) (c d))"
 
 
 def test_an_unknown_source():

@@ -17,7 +17,6 @@ from embassay.training.options import UraeOptions  # noqa: E402
 from embassay.training.urae import train  # noqa: E402
 
 LINES = ["The shop is open.", "The shop is not open.", "It rains and rains.", "The old baker sleeps.", "Rain falls."]
-PARSES = ["(S (NP (DT the) (NN shop)) (VP (VBZ is) (ADJP open)))", "(S (NP it) (VP rains))"]
 
 
 def silent(done, total):
@@ -196,24 +195,8 @@ def test_it_says_what_it_is(folder, copied):
     assert "model" not in vars(plain)
 
 
-def test_what_was_trained_on_brackets_takes_plain_texts_and_brackets(tmp_path):
-    (tmp_path / "text.txt").write_text("\n".join(PARSES), encoding="utf-8")
-    train(tmp_path / "text.txt", tmp_path / "model", UraeOptions(dim=4, epochs=1, trees="brackets"), advance=silent)
-    with pytest.raises(SpecError, match=r"which plain texts are not: set trees=FILE"):
-        load_encoder(f"urae:{tmp_path / 'model'}")
-    plain = load_encoder(f"urae:{tmp_path / 'model'},trees=right")
-    parsed = load_encoder(f"urae:{tmp_path / 'model'},trees=brackets")
-    assert parsed.card.warnings == ()
-    branching = "(A the (B shop (C is open)))"
-    assert np.allclose(parsed.encode([branching, ""]), plain.encode(["The shop is open", ""]), atol=1e-6)
-    assert not np.allclose(parsed.encode(PARSES[:1]), plain.encode(["the shop is open"]), atol=1e-4)
-    assert parsed.unknown_words([PARSES[0], "(S no)"]) == (1, 5, 1)
-    for ask in (parsed.encode, parsed.unknown_words):
-        with pytest.raises(EncoderError, match=r"not a bracketed parse: .*\(text '\(S \(NP shop\)'\)"):
-            ask([PARSES[0], "(S (NP shop)"])
-
-
 def test_trees_come_from_a_file_of_parses(folder, tmp_path):
+    pytest.importorskip("nltk", reason="the words extra is not installed")
     # As treebanks have them: over several lines, in a bracket without a label, with marks and brackets escaped.
     parses = tmp_path / "mine.mrg"
     parses.write_text(
@@ -221,19 +204,23 @@ def test_trees_come_from_a_file_of_parses(folder, tmp_path):
         "(S (VP rain) (VP (VP falls) (NP now)))",
         encoding="utf-8",
     )
-    brackets = ["(S (NP the shop) (VP is n't (A open)) (X -LRB-) .)", "(S rain (VP falls now))", ""]
-    wanted = load_encoder(f"urae:{folder},trees=brackets").encode(brackets)
-    texts = ["The shop isn't open (.", "Rain falls, now!", ""]
     found = load_encoder(f"urae:{folder},trees={parses}")
-    assert np.allclose(found.encode(texts), wanted, atol=1e-6)
+    rows = {word: row for row, word in enumerate(json.loads((folder / "urae.json").read_bytes())["vocabulary"], 1)}
+    words, up, bias = (np.load(folder / f"{name}.npy") for name in ("words", "fold", "fold_bias"))
+    leaves = [words[rows.get(word, 0)] for word in ("the", "shop", "is", "n't", "open", "(", ".")]
+    wanted = fold(leaves, ((0, 1), ((2, (3, 4)), (5, 6))), up, bias, True)
+    vectors = found.encode(["The shop isn't open (.", "Rain falls, now!", ""])
+    assert np.allclose(vectors[0], wanted, atol=1e-6)
+    assert not vectors[2].any()
     assert found.unknown_words(["rain falls now"])[1] == 3
-    with pytest.raises(EncoderError, match=r"has no parse of a text \(text 'Nothing'\); trees=right needs no parse"):
+    with pytest.raises(EncoderError, match=r"has no parse of the text 'Nothing'; trees=right needs no parse"):
         found.encode(["Nothing"])
     before = found.fingerprint
     parses.write_text("(S (NP rain)", encoding="utf-8")
-    assert load_encoder(f"urae:{folder},trees={parses}").fingerprint != before
-    with pytest.raises(SourceError, match=r"mine\.mrg: not a bracketed parse: a bracket is not closed"):
-        found.encode(texts)
+    damaged = load_encoder(f"urae:{folder},trees={parses}")
+    assert damaged.fingerprint != before
+    with pytest.raises(EncoderError, match=r"mine\.mrg: not bracketed parses: "):
+        damaged.encode(["Nothing"])
 
 
 def test_a_folder_that_is_none(tmp_path):

@@ -154,13 +154,6 @@ def test_treebank_needs_nltk(glove, monkeypatch):
         load_encoder(f"words:{glove},tokens=treebank")
 
 
-def test_treebank_cuts_as_the_penn_treebank(write):
-    pytest.importorskip("nltk", reason="the words extra is not installed")
-    path = write(["ca 1 0", "n't 0 1"])
-    assert load_encoder(f"words:{path},tokens=treebank,pool=sum").encode(["can't"]).tolist() == [[1, 1]]
-    assert not load_encoder(f"words:{path}").encode(["can't"]).any()
-
-
 GOOD = ["the 1 2 3", "cat 4 5 6", "sat 7 8 9"]
 HEADED = ["3 3", *GOOD]
 DAMAGED = "must have 3 finite numbers; correct or remove it"
@@ -213,33 +206,3 @@ def test_the_file_is_read_when_it_is_needed_and_its_fault_is_the_encoders(write)
     encoder = load_encoder(f"words:{write([*GOOD * 50, 'mat 1 2 x'])}")
     with pytest.raises(EncoderError, match="word 151"):
         encoder.encode(["cat"])
-
-
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({}, "no such model; create it with 'embassay train words'"),
-        ({"words.json": b"{"}, "damaged"),
-        (
-            {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"dim": 2, "lower": true}}'},
-            "damaged (settings.tokens: Field required); train again",
-        ),
-        (
-            {
-                "words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"], '
-                b'"settings": {"dim": 2, "lower": true, "tokens": "words"}}'
-            },
-            "words.bin: the model file is missing",
-        ),
-        (
-            {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"dim": 2, "tokens": "x"}}'},
-            "damaged (settings.lower: Field required); train again",
-        ),
-    ],
-)
-def test_a_folder_without_a_whole_model_is_refused(files, message, tmp_path):
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(SourceError) as caught:
-        load_encoder(f"words:{tmp_path}")
-    assert message in str(caught.value)

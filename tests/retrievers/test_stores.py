@@ -20,7 +20,7 @@ from embassay.run.runs.folder import RunFolder
 from embassay.search.exact.documents import nearest_documents
 from embassay.search.exact.lists import checked, joined, ranked
 from embassay.search.retrievers.base import Questions
-from embassay.stats.overlap import overlaps, reaches_floor
+from embassay.stats.overlap import overlaps
 
 QUESTIONS, DOCUMENTS, WIDTH = 30, 400, 16
 EXACT = ("index=none", "index=hnsw,ef_search=400", "index=ivf,lists=20,probes=20")
@@ -176,30 +176,6 @@ def test_a_run_says_what_an_index_loses(kind, tmp_path):
         assert (np.load(path)["seconds"] > 0).all()
 
 
-def test_ivf_of_faiss_searches_enough_lists_without_labels():
-    pytest.importorskip("faiss")
-    corpus = corpus_of()
-    unlabelled = replace(corpus, samples=tuple(replace(sample, right=()) for sample in corpus.samples))
-    vectors = vectors_of(corpus)
-    chosen = load_candidate("store:faiss,encoder=table,index=ivf,lists=20")
-    assert chosen.fingerprint != load_candidate("store:faiss,encoder=table,index=ivf,lists=20,probes=1").fingerprint
-    facts = set()
-    for asked in (corpus, unlabelled, replace(corpus, samples=corpus.samples[:1])):
-        # Which questions are left to be answered changes nothing; they are those of the corpus.
-        questions = replace(questions_of(corpus, vectors), samples=asked.samples)
-        facts |= {lists.facts for lists in chosen.retrieve(questions)}
-    assert len(facts) == 1
-    ((depth, lists, probes),) = facts
-    assert (depth, lists) == ("depth=10", "index/lists=20")
-    number = int(probes.removeprefix("index/probes="))
-    # It is the fewest, of powers of two or all, that reaches the floor.
-    found, exact = answered("faiss,encoder=table,index=ivf,lists=20", corpus, vectors)
-    assert reaches_floor(overlap_of(found, exact))
-    fewer = 16 if number == 20 else number // 2
-    found, exact = answered(f"faiss,encoder=table,index=ivf,lists=20,probes={fewer}", corpus, vectors)
-    assert not reaches_floor(overlap_of(found, exact))
-
-
 def test_a_postgres_table_is_gone_afterwards_and_another_is_untouched(postgres, tables, monkeypatch):
     import psycopg
 
@@ -213,24 +189,16 @@ def test_a_postgres_table_is_gone_afterwards_and_another_is_untouched(postgres, 
         list(load_candidate(spec).retrieve(questions))
         assert tables() == {"mine"}
         # While it is asked, nobody sees the table; one who stops asking leaves none.
-        with closing(load_candidate(f"{spec},keep=stopped").retrieve(questions)) as lists:
+        with closing(load_candidate(spec).retrieve(questions)) as lists:
             next(lists)
             assert tables() == {"mine"}
         assert tables() == {"mine"}
         with pytest.raises(EncoderError, match="ef_construction must be greater than or equal to 2"):
-            list(load_candidate(f"{spec},m=9,ef_construction=4,keep=failed").retrieve(questions))
+            list(load_candidate(f"{spec},m=9,ef_construction=4").retrieve(questions))
         assert tables() == {"mine"}
-        with pytest.raises(EncoderError, match="'mine' already; another name in keep= leaves it as it is"):
-            list(load_candidate(f"{spec},keep=mine").retrieve(questions))
-        with psycopg.connect(postgres) as connection:
-            assert connection.execute("SELECT number FROM mine").fetchall() == [(7,)]
-        list(load_candidate(f"{spec},keep=stays").retrieve(questions))
-        assert tables() == {"mine", "stays"}
-        with psycopg.connect(postgres) as connection:
-            assert connection.execute("SELECT count(*) FROM stays").fetchone() == (DOCUMENTS,)
     finally:
         with psycopg.connect(postgres) as connection:
-            connection.execute("DROP TABLE IF EXISTS mine, stays")
+            connection.execute("DROP TABLE mine")
 
 
 def failure_of(spec, corpus=None, encoder=None):

@@ -131,7 +131,7 @@ def test_numbers_that_are_not_finite_are_refused():
     corpus = ea.load("opposites")
     matrix = np.ones((len(corpus.texts()), 3))
     matrix[7, 1] = np.nan
-    with pytest.raises(SpecError, match="and 1 that are not finite"):
+    with pytest.raises(SpecError, match="or a number that is not finite"):
         ea.assay_vectors(corpus, {"mine": matrix})
     with pytest.raises(SpecError, match="give at least one matrix"):
         ea.assay_vectors(corpus, {})

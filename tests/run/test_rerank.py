@@ -220,11 +220,9 @@ def test_wrong_scores_are_refused_and_the_others_finish(function, message, corpu
     assert values(result, "first")["Success@1"] == pytest.approx(1 / 30)
 
 
-def test_more_candidates_than_documents_are_refused_unless_nobody_has_asked_for_them(corpus):
-    with pytest.warns(UserWarning, match="failed: r: some has 60 documents: set depth=60 or less"):
-        assay(corpus, spec("perfect", 61), cache=None)
-    reranker = load_candidate("rerank:python:planted_rerankers:perfect,over=first")
-    assert (reranker.depth, reranker.needs_all) == (50, False)
+def test_where_there_are_fewer_documents_than_the_depth_all_are_reranked(corpus):
+    result = assay(corpus, spec("perfect", 61), cache=None)
+    assert values(result, "r")["Success@1"] == 1
 
 
 # Services

@@ -21,6 +21,7 @@ from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
 from embassay.run.runs.folder import RunFolder
 from embassay.search.retrievers.base import Lists, Retriever
+from embassay.search.retrievers.run import COLUMNS
 
 OF_RANKS = ("Success@5", "Success@1", "Success@10", "R@5", "RR", "AP", "nDCG@10", "accuracy_l100")
 
@@ -393,3 +394,21 @@ def test_retrievers_of_langchain_and_llama_index(corpus):
     by_order = figures(result, "ByText", OF_RANKS)
     for key, (value, _, _) in figures(expected, "noted", OF_RANKS).items():
         assert by_order[key][0] == pytest.approx(value, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("q1 Q0 a 1 0.5\n", f", line 1: must be {COLUMNS}, with a finite score; it is 'q1 Q0 a 1 0.5'"),
+        ("\nq1 Q0 a 1 high me\n", f", line 2: must be {COLUMNS}, with a finite score; it is 'q1 Q0 a 1 high me'"),
+        ("q1 Q0 a 1 inf me\n", f", line 1: must be {COLUMNS}, with a finite score; it is 'q1 Q0 a 1 inf me'"),
+        ("q1 Q0 a 1 2 me\nq1 Q0 a 2 1 me\n", ", line 2: 'a' is listed twice for 'q1'"),
+        ("\n", f": it has no line of {COLUMNS}"),
+    ],
+)
+def test_a_run_file_of_another_form_is_refused_with_its_line(content, message, tmp_path):
+    path = tmp_path / "system.run"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(SourceError) as error:
+        ea.encoder(f"run:{path}")
+    assert str(error.value) == f"{path}{message}"

@@ -14,7 +14,6 @@ from embassay.stats.overlap import (
     judged,
     overlaps,
     questions_to_decide,
-    reaches_floor,
 )
 
 NONE = np.nan
@@ -125,10 +124,3 @@ def test_as_many_questions_decide_as_are_said(mean, questions):
     spread = 1.96 * np.append(values, 0.5).std(ddof=1) / np.sqrt(questions + more)
     distance = max(abs(values.mean() - FLOOR), 0.001)
     assert more == 1 or spread == pytest.approx(distance, rel=0.05)
-
-
-def test_a_sample_reaches_the_floor_where_that_is_shown_or_by_its_mean_if_it_is_small():
-    assert reaches_floor(np.ones(40))
-    assert not reaches_floor(np.array([1.0, 0.9] * 20))
-    assert reaches_floor(np.array([1.0, 0.9] * 10))
-    assert not reaches_floor(np.array([1.0, 0.8] * 10))

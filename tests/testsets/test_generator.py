@@ -78,7 +78,7 @@ def test_replies_come_in_order_and_the_journal_has_each_answer(chat, make, journ
     material = writer.material()
     assert (material.name, material.version) == (writer.name, "m-2026-01-01")
     assert material.purpose == f"texts (m,base_url={chat.url},temperature=0,max_tokens=512)"
-    taken = sum(row["prompt_tokens"] + row["completion_tokens"] for row in rows)
+    taken = sum(row["tokens"] for row in rows)
     assert writer.notes() == (f"m at {chat.host} answered 8 requests: about {taken:,} tokens.",)
 
 
@@ -203,7 +203,7 @@ def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal)
     assert "run the same command with a higher budget" in str(caught.value)
     paid = [json.loads(line) for line in journal.read_text().splitlines()]
     assert 0 < len(paid) < 8
-    assert sum(row["prompt_tokens"] + row["completion_tokens"] for row in paid) <= sum(rows) / 3
+    assert sum(row["tokens"] for row in paid) <= sum(rows) / 3
     assert make(*options, "budget=99999").replies(REQUESTS) == right()
     assert set(chat.asked.values()) == {1}
 
@@ -404,7 +404,7 @@ def test_the_budget_is_that_of_all_resumes(chat, make, journal):
     with pytest.raises(EncoderError) as caught:
         make(*options).replies(REQUESTS)
     rows = [json.loads(line) for line in journal.read_text().splitlines()]
-    spent = sum(row["prompt_tokens"] + row["completion_tokens"] for row in rows)
+    spent = sum(row["tokens"] for row in rows)
     assert f"{spent} spent" in str(caught.value)
     assert chat.asked.total() == answered
     again = make(*options)

@@ -191,10 +191,12 @@ def test_options_that_cannot_be(text, tmp_path, options, problem):
     assert not (tmp_path / "model").exists()
 
 
-def test_a_bracket_that_does_not_close_is_named_by_its_line(tmp_path):
-    (tmp_path / "text.txt").write_text("(S (NP it) (VP rains))\n\n(S (NP it) (VP snows)\n", encoding="utf-8")
-    with pytest.raises(SourceError, match=r"text\.txt, line 3: not a bracketed parse: a bracket is not closed"):
-        train(tmp_path / "text.txt", tmp_path / "model", trees="brackets")
+def test_a_sentence_without_a_parse_is_named_by_its_line(tmp_path):
+    pytest.importorskip("nltk", reason="the words extra is not installed")
+    (tmp_path / "text.txt").write_text("It rains.\n\nIt snows.\n", encoding="utf-8")
+    (tmp_path / "parses.mrg").write_text("(S (NP it) (VP rains) .)", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"text\.txt, line 3: .*parses\.mrg has no parse of the text 'It snows\.'"):
+        train(tmp_path / "text.txt", tmp_path / "model", trees=str(tmp_path / "parses.mrg"))
     assert not (tmp_path / "model").exists()
 
 

@@ -723,8 +723,6 @@ class Screening(Figures):
         How many more of them would decide, where it is near.
     settings
         What an index was set to, as far as that is known: ``lists=122, probes=1``.
-    recommended
-        A setting of the index that reaches 95 %, where this one does not: ``probes=16``. Empty where none was tried.
     """
 
     corpus: str
@@ -738,7 +736,6 @@ class Screening(Figures):
     outcome: ScreeningOutcome
     more_questions: int | None = None
     settings: str = ""
-    recommended: str = ""
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,6 @@ def misses(task: ScoredTask, verdict: Verdict) -> Iterator[Finding]:
 
 INDEX = "index/"
 """How the names of scalars begin that say what an index was set to."""
-ENOUGH = f"{INDEX}enough"
-"""The one that says how many of its lists are to be searched, if it searches fewer."""
 
 
 def screenings_of(task: ScoredTask, draws: Draws) -> Iterator[Screening]:
@@ -82,14 +80,12 @@ def screenings_of(task: ScoredTask, draws: Draws) -> Iterator[Screening]:
         values = overlaps(listed, exact, min(COMPARED, int(scores.scalars.get("depth", COMPARED))))
         defined = np.isfinite(values)
         if defined.any():
-            enough = scores.scalars.get(ENOUGH)
             yield Screening(
                 corpus=origin.corpus,
                 encoder=origin.encoder,
                 base=original.origin.encoder,
                 step=origin.step,
                 settings=", ".join(f"{name}={number}" for name, number in settings_of(scores).items()),
-                recommended=f"probes={enough:g}" if enough else "",
                 **judged(values[defined], draws),
             )
 
@@ -97,4 +93,4 @@ def screenings_of(task: ScoredTask, draws: Draws) -> Iterator[Screening]:
 def settings_of(scores: ItemScores) -> dict[str, int]:
     """Return by name the numbers that an index was set to."""
     scalars = scores.scalars.items()
-    return {name.removeprefix(INDEX): int(n) for name, n in scalars if name.startswith(INDEX) and name != ENOUGH}
+    return {name.removeprefix(INDEX): int(n) for name, n in scalars if name.startswith(INDEX)}

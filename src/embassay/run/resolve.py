@@ -108,8 +108,7 @@ def load_candidate(
         The name of an object; a spec has its label.
     version
         Identifies what an object computes; it must change whenever that changes. Without it, and without an attribute
-        ``version`` or ``fingerprint`` of the object, its vectors are not stored. A ``SentenceTransformer`` needs none:
-        it is identified by its weights.
+        ``version`` or ``fingerprint`` of the object, its vectors are not stored.
 
     Raises
     ------

@@ -14,7 +14,7 @@ import numpy as np
 from embassay.core.result import FEW_UNITS
 from embassay.core.types import Draws
 from embassay.stats.labels import Labels
-from embassay.stats.patterns import DIGITS, Exchanged, Interval, Patterns
+from embassay.stats.patterns import Exchanged, Interval, Patterns
 from embassay.stats.units import UPPER, Floats
 
 COMPARED = 10
@@ -86,13 +86,6 @@ def judged(values: Floats, draws: Draws) -> dict[str, Any]:
         "outcome": outcome,
         "more_questions": more,
     }
-
-
-def reaches_floor(values: Floats) -> bool:
-    """Return whether (n,) overlaps are shown to reach the floor; of fewer than 30, whether their mean does."""
-    if len(values) < FEW_UNITS:
-        return round(float(values.mean()), DIGITS) >= FLOOR
-    return interval(values, Draws())[0] >= FLOOR
 
 
 def interval(values: Floats, draws: Draws) -> tuple[float, float]:

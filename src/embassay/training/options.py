@@ -114,8 +114,7 @@ class UraeOptions(Checked):
     epochs
         Number of passes over the text.
     trees
-        Source of the sentences' trees: right (right-branching), balanced, brackets (each line is a parse), or a file of
-        bracketed parses.
+        Source of the sentences' trees: right (right-branching), balanced, or a file of bracketed parses.
     normalize
         Scale each inner node to unit length.
     decay

@@ -27,7 +27,7 @@ import numpy as np
 from embassay.core.errors import MissingExtraError, SourceError, SpecError
 from embassay.core.randomness import generator
 from embassay.core.vectors import Indices
-from embassay.models.static.trees import Tree, check_source, identity, parse, words_of
+from embassay.models.static.trees import Tree, identity, parser, words_of
 from embassay.training.options import UraeOptions
 from embassay.training.stage import THERE, Advance, Stage, Trained, save_arrays
 from embassay.training.text import read_sentences
@@ -83,7 +83,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     Parameters
     ----------
     text
-        A file with one sentence per line; with ``trees="brackets"``, one bracketed parse per line.
+        A file with one sentence per line.
     out
         The folder to write.
     overwrite
@@ -98,16 +98,16 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     """
     if find_spec("torch") is None:
         raise MissingExtraError(COMMAND, "hf")
-    source = check_source(options.trees)
+    parse = parser(options.trees)
     sentences = read_sentences(text)
     trees = []
     for line, sentence in zip(sentences.lines, sentences.sentences, strict=True):
         try:
-            trees.append(parse(sentence, source))
+            trees.append(parse(sentence))
         except ValueError as error:
             raise SourceError(str(error), sentences.path, line) from None
     material = gather(trees, sentences.path)
-    made_from = {"text": sentences.sha256, "source": identity(source)}
+    made_from = {"text": sentences.sha256, "source": identity(options.trees)}
     stage: Stage[UraeOptions] = Stage(out, "urae", options, made_from, ("numpy", "torch"), overwrite)
     if stage.open():
         return stage.trained(THERE)

@@ -100,8 +100,18 @@ def create(
         stopped = ENGLISH
         if stopwords != "english":
             stopped = frozenset(prepared(read_text(source_path(stopwords)).lower()).split())
+    options = {
+        "k1": "" if k1 == K1 else f"{k1:g}",
+        "b": "" if b == B else f"{b:g}",
+        "tokens": "" if tokens == "words" else tokens,
+        "stopwords": stopwords,
+        "stemmer": "" if stemmer == "none" else stemmer,
+    }
+    cutting = (tokens, sorted(stopped), stemmer)
+    # With the usual words, the fingerprint is that of the time before there were others.
+    cut_as = () if cutting == ("words", [], "none") else cutting
     cut = _cutter(tokens, stopped, stemmer)
-    return BM25Encoder("bm25", tokens, cut, k1=k1, b=b, stopwords=stopwords, stopped=stopped, stemmer=stemmer)
+    return BM25Encoder("bm25", tokens, cut, spec=spec_of("bm25", options), k1=k1, b=b, cut_as=cut_as)
 
 
 @dataclass(frozen=True)
@@ -110,38 +120,28 @@ class BM25Encoder(LexicalEncoder):
 
     Attributes
     ----------
-    k1, b, stemmer
+    spec
+        The canonical spec.
+    k1, b
         As in :func:`create`.
-    stopwords, stopped
-        How the words that do not count were given, and the words.
+    cut_as
+        How texts are cut, if not as usual.
     """
 
+    spec: str = "bm25"
     k1: float = K1
     b: float = B
-    stopwords: str = ""
-    stopped: frozenset[str] = frozenset()
-    stemmer: Stemmer = "none"
+    cut_as: tuple[object, ...] = ()
 
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
-        options = {
-            "k1": "" if self.k1 == K1 else f"{self.k1:g}",
-            "b": "" if self.b == B else f"{self.b:g}",
-            "tokens": self.tokens.removeprefix("words"),
-            "stopwords": self.stopwords,
-            "stemmer": self.stemmer.removeprefix("none"),
-        }
-        spec = spec_of("bm25", options)
-        return Card(spec, parameters=0, fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
+        return Card(self.spec, parameters=0, fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
 
     @property
     def fingerprint(self) -> str:
         """A hash of constants, words and weights."""
-        words = [self.tokens, sorted(self.stopped), self.stemmer]
-        options = [] if words == ["words", [], "none"] else words
-        learnt = [list(self.columns), self.weights, self.mean_length]
-        return content_hash(["bm25", self.k1, self.b, *learnt, *options])
+        return content_hash(["bm25", self.k1, self.b, list(self.columns), self.weights, self.mean_length, *self.cut_as])
 
     def weigh(self, frequencies: NDArray[np.float64], texts: int) -> NDArray[np.float64]:
         """Return the idf of each word, which is never negative."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,8 @@ from embassay.models.base import BaseEncoder, spec_of
 from embassay.models.lexical.pca import principal_axes
 from embassay.models.tokens import WORD, Cutting, CutWords, cutter
 
-Fit = Literal["fold", "all"]
-FITTED_ON_TESTS = (
-    "the principal components are learnt from all texts, those that a fold tests included, so accuracy is too high; "
-    "White et al. (2015, section 3.2.4) call this cheating"
-)
 
-
-def lexical_encoder(name: str, tokens: Cutting, pca: int, fit: Fit) -> LexicalEncoder:
+def lexical_encoder(name: str, tokens: Cutting, pca: int) -> LexicalEncoder:
     """Make an encoder that counts words, with or without PCA of the counts.
 
     Parameters
@@ -37,23 +31,19 @@ def lexical_encoder(name: str, tokens: Cutting, pca: int, fit: Fit) -> LexicalEn
         ``words`` or ``treebank``; see :class:`LexicalEncoder`.
     pca
         Number of dimensions after PCA; 0 for no PCA.
-    fit
-        ``fold`` or ``all``; see :class:`ProjectedEncoder`.
 
     Raises
     ------
     SpecError
-        For a negative ``pca``, and for ``fit=all`` without PCA.
+        For a negative ``pca``.
     MissingExtraError
         If nltk is wanted and not installed.
     """
     if pca < 0:
         raise SpecError(f"encoder {name!r}, option 'pca': must be 1 or more, or 0 for no PCA; is {pca}")
-    if fit == "all" and not pca:
-        raise SpecError(f"encoder {name!r}, option 'fit': says what PCA is learnt from; add pca=N")
     cut = cutter(tokens, f"encoder {name!r}", lower=True)
     if pca:
-        return ProjectedEncoder(name, tokens, cut, pca=pca, learns_from=fit)
+        return ProjectedEncoder(name, tokens, cut, pca=pca)
     return LexicalEncoder(name, tokens, cut)
 
 
@@ -152,14 +142,12 @@ class ProjectedEncoder(LexicalEncoder):
     """An encoder that counts words and projects the counts onto their principal components.
 
     White et al. (2015, section 3.2.4) learn the components from the training fold's texts only. :meth:`relearn` does
-    that; the words (and tf-idf weights) stay. With ``all`` the components stay as well.
+    that; the words (and tf-idf weights) stay.
 
     Attributes
     ----------
     pca
         Number of components; there are fewer if the texts have fewer.
-    learns_from
-        Where a diagnostic trains on folds: the training texts of the ``fold``, or ``all`` texts.
     learnt
         A hash of the texts from which the components were learnt; empty before :meth:`fit`.
     axes
@@ -169,7 +157,6 @@ class ProjectedEncoder(LexicalEncoder):
     """
 
     pca: int = 300
-    learns_from: Fit = "fold"
     learnt: str = ""
     axes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)), compare=False, repr=False)
     mean: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
@@ -177,16 +164,13 @@ class ProjectedEncoder(LexicalEncoder):
     @property
     def fingerprint(self) -> str:
         """A hash of tokens, vocabulary, weights, number of components, and the texts from which they were learnt."""
-        learns_from = [] if self.learns_from == "fold" else [self.learns_from]
-        return content_hash([super().fingerprint, "pca", self.pca, self.learnt, *learns_from])
+        return content_hash([super().fingerprint, "pca", self.pca, self.learnt])
 
     @property
     def card(self) -> Card:
-        """As without PCA, with a warning where the components are learnt from test texts."""
+        """As without PCA, but for its number of components."""
         card = super().card
-        is_fitted_on_tests = self.learns_from == "all"
-        spec = f"{card.spec},pca={self.pca}{',fit=all' if is_fitted_on_tests else ''}"
-        return replace(card, spec=spec, warnings=(FITTED_ON_TESTS,) if is_fitted_on_tests else (), relearns=True)
+        return replace(card, spec=f"{card.spec},pca={self.pca}", relearns=True)
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Learn words and components from these texts.
@@ -196,22 +180,16 @@ class ProjectedEncoder(LexicalEncoder):
         EncoderError
             If there is no word in them, or all have the same words.
         """
-        return super().fit(texts)._with_axes(texts)
+        return super().fit(texts).relearn(texts)
 
     def relearn(self, texts: Sequence[str]) -> Self:
-        """Return an encoder with the same words whose components are learnt from these texts only, unless from all.
+        """Return an encoder with the same words whose components are learnt from these texts only.
 
         Raises
         ------
         EncoderError
             If all texts have the same words.
         """
-        if self.learns_from == "all":
-            return self
-        return self._with_axes(texts)
-
-    def _with_axes(self, texts: Sequence[str]) -> Self:
-        """Return an encoder whose components are learnt from these texts."""
         # Sorted, so that the same texts in another order give the same bytes.
         ordered = sorted(texts)
         axes, mean = principal_axes(super().encode(ordered), self.pca)

@@ -6,13 +6,11 @@ Weights as scikit-learn's ``TfidfVectorizer``: tf · (1 + ln((1 + n)/(1 + df))),
 from __future__ import annotations
 
 from embassay.core.types import Runtime
-from embassay.models.lexical.counts import Fit, LexicalEncoder, lexical_encoder
+from embassay.models.lexical.counts import LexicalEncoder, lexical_encoder
 from embassay.models.tokens import Cutting
 
 
-def create(
-    target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int = 0, fit: Fit = "fold"
-) -> LexicalEncoder:
+def create(target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int = 0) -> LexicalEncoder:
     """Make the encoder; it learns its words and weights from each corpus.
 
     Parameters
@@ -23,15 +21,13 @@ def create(
     pca
         Keep this many dimensions by PCA, learnt from the corpus's texts, and where a diagnostic trains on folds from
         the training texts of each; fewer where the texts have fewer; 0 for no PCA.
-    fit
-        ``fold`` as above, or ``all``: PCA is learnt from all texts, also those that a fold tests.
 
     Raises
     ------
     SpecError
-        For a negative ``pca``, and for ``fit=all`` without PCA.
+        For a negative ``pca``.
     MissingExtraError
         If nltk is wanted and not installed.
     """
     del target, runtime
-    return lexical_encoder("tfidf", tokens, pca, fit)
+    return lexical_encoder("tfidf", tokens, pca)

@@ -1,17 +1,16 @@
-"""Encoders that call a function of a list of texts: the user's own, or one that another package loads."""
+"""Encoders that call a function of texts: the user's own, an object's methods, or one that another package loads."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,10 +21,13 @@ from embassay.core.vectors import VectorMatrix
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.objects.matrices import real_matrix
 
+Call: TypeAlias = Callable[[list[str], Role], object]
+"""Takes texts and their role, and returns their vectors in any form."""
+
 
 @dataclass(frozen=True, eq=False)
-class CallEncoder(LoadedEncoder[Callable[[list[str]], object]]):
-    """An encoder that calls a function with the texts; roles are ignored.
+class CallEncoder(LoadedEncoder[Call]):
+    """An encoder that calls a function with the texts.
 
     Attributes
     ----------
@@ -38,14 +40,14 @@ class CallEncoder(LoadedEncoder[Callable[[list[str]], object]]):
     name: str
     card: Card
     content: Callable[[], object] = field(repr=False)
-    open: Callable[[], Callable[[list[str]], object]] = field(repr=False)
+    open: Callable[[], Call] = field(repr=False)
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the spec without its options, and of what identifies the function."""
         return content_hash([self.card.spec.partition(",")[0], self.content()])
 
-    def load(self) -> Callable[[list[str]], object]:
+    def load(self) -> Call:
         """Load the function."""
         return self.open()
 
@@ -55,28 +57,31 @@ class CallEncoder(LoadedEncoder[Callable[[list[str]], object]]):
         Raises
         ------
         EncoderError
-            If the function cannot be loaded; if it fails (the message names the line in its module); or if it does not
-            return an array of real numbers within float32's range.
+            If the function cannot be loaded; if it fails (the message names its line); or if it does not return an
+            array of real numbers within float32's range.
         """
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
-        function = self.model
+        call = self.model
         try:
-            rows = function(list(texts))
+            rows = call(list(texts), role)
         except EncoderError:
             raise
         except (Exception, SystemExit) as error:
-            raise EncoderError(f"{reason_of(error)}{_line_of(error, function)}") from error
+            # The first two frames are this one and that of the call, the next one is the function's.
+            frames = traceback.extract_tb(error.__traceback__)[2:3]
+            places = [f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in frames]
+            raise EncoderError("".join([reason_of(error), *places])) from error
         return real_matrix(rows)
 
 
-def _line_of(error: BaseException, function: object) -> str:
-    """Return the innermost line of a function's module in an error's traceback; empty if there is none."""
-    module = sys.modules.get(getattr(function, "__module__", None) or "")
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename == getattr(module, "__file__", None):
-            return f" ({Path(frame.filename).name}, line {frame.lineno})"
-    return ""
+def without_role(function: Callable[[list[str]], object]) -> Call:
+    """Return a call of a function that takes only texts."""
+
+    def call(texts: list[str], role: Role) -> object:
+        return function(texts)
+
+    return call
 
 
 def of_package(
@@ -106,4 +111,4 @@ def of_package(
     if importlib.util.find_spec(package) is None:
         raise SpecError(f"encoder {spec!r} needs the package {package}: pip install {install}")
 
-    return CallEncoder(name, Card(spec), content, lambda: open_model(importlib.import_module(package)))
+    return CallEncoder(name, Card(spec), content, lambda: without_role(open_model(importlib.import_module(package))))

@@ -9,20 +9,14 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from inspect import getattr_static
 from typing import Any
 
-import numpy as np
-
 from embassay.core.errors import SpecError
 from embassay.core.samples.base import ROLES, Role
-from embassay.core.types import Card, Encoder, content_hash
-from embassay.core.vectors import VectorMatrix
-from embassay.models.base import BaseEncoder, spec_of, supported_similarity
-from embassay.models.objects.matrices import real_matrix
+from embassay.core.types import Card, Encoder
+from embassay.models.base import spec_of, supported_similarity
+from embassay.models.objects.calls import CallEncoder
 
 ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.core.types.Encoder` has."""
@@ -82,8 +76,6 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
             )
         encoder: Encoder = thing
         return encoder
-    if hasattr(thing, "mteb_model_meta"):
-        raise SpecError(f"{type(thing).__name__} is a model of mteb; use mteb:NAME, with its name in mteb's registry")
     interface = _interface_of(thing) or (FUNCTION if callable(thing) else ())
     if not interface:
         # The first interface contains the method of the last one.
@@ -92,7 +84,27 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
             f"{type(thing).__name__} is not an encoder; pass a function of a list of texts, or an object with one of: "
             f"{ways}"
         )
-    return ObjectEncoder(name or own_name(thing), thing, interface, version or _own_version(thing))
+
+    kind = type(thing)
+    model = own_name(thing)
+    version = version or _own_version(thing)
+    # The class is already in the head of the spec.
+    options = {"model": "" if model == kind.__name__ else model, "version": version}
+    card = Card(
+        spec_of(f"object:{kind.__module__}.{kind.__qualname__}", options),
+        cached=bool(version),
+        known=bool(version),
+        similarity=supported_similarity(getattr(thing, "similarity_fn_name", None)),
+        warnings=() if version else (NOT_KEPT,),
+    )
+    content = [model, f"version {version}" if version else secrets.token_hex(16)]
+
+    def call(texts: list[str], role: Role) -> object:
+        method_name = interface[ROLES.index(role)]
+        method = getattr(thing, method_name)
+        return [method(text) for text in texts] if method_name in SINGLE else method(texts)
+
+    return CallEncoder(name or model, card, lambda: content, lambda: call)
 
 
 def own_name(thing: object) -> str:
@@ -100,65 +112,6 @@ def own_name(thing: object) -> str:
     names = [getattr(thing, attribute, None) for attribute in NAMED_BY]
     names.append(getattr(getattr(thing, "model_card_data", None), "base_model", None))
     return next((name for name in names if isinstance(name, str) and SAFE_NAME.fullmatch(name)), type(thing).__name__)
-
-
-@dataclass(frozen=True, eq=False)
-class ObjectEncoder(BaseEncoder):
-    """An encoder that calls an object of another library.
-
-    Attributes
-    ----------
-    interface
-        The names of its methods for texts, queries and documents.
-    version
-        The version of the object's content; empty if it is unknown.
-    """
-
-    name: str
-    thing: Any = field(repr=False)
-    interface: tuple[str, ...]
-    version: str = ""
-
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that are known without running it."""
-        model = own_name(self.thing)
-        # The class is already in the head of the spec.
-        options = {"model": "" if model == type(self.thing).__name__ else model, "version": self.version}
-        is_known = bool(self.version)
-        return Card(
-            spec_of(f"object:{self._class_name}", options),
-            cached=is_known,
-            known=is_known,
-            similarity=supported_similarity(getattr(self.thing, "similarity_fn_name", None)),
-            warnings=() if is_known else (NOT_KEPT,),
-        )
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of the object's class, name and version; without a version, of a random number instead."""
-        content = f"version {self.version}" if self.version else secrets.token_hex(16)
-        return content_hash(["object", self._class_name, own_name(self.thing), content])
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Return (n, d) float32, dense or CSR. The role is passed on if the object's interface has roles.
-
-        Raises
-        ------
-        EncoderError
-            If the object does not return an array of numbers.
-        """
-        if not texts:
-            return np.zeros((0, 1), dtype=np.float32)
-        name = self.interface[ROLES.index(role)]
-        method = getattr(self.thing, name)
-        rows = [method(text) for text in texts] if name in SINGLE else method(list(texts))
-        return real_matrix(rows)
-
-    @property
-    def _class_name(self) -> str:
-        kind = type(self.thing)
-        return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _is_encoder_already(thing: object) -> bool:

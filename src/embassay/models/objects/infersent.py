@@ -24,7 +24,6 @@ from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.neural.batching import TOKENS_ON_CPU, batches
 from embassay.models.neural.library import available_device
 from embassay.models.static.word_files import WordVectors, read, recognise
 from embassay.models.tokens import count_unknown, need_nltk
@@ -99,19 +98,15 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
         import torch
 
         network, words = self.model
-        rows_of: list[list[int]] = []
-        for text in texts:
-            known = [word for word in cut(text) if word in words.row]
-            sentence = [FIRST, *known, LAST] if known else []
-            rows_of.append([words.row[word] for word in sentence if word in words.row])
         vectors = np.zeros((len(texts), 2 * network.hidden_size), dtype=np.float32)
-        # Texts of equal length, so that there is no padding.
-        for places in batches([len(rows) for rows in rows_of], TOKENS_ON_CPU):
-            rows = np.array([rows_of[place] for place in places], dtype=np.int64)
-            if rows.size:
+        # One text at a time, so that there is no padding.
+        for place, text in enumerate(texts):
+            known = [word for word in cut(text) if word in words.row]
+            if known:
+                rows = [words.row[word] for word in (FIRST, *known, LAST) if word in words.row]
                 with torch.inference_mode():
-                    sentences = torch.from_numpy(words.matrix[rows.T]).to(network.weight_ih_l0.device)
-                    vectors[places] = network(sentences)[0].amax(dim=0).cpu().numpy()
+                    sentence = torch.from_numpy(words.matrix[rows]).to(network.weight_ih_l0.device)
+                    vectors[place] = network(sentence)[0].amax(dim=0).cpu().numpy()
         return vectors
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:

@@ -106,8 +106,6 @@ def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
         raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
     prompts = prompts_of(meta.loader_kwargs.get("model_prompts") or {})
     notes = []
-    if meta.use_instructions and not prompts:
-        notes.append("the model takes instructions that mteb's registry does not list; they are not shown here")
     if not re.fullmatch(r"[0-9a-f]{40}", meta.revision or "") or "API" in meta.framework:
         notes.append("mteb's registry names no commit of this model: a change of its weights is not noticed")
     version = importlib.metadata.version("mteb")
@@ -140,8 +138,12 @@ def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
 
 def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
     """Return the prompts by role, for roles that have one among a model's named prompts."""
-    prompts = {str(role): next(filter(None, map(model_prompts.get, names)), "") for role, names in PROMPTS.items()}
-    return {role: prompt for role, prompt in prompts.items() if prompt}
+    prompts: dict[str, str] = {}
+    for role, names in PROMPTS.items():
+        for name in names:
+            if model_prompts.get(name):
+                prompts.setdefault(role, model_prompts[name])
+    return prompts
 
 
 def similarity_of(meta: ModelMeta) -> str:

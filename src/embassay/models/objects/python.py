@@ -13,7 +13,7 @@ import secrets
 from embassay.core.types import Card, Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.base import spec_of
-from embassay.models.objects.calls import CallEncoder
+from embassay.models.objects.calls import CallEncoder, without_role
 from embassay.models.objects.user_modules import function_of
 
 TARGET = "module:callable"
@@ -49,4 +49,4 @@ def create(target: str, runtime: Runtime, *, version: str = "", similarity: Simi
     warnings = () if known else (f"{NOT_KEPT}python:{target},version=1",)
     card = Card(spec, cached=known, known=known, similarity=similarity, warnings=warnings)
     identity = content or secrets.token_hex(16)
-    return CallEncoder(target.rpartition(":")[2], card, lambda: identity, lambda: function)
+    return CallEncoder(target.rpartition(":")[2], card, lambda: identity, lambda: without_role(function))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from operator import attrgetter
 from pathlib import Path
 from sysconfig import get_path
 from types import ModuleType
@@ -19,24 +20,20 @@ _sources: dict[str, bytes] = {}
 """The source of each module of a user as it was when it ran last."""
 
 
-def function_of(
-    target: str, version: str = "", also: Callable[[object], bool] = callable
-) -> tuple[Callable[..., object], str]:
-    """Return the callable that ``module:callable`` names, and a hash of its sources; empty if there is none.
+def function_of(target: str, version: str = "") -> tuple[Any, str]:
+    """Return the object that ``module:callable`` names, and a hash of its sources; empty if there is none.
 
     Parameters
     ----------
     version
         Stands for the sources, which are not hashed then.
-    also
-        Which objects that cannot be called are accepted as well.
 
     Raises
     ------
     SpecError
         If there is no such module, or it fails.
     UnknownNameError
-        If the module has no such callable.
+        If the module has nothing of that name.
     """
     place = f"encoder 'python:{target}'"
     module_name, _, name = target.partition(":")
@@ -62,8 +59,6 @@ def function_of(
         raise SpecError(f"{place}: {error}") from None
     except (Exception, SystemExit) as error:
         raise SpecError(f"{place}: {module_name} fails: {reason_of(error)}") from error
-    if not callable(function) and not also(function):
-        raise SpecError(f"{place}: {name!r} is not callable")
     content = b"".join(map(_source, dict.fromkeys((module, home))))
     return function, version or (hashlib.sha256(content).hexdigest() if content else "")
 
@@ -101,10 +96,8 @@ def _source(module: ModuleType) -> bytes:
 
 def _named(module: ModuleType, name: str) -> Any:
     """Return the object with a dotted name in a module."""
-    named: Any = module
-    for part in name.split("."):
-        if not hasattr(named, part):
-            callables = [n for n, value in vars(named).items() if callable(value) and not n.startswith("_")]
-            raise UnknownNameError(f"callable in module {module.__name__}:", part, callables)
-        named = getattr(named, part)
-    return named
+    try:
+        return attrgetter(name)(module)
+    except AttributeError:
+        callables = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+        raise UnknownNameError(f"callable in module {module.__name__}:", name, callables) from None

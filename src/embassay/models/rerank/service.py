@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from embassay.core.errors import EndpointError, SpecError
-from embassay.core.formatting import counted
 from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import spec_of
 from embassay.models.rerank.pairs import PairScorer
-from embassay.models.services.service import BLANK, Service, used_tokens
+from embassay.models.services.service import BLANK, Service, in_order, used_tokens
 from embassay.models.services.spending import guess
 
 EXTRA = "api"
@@ -138,11 +137,9 @@ def read_scores(answer: Any, number: int) -> DenseVectors:
     ValueError
         If the answer does not have one number for each text.
     """
-    entries: Any = answer.get("results") if isinstance(answer, dict) else answer
+    entries = in_order(answer.get("results") if isinstance(answer, dict) else answer, number)
     try:
-        # Protobuf leaves out a number that is 0.
-        score_of = {entry.get("index", 0): entry.get("relevance_score", entry.get("score")) for entry in entries}
-        return np.array([float(score_of[place]) for place in range(number)], dtype=np.float32)
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-        problem = f"the answer has not for each of {counted(number, 'text')} an 'index' and a 'relevance_score'"
-        raise ValueError(problem) from None
+        scores = [float(entry.get("relevance_score", entry.get("score"))) for entry in entries]
+        return np.array(scores, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("the answer has not for each text a number, 'relevance_score'") from None

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.core.errors import EncoderError, quoted
-from embassay.core.formatting import counted
+from embassay.core.errors import quoted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
@@ -23,7 +21,7 @@ from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
 from embassay.models.checks import check_whole
 from embassay.models.neural.prompts import unprompted_texts
 from embassay.models.probe import PROBES, remembered, settled, steps
-from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, used_tokens
+from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order, used_tokens
 from embassay.models.services.spending import guess
 
 EXTRA = "api"
@@ -117,7 +115,7 @@ class ApiEncoder(BaseEncoder):
     batch: int = 128
     dim: int | None = None
     _width: int | None = None
-    _probe: DenseVectors | EncoderError | None = field(default=None, repr=False)
+    _probe: DenseVectors | None = field(default=None, repr=False)
 
     @property
     def card(self) -> Card:
@@ -150,22 +148,15 @@ class ApiEncoder(BaseEncoder):
         Raises
         ------
         EncoderError
-            If the service fails; the failure is remembered until :meth:`release`.
+            If the service fails.
         """
         if self._probe is None:
-            try:
-                self._probe = settled(self.runtime.remembered, self._key, self.encode(PROBES))
-            except EncoderError as error:
-                self._probe = error
-        if isinstance(self._probe, EncoderError):
-            raise self._probe
+            self._probe = settled(self.runtime.remembered, self._key, self.encode(PROBES))
         return content_hash([self._key, steps(self._probe)])
 
     def known_fingerprint(self) -> str | None:
         """Return the last fingerprint, without a request; None if there is none."""
-        probe = self._probe
-        if not isinstance(probe, np.ndarray):
-            probe = remembered(self.runtime.remembered, self._key)
+        probe = remembered(self.runtime.remembered, self._key) if self._probe is None else self._probe
         return None if probe is None else content_hash([self._key, steps(probe)])
 
     @property
@@ -199,25 +190,24 @@ class ApiEncoder(BaseEncoder):
         return self.service.route()
 
     def release(self) -> None:
-        """Close connections, and forget a probe that failed."""
+        """Close connections."""
         self.service.close()
-        if isinstance(self._probe, EncoderError):
-            self._probe = None
 
     def _ask(self, inputs: Sequence[str]) -> DenseVectors:
         """Return the (n, d) vectors of texts by one request."""
         payload: dict[str, object] = {"model": self.name, "input": inputs}
         if self.dim:
             payload["dimensions"] = self.dim
-        expected = self.dim or self._width
-        longest = ANSWER_BYTES + len(inputs) * (ENTRY_BYTES + (expected or MOST_DIMENSIONS) * NUMBER_BYTES)
+        width = self.dim or self._width or MOST_DIMENSIONS
+        longest = ANSWER_BYTES + len(inputs) * (ENTRY_BYTES + width * NUMBER_BYTES)
 
         def read(answer: object) -> tuple[DenseVectors, int | None]:
-            return read_vectors(answer, inputs, expected), used_tokens(answer)
+            # The width may be known by now, from an answer to another request.
+            rows = read_vectors(answer, inputs, self.dim or self._width)
+            self._width = rows.shape[1]
+            return rows, used_tokens(answer)
 
-        rows = self.service.ask("/embeddings", payload, read, longest=longest, tokens=sum(map(guess, inputs)))
-        self._width = rows.shape[1]
-        return rows
+        return self.service.ask("/embeddings", payload, read, longest=longest, tokens=sum(map(guess, inputs)))
 
 
 def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> DenseVectors:
@@ -228,30 +218,17 @@ def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> Den
     ValueError
         If the answer does not have one entry for each text, or not one vector of the expected dimensions in each.
     """
-    try:
-        # Not all services number their vectors. Protobuf leaves out a number that is 0.
-        data = sorted(answer["data"], key=lambda entry: entry.get("index", 0))
-        is_numbered = any("index" in entry for entry in data)
-        places = [entry.get("index", 0) for entry in data] if is_numbered else [*range(len(data))]
-        rows = [row_of(entry.get("embedding")) for entry in data]
-    except (AttributeError, KeyError, TypeError):
-        raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}") from None
-    if places != [*range(len(texts))]:
-        problem = f"the answer has {counted(len(data), 'vector')} for {counted(len(texts), 'text')}"
-        raise ValueError(f"{problem}, or their 'index' values are not 0 to {len(texts) - 1}, each once")
-    expected = expected or len(rows[0])
-    for text, row in zip(texts, rows, strict=True):
-        if not len(row):
+    if not isinstance(answer, dict) or "data" not in answer:
+        raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}")
+    rows = []
+    for text, entry in zip(texts, in_order(answer["data"], len(texts)), strict=True):
+        row = np.zeros(0)
+        with suppress(TypeError, ValueError, OverflowError):
+            row = np.array(entry.get("embedding"), dtype=np.float64)
+        if row.ndim != 1 or not row.size or not np.abs(row).max() <= LARGEST:
             raise ValueError(f"no list of finite numbers for the text {quoted(text)}; change or leave out such texts")
+        expected = expected or len(row)
         if len(row) != expected:
             raise ValueError(f"the vectors have {len(row)} dimensions instead of {expected}")
+        rows.append(row)
     return np.array(rows, dtype=np.float32)
-
-
-def row_of(embedding: object) -> NDArray[np.float64]:
-    """Return the (d,) numbers of a vector; none if it is not a list of finite numbers."""
-    with suppress(TypeError, ValueError, OverflowError):
-        row = np.array(embedding, dtype=np.float64)
-        if row.ndim == 1 and row.size and np.abs(row).max() <= LARGEST:
-            return row
-    return np.zeros(0)

@@ -35,8 +35,8 @@ class ChatAnswer:
         The finish reason: ``stop``, ``length``, ``content_filter`` …; ``context_length`` for a prompt that is too long.
     refused
         Whether the service reports that the model refused, or withholds the answer.
-    prompt_tokens, completion_tokens
-        Number of tokens used, estimated if the service reports none or 0; both 0 if nothing was generated.
+    tokens
+        Number of tokens used, estimated if the service reports none or 0; 0 if nothing was generated.
     model
         The name of the model that answered, as the service reports it.
     """
@@ -44,14 +44,8 @@ class ChatAnswer:
     text: str = ""
     finish: str = ""
     refused: bool = False
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    tokens: int = 0
     model: str = ""
-
-    @property
-    def tokens(self) -> int:
-        """The total number of tokens used."""
-        return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass
@@ -116,30 +110,26 @@ class Chat:
 
     def _read(self, answer: Any, prompt: str) -> tuple[ChatAnswer, int]:
         """Return an answer, and its tokens, without secrets: it is written to the journal, samples and data cards."""
-        choices = answer.get("choices") if isinstance(answer, dict) else None
-        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
-            raise ValueError("the answer is not a chat completion; check the address")
-        choice = choices[0] if choices else {}
-        message = choice.get("message")
-        message = message if isinstance(message, dict) else {}
-        text = text_of(message.get("content"))
+        try:
+            choice = (answer["choices"] or [{}])[0]
+            message = choice.get("message") or {}
+            text = text_of(message.get("content"))
+        except (AttributeError, KeyError, TypeError):
+            raise ValueError("the answer is not a chat completion; check the address") from None
         finish, model = map(self.service.one_line, map(text_of, (choice.get("finish_reason"), answer.get("model"))))
         # A number that is missing or 0 is estimated: some local servers report 0 for everything.
         prompt_tokens = used_tokens(answer, "prompt_tokens") or guess(prompt)
+        completion_tokens = used_tokens(answer, "completion_tokens") or guess(text)
         # The total may include tokens of reasoning that are not counted as part of the answer.
-        remainder = (used_tokens(answer, "total_tokens") or 0) - prompt_tokens
-        completion_tokens = max(used_tokens(answer, "completion_tokens") or 0, remainder, 0)
-        if not completion_tokens and text:
-            completion_tokens = guess(text)
+        tokens = max(used_tokens(answer, "total_tokens") or 0, prompt_tokens + completion_tokens)
         result = ChatAnswer(
             text=self.service.hide(text),
             finish=finish,
             refused=finish == FILTERED or bool(message.get("refusal")),
-            prompt_tokens=prompt_tokens,
-            completion_tokens=completion_tokens,
+            tokens=tokens,
             model=model,
         )
-        return result, result.tokens
+        return result, tokens
 
 
 def text_of(content: object) -> str:

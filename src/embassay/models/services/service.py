@@ -1,7 +1,7 @@
 """A service that is asked over HTTP: JSON is sent and comes back, repeated if that may help, within a budget.
 
 A protocol (embeddings, chat, rerank, search) says what is sent and how an answer is read; everything else is here.
-Nothing is logged, and no message contains a key, a user, a password or a query.
+Nothing is logged, and no message contains a key, a password or a query.
 
 Requests run in an event loop in a thread of its own: a socket's timeout starts again with every byte, but a deadline of
 an event loop ends the whole exchange.
@@ -10,11 +10,9 @@ an event loop ends the whole exchange.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import os
 import re
-import time
 import weakref
 from base64 import b64encode
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
@@ -22,7 +20,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_co
 from contextlib import aclosing, suppress
 from functools import cache
 from random import SystemRandom
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
 
@@ -30,6 +28,7 @@ import numpy as np
 
 from embassay._version import __version__
 from embassay.core.errors import EndpointError, SpecError, begun, quoted
+from embassay.core.formatting import counted
 from embassay.core.vectors import DenseVectors
 from embassay.models.checks import check_amounts, check_whole
 from embassay.models.services.secrets import hider
@@ -69,12 +68,14 @@ QUOTA_USED_UP = b"insufficient_quota"
 """Part of OpenAI's answer with status 429 if the account is empty; waiting does not help then."""
 PROBLEMS = {
     200: "the service sent an error instead of an answer",
-    401: "{key} was not accepted",
-    403: "{key} does not allow this",
+    401: "the key is missing, or was not accepted (key_env={key_env})",
+    403: "the key does not allow this (key_env={key_env})",
     404: "no such model, or nothing at {path}; check the address",
     413: "the request is too large",
     429: "too many requests, or the account has no credit left",
 }
+LOCAL = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
+"""The names of this machine. Others are not looked up, because that would send them to a name server."""
 VARIABLE = re.compile(r"[A-Z][A-Z_]{0,63}\d{0,3}")
 """The names that a message quotes; anything else may be a key in their place."""
 MESSAGE = re.compile(r'"(?:error|message|detail)"\s*:\s*("(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")')
@@ -154,35 +155,25 @@ class Service:
         self.query = parts.query
         self.concurrency = concurrency
         self.spending = Spending(price, budget)
-        self._key_env = key_env
         self._timeout = timeout
         # Connecting and encrypting end before the deadline, so a request that reaches the deadline was sent.
         self._connect = min(CONNECT, timeout / 2)
         self._tell = tell
         self._what = place
-        self._told_until = 0.0
         self._stop = Event()
-        self._lock = Lock()
         self._client: httpx2.AsyncClient | None = None
         self._under_way: set[Future[Any]] = set()
-        # Other names are not looked up, because that would send them to a name server.
-        self._is_local = parts.hostname == "localhost"
-        with suppress(ValueError):
-            self._is_local |= ipaddress.ip_address(str(parts.hostname)).is_loopback
+        self._is_local = LOCAL.fullmatch(str(parts.hostname)) is not None
 
-        key = os.environ.get(key_env, "").strip()
         # A server on this machine rarely needs a key.
-        if key_env and not (key or user or (key_env == OPENAI_KEY and self._is_local)):
-            name = key_env if VARIABLE.fullmatch(key_env) else "…"
-            raise SpecError(
-                f"{place}: the environment variable {name} is not set; give the name of an environment variable that "
-                "holds the key with key_env=, or leave key_env= empty to send no key"
-            )
-        if not (key.isascii() and key.isprintable() and " " not in key):
-            raise SpecError(f"{place}: {key_env} contains characters that no key has, such as a space or a line break")
+        needs_key = key_env and not user and not (key_env == OPENAI_KEY and self._is_local)
+        key = read_key(place, key_env) if needs_key or os.environ.get(key_env) else ""
+        # Where there is no such variable, its name may be a key.
+        self._key_env = key_env if key else ""
         user = unquote(user)
         token = b64encode(user.encode()).decode() if user else key
-        hidden = [token, *user.split(":")]
+        # A name without a password is a key.
+        hidden = [token, user.partition(":")[2] or user]
         self._headers = {
             "content-type": "application/json",
             "user-agent": f"embassay/{__version__}",
@@ -193,18 +184,16 @@ class Service:
         for name, value in (headers or {}).items():
             self._headers[name] = value
             if value.startswith("$"):
-                self._headers[name] = os.environ.get(value[1:], "").strip()
+                self._headers[name] = read_key(place, value[1:])
                 hidden.append(self._headers[name])
-                if not hidden[-1]:
-                    raise SpecError(f"{place}: the environment variable {quoted(value[1:])} is not set")
         if any(hidden) and parts.scheme == "http" and not self._is_local:
             raise SpecError(f"{place}: {self.url}: the key would be sent unencrypted; use https://, or send no key")
         for parameter in parts.query.split("&"):
-            # A service that repeats the path repeats its values percent-encoded, as they were sent.
-            value = parameter.partition("=")[2] or parameter
-            hidden += [value, unquote_plus(value)] * (len(value) >= SHORTEST_SECRET)
+            value = parameter.partition("=")[2]
+            if len(value) >= SHORTEST_SECRET:
+                # A service that repeats the path repeats its values percent-encoded, as they were sent.
+                hidden += [value, unquote_plus(value)]
         self.hide = hider(hidden)
-        self._hide_in_messages = hider(hidden, quarters=True)
 
     def route(self) -> dict[str, object]:
         """Return address, requests, retries, tokens and cost, for ``run.json``."""
@@ -265,7 +254,7 @@ class Service:
         attempt = 0
         while not stop.is_set():
             attempt += 1
-            self.spending.reserve(tokens)
+            self.spending.reserve(tokens, is_repeated=attempt > 1)
             used = answered = 0
             try:
                 answer = self._answer(request, longest)
@@ -357,12 +346,12 @@ class Service:
         message = MESSAGE.search(text)
         said = self.one_line(json.loads(message[1], strict=False) if message else text)
         seconds = min(float(pause), LONGEST_PAUSE) if re.fullmatch(r"\d+(\.\d+)?", pause) else None
-        return EndpointError(self.host, self._hide_in_messages(problem), status, said, kind, seconds)
+        return EndpointError(self.host, self.hide(problem), status, said, kind, seconds)
 
     def one_line(self, text: str) -> str:
         """Return the beginning of a text on one line, without secrets."""
         printable = "".join(character if character.isprintable() else " " for character in text)
-        return begun(self._hide_in_messages(" ".join(printable.split())), MAX_SHOWN)
+        return begun(self.hide(" ".join(printable.split())), MAX_SHOWN)
 
     def close(self) -> None:
         """Close all connections, which ends the requests under way; the next request opens new ones."""
@@ -374,15 +363,10 @@ class Service:
             run_in_loop(client.aclose)
 
     def _wait(self, failure: EndpointError, attempt: int, stop: Event) -> None:
-        """Wait before the next attempt, or until ``stop`` is set; a long wait is announced once for all requests."""
+        """Wait before the next attempt, or until ``stop`` is set; a long wait is announced."""
         jitter = SystemRandom().uniform(0.5, 1.0) * self.first_pause
         seconds = min(LONGEST_PAUSE, jitter * 2.0**attempt) if failure.pause is None else failure.pause + jitter
-        now = time.monotonic()
-        with self._lock:
-            self.spending.retries += 1
-            is_told = seconds < NOTABLE or now < self._told_until
-            self._told_until = self._told_until if is_told else now + seconds
-        if not is_told:
+        if seconds >= NOTABLE:
             reason = f"{self._what}: {failure.status or self.host}: {failure.problem}"
             self._tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt + 1} of {self.attempts}")
         self.pause(stop, seconds)
@@ -392,7 +376,7 @@ class Service:
         status, headers, body = self._exchange(request, longest)
         if 300 <= status < 400:
             # Redirects are not followed: the texts and the key are for the address that the user named.
-            target = self.one_line(re.split("[?#]", headers.get("location", ""))[0]) or "another address"
+            target = self.one_line(headers.get("location", "").partition("?")[0])
             raise self.error(f"the service redirects to {target}; check the address", status)
         if 200 <= status < 300:
             if len(body) > longest:
@@ -400,24 +384,20 @@ class Service:
             try:
                 answer = json.loads(body)
             except (ValueError, RecursionError):
-                # An answer that begins like JSON was probably cut off on its way.
+                problem, kind = "the answer is not JSON; check the address", "refused"
                 if body.lstrip()[:1] in (b"{", b"["):
-                    raise self.error("the JSON of the answer is damaged or truncated", status, body, "lost") from None
-                raise self.error("the answer is not JSON; check the address", status, body) from None
-            if not isinstance(answer, dict) or answer.get("choices") or answer.get("data") or not answer.get("error"):
-                return answer
+                    # It was probably cut off on its way.
+                    problem, kind = "the JSON of the answer is damaged or truncated", "lost"
+                raise self.error(problem, status, body, kind) from None
             # Some services send an error as a success if their provider failed.
-            error = answer["error"]
-            code = error.get("code") if isinstance(error, dict) else answer.get("code")
-            status = code if type(code) is int and 400 <= code < 600 else 200
+            if not isinstance(answer, dict) or not answer.get("error"):
+                return answer
+            status = 200
         kind = "refused"
         if status in (200, *RETRYABLE) and QUOTA_USED_UP not in body:
             kind = "busy" if status in BUSY else "failed"
         problem = PROBLEMS.get(status, "it failed" if status >= 500 else "the request was refused")
-        key = self._key_env or "the key"
-        if "authorization" not in self._headers:
-            key = "a request without a key (key_env= names the environment variable with one)"
-        problem = problem.format(key=key, path=request.url.path)
+        problem = problem.format(key_env=self._key_env, path=request.url.path)
         raise self.error(problem, status, body, kind, headers.get("retry-after", ""))
 
     def _exchange(self, request: httpx2.Request, longest: int) -> Received:
@@ -433,13 +413,11 @@ class Service:
         self._under_way.add(future)
         try:
             return future.result()
-        except httpx2.ConnectTimeout:
-            problem, kind = f"no connection within {self._connect:g} s", "busy"
-        except (TimeoutError, httpx2.TimeoutException):
+        except TimeoutError:
             problem = f"no complete answer within {self._timeout:g} s"
         except httpx2.RequestError as error:
             problem = f"the connection failed: {self.one_line(str(error) or type(error).__name__)}"
-            if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
+            if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
                 problem += "; check the address, and whether it is http:// or https://"
                 # A closed port of this machine stays closed, so another attempt would not help.
                 kind = "refused" if self._is_local else "busy"
@@ -497,6 +475,26 @@ def read_address(place: str, text: str) -> SplitResult:
     raise SpecError(f"{place}: the address must start with https:// or http://, such as {OPENAI}")
 
 
+def read_key(place: str, name: str) -> str:
+    """Return the key in an environment variable.
+
+    Raises
+    ------
+    SpecError
+        If the variable is not set. The message quotes its name only if it looks like one, because it may be the key.
+    """
+    key = os.environ.get(name, "").strip()
+    if not key:
+        shown = name if VARIABLE.fullmatch(name) else "…"
+        raise SpecError(
+            f"{place}: the environment variable {shown} is not set; give the name of an environment variable that "
+            "holds the key (key_env= sends no key)"
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise SpecError(f"{place}: {name} contains characters that no key has, such as a line break")
+    return key
+
+
 def used_tokens(answer: Any, *names: str) -> int | None:
     """Return the first plausible number of tokens that an answer reports under these names; None if there is none."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
@@ -505,3 +503,24 @@ def used_tokens(answer: Any, *names: str) -> int | None:
         if type(number) is int and 0 <= number <= MOST_TOKENS:
             return number
     return None
+
+
+def in_order(entries: Any, count: int) -> list[Any]:
+    """Return the entries of an answer, one for each of ``count`` texts, in the order of the texts.
+
+    Raises
+    ------
+    ValueError
+        If there is not one entry for each text.
+    """
+    try:
+        # Not all services number their entries, and protobuf leaves out the number 0.
+        numbered = [(entry.get("index", place), entry) for place, entry in enumerate(entries)]
+        entry_of = dict(numbered)
+        is_complete = len(numbered) == count and sorted(entry_of) == [*range(count)]
+    except (AttributeError, TypeError):
+        raise ValueError(f"the answer has no list of objects, but {quoted(entries)}") from None
+    if not is_complete:
+        problem = f"the answer has {counted(len(numbered), 'result')} for {counted(count, 'text')}"
+        raise ValueError(f"{problem}, or their 'index' values are not 0 to {count - 1}, each once")
+    return [entry_of[place] for place in range(count)]

@@ -61,14 +61,11 @@ class Spending:
             return [*parts, "pass price= for the cost"]
         parts.append(f"about {cost:,.4g} at {self.price:g} per million tokens")
         if self.budget is not None and cost > self.budget:
-            parts.append(
-                f"{cost - self.budget:,.4g} more than the budget of {self.budget:.6g}: "
-                f"a run would stop after about {int(tokens * self.budget / cost):,} tokens"
-            )
+            parts.append(f"{cost - self.budget:,.4g} more than the budget of {self.budget:.6g}")
         return parts
 
-    def reserve(self, tokens: int) -> None:
-        """Reserve tokens for a request that is about to be sent.
+    def reserve(self, tokens: int, *, is_repeated: bool = False) -> None:
+        """Reserve tokens for a request that is about to be sent, perhaps repeatedly.
 
         Raises
         ------
@@ -86,6 +83,7 @@ class Spending:
                     "higher budget"
                 )
             self._reserved += tokens
+            self.retries += is_repeated
 
     def settle(self, reserved: int, used: int, answered: int) -> None:
         """Count the tokens that a request used, 0 if it was refused, instead of the reserved ones."""

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import UnknownWords, spec_of
+from embassay.models.base import UnknownWords
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.static.trained_folder import ParagraphSettings, TrainedRecord, read_array, read_record
 from embassay.models.tokens import TOKENS_VERSION, CutWords, count_unknown, cutter
@@ -34,6 +33,8 @@ TARGET = "FOLDER"
 EXTRA = "words"
 REQUIRES = ("gensim",)
 ParagraphKind = Literal["dm", "dbow"]
+SEED = 0
+"""Seed of the random beginning of a vector."""
 EPOCHS = 200
 """Maximum number of epochs of inference."""
 MOVED = 1e-3
@@ -42,34 +43,27 @@ RATE, LAST_RATE = 0.025, 0.0001
 """The learning rate of inference falls linearly from the first to the second value over the maximum of epochs."""
 
 
-def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder:
+def create(target: str, runtime: Runtime) -> ParagraphsEncoder:
     """Look at the folder; the model is built when the first text is encoded.
 
     Parameters
     ----------
     target
         A folder written by ``embassay train paragraphs``.
-    seed
-        Seed of each text's initial vector, 0 or more.
 
     Raises
     ------
     SourceError
         If there is no such folder, or no finished model in it.
-    SpecError
-        For a negative seed.
     MissingExtraError
         If it was trained on nltk's words and nltk is not installed.
     """
-    if seed < 0:
-        raise SpecError(f"encoder 'paragraphs:{target}', option 'seed': must be 0 or more, is {seed}")
     folder = source_path(target)
     record = read_record(folder, "paragraphs", ParagraphSettings)
     # As the training text was cut, so that words are found in the vocabulary.
     settings = record.settings
     cut = cutter(settings.tokens, f"encoder 'paragraphs:{target}'", lower=settings.lower)
-    card = Card(spec_of(f"paragraphs:{target}", {"seed": seed}))
-    return ParagraphsEncoder(target, card, folder, record, runtime, cut, seed)
+    return ParagraphsEncoder(target, Card(f"paragraphs:{target}"), folder, record, runtime, cut)
 
 
 def build(kind: ParagraphKind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
@@ -106,7 +100,6 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
     record: TrainedRecord[ParagraphSettings] = field(repr=False)
     runtime: Runtime = field(repr=False)
     cut: CutWords = field(repr=False)
-    seed: int
 
     def load(self) -> Doc2Vec:
         """Read the folder: ``words.npy`` (PV-DM only), ``hidden.npy``, and the record."""
@@ -120,9 +113,9 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the folder's files, of the constants of inference, and of the seed."""
+        """A hash of the folder's files, and of the constants of inference."""
         files = self.runtime.hashes(self.folder, ("paragraphs.json", *self.record.files))
-        return content_hash(["paragraphs", files, EPOCHS, MOVED, self.seed, TOKENS_VERSION])
+        return content_hash(["paragraphs", files, EPOCHS, MOVED, SEED, TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; a text without a known word is a zero row.
@@ -150,7 +143,7 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
         from gensim.models.doc2vec_inner import train_document_dbow, train_document_dm_concat
 
         model = self.model
-        uniform = generator(self.seed, "paragraph", text).random((1, model.vector_size), np.float32)
+        uniform = generator(SEED, "paragraph", text).random((1, model.vector_size), np.float32)
         vector = (uniform - np.float32(0.5)) / np.float32(model.vector_size)
         train = train_document_dm_concat if model.dm_concat else train_document_dbow
         # gensim stores only the addresses of these arrays, so they must exist as long as the calls. Its own defaults

@@ -104,8 +104,7 @@ def read_array(path: Path, *shape: int) -> DenseVectors:
         If it is damaged, of another shape, or not finite.
     """
     try:
-        with path.open("rb") as file:
-            array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
+        array: np.ndarray = np.load(path, allow_pickle=False)
         if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"{array.dtype} {array.shape}, not finite float32 {shape}")
     except (OSError, ValueError, EOFError) as error:

@@ -7,15 +7,15 @@ Source: Marcus, Santorini, Marcinkiewicz (1993), "Building a large annotated cor
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from embassay.core.errors import SourceError, UnknownNameError
 from embassay.core.tables.texts import read_text
 from embassay.core.types import sha256_of
+from embassay.models.tokens import need_nltk
 from embassay.stats.lexical.words import tokens
 
 Tree: TypeAlias = tuple[str | None, ...]
@@ -82,44 +82,50 @@ def check_source(name: str) -> str:
     Parameters
     ----------
     name
-        ``right``, ``balanced``, ``brackets`` (texts are bracketed parses), or a file of bracketed parses.
+        ``right``, ``balanced``, or a file of bracketed parses.
 
     Raises
     ------
     UnknownNameError
         If there is no such source.
+    MissingExtraError
+        For a file, if nltk, which reads it, is not installed.
     """
-    if name not in SHAPES and name != "brackets" and not Path(name).is_file():
-        raise UnknownNameError("source of trees", name, (*SHAPES, "brackets", "FILE"))
+    if name not in SHAPES:
+        if not Path(name).is_file():
+            raise UnknownNameError("source of trees", name, (*SHAPES, "FILE"))
+        need_nltk(f"trees={name}")
     return name
 
 
 def identity(source: str) -> str:
     """Return what trees of this source depend on besides the text: its name, and the content of a file."""
-    return source if source in SHAPES or source == "brackets" else f"{source} {sha256_of(Path(source))}"
+    return source if source in SHAPES else f"{source} {sha256_of(Path(source))}"
 
 
-def parse(text: str, source: str) -> Tree:
-    """Return the tree of a text.
+def parser(source: str) -> Callable[[str], Tree]:
+    """Return the function that returns the tree of a text; it raises ValueError for a text without a parse.
 
     Raises
     ------
-    ValueError
-        If the text should be a bracketed parse and is none, or a file has no parse of it.
-    SourceError
-        If the file is not one of bracketed parses.
+    InputError
+        If the source cannot be used, or the file is not one of bracketed parses.
     """
-    if source in SHAPES:
-        return SHAPES[source](tuple(tokens(text.lower())))
-    if source == "brackets":
-        trees = read_brackets(text)
-        if len(trees) > 1:
-            raise ValueError("not a bracketed parse: more than one")
-        return trees[0] if trees else ()
-    tree = _trees_in(source, sha256_of(Path(source))).get(_letters(text))
-    if tree is None:
-        raise ValueError(f"{source} has no parse of a text")
-    return tree
+    if check_source(source) in SHAPES:
+        shape = SHAPES[source]
+        return lambda text: shape(tuple(tokens(text.lower())))
+    try:
+        trees = read_brackets(read_text(Path(source)))
+    except ValueError as error:
+        raise SourceError(f"not bracketed parses: {error}", source) from None
+    tree_of = {_letters("".join(words_of(tree))): tree for tree in [(), *trees]}
+
+    def find(text: str) -> Tree:
+        if _letters(text) not in tree_of:
+            raise ValueError(f"{source} has no parse of the text {text[:60]!r}; trees=right needs no parse")
+        return tree_of[_letters(text)]
+
+    return find
 
 
 def read_brackets(text: str) -> list[Tree]:
@@ -133,47 +139,21 @@ def read_brackets(text: str) -> list[Tree]:
     ValueError
         If the text is something else than bracketed parses.
     """
-    trees: list[Tree] = []
-    tree: list[str | None] = []
-    # The number of parts of each bracket that is open.
-    parts: list[int] = []
-    previous = label = ""
-    for sign in re.findall(r"[()]|[^\s()]+", text):
-        if sign == "(":
-            parts.append(0)
-            label = ""
-        elif not parts:
-            raise ValueError(f"not a bracketed parse: {sign!r} is outside the brackets")
-        elif sign == ")":
-            if not parts[-1] and previous != ")" and label != TRACE:
-                raise ValueError(f"not a bracketed parse: the bracket ({label}) contains no word; write (LABEL word)")
-            number = parts.pop()
-            tree += [None] * (number - 1)
-            label = ""
-            if parts:
-                parts[-1] += min(number, 1)
-            else:
-                trees.append(tuple(tree))
-                tree = []
-        elif previous == "(":
-            label = sign
-        elif label != TRACE:
-            tree.append(ESCAPED.get(sign.lower(), sign.lower()))
-            parts[-1] += 1
-        previous = sign
-    if parts:
-        raise ValueError("not a bracketed parse: a bracket is not closed")
-    return trees
+    from nltk.tokenize import SExprTokenizer
+    from nltk.tree import Tree as Bracket
+
+    brackets = [Bracket.fromstring(part, remove_empty_top_bracketing=True) for part in SExprTokenizer().tokenize(text)]
+    return [_binary(bracket) for bracket in brackets]
 
 
-@lru_cache(maxsize=1)
-def _trees_in(path: str, sha256: str) -> dict[str, Tree]:
-    """Return the trees of a file of bracketed parses, which may have several lines each, by the letters of the text."""
-    try:
-        trees = read_brackets(read_text(Path(path)))
-    except ValueError as error:
-        raise SourceError(str(error), path) from None
-    return {_letters("".join(words_of(tree))): tree for tree in [(), *trees]}
+def _binary(bracket: Any) -> Tree:
+    """Return the tree of a bracket of nltk, or of a word."""
+    if isinstance(bracket, str):
+        return (ESCAPED.get(bracket.lower(), bracket.lower()),)
+    if bracket.label() == TRACE:
+        return ()
+    parts = [part for part in map(_binary, bracket) if part]
+    return (*chain.from_iterable(parts), *[None] * (len(parts) - 1))
 
 
 def _letters(text: str) -> str:

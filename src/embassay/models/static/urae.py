@@ -8,7 +8,7 @@ words share one learnt vector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, SpecError
+from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
@@ -25,7 +25,7 @@ from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.static.autoencoder import Matrices, encode
 from embassay.models.static.trained_folder import TrainedRecord, UraeSettings, read_array, read_record
-from embassay.models.static.trees import Tree, check_source, identity, joined, parse, words_of
+from embassay.models.static.trees import Tree, check_source, identity, joined, parser, words_of
 from embassay.models.tokens import TOKENS_VERSION, count_unknown
 
 if TYPE_CHECKING:
@@ -48,33 +48,25 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     target
         A folder written by ``embassay train urae``.
     trees
-        Where a text's tree comes from: a file of bracketed parses, ``brackets`` (each text is a bracketed parse),
-        ``right`` (right-branching) or ``balanced``. What it was trained with by default. The words of brackets are
-        taken as they stand, those of plain texts are cut at punctuation.
+        Where a text's tree comes from: a file of bracketed parses, ``right`` (right-branching) or ``balanced``. What it
+        was trained with by default. The words of parses are taken as they stand.
 
     Raises
     ------
     SourceError
         If there is no such folder, or no finished model in it.
-    SpecError, UnknownNameError
-        If there is no such source of trees; also where it was trained on brackets and ``trees`` is not given.
+    UnknownNameError
+        If there is no such source of trees.
     """
-    place = f"encoder 'urae:{target}'"
     folder = source_path(target)
     record = read_record(folder, "urae", UraeSettings)
-    trained = record.settings.trees
-    if not trees and trained == "brackets":
-        raise SpecError(
-            f"{place}: it was trained on bracketed parses, which plain texts are not: set trees=FILE, a file of the "
-            "parses of the texts, or another source of trees"
-        )
     card = Card(spec_of(f"urae:{target}", {"trees": trees}))
-    return UraeEncoder(target, card, folder, record, runtime, check_source(trees or trained))
+    return UraeEncoder(target, card, folder, record, runtime, check_source(trees or record.settings.trees))
 
 
 @dataclass(frozen=True, eq=False)
 class UraeModel:
-    """The trained arrays.
+    """The trained arrays, and what parses a text.
 
     Attributes
     ----------
@@ -87,6 +79,7 @@ class UraeModel:
     row: Mapping[str, int]
     words: Tensor
     matrices: Matrices
+    parse: Callable[[str], Tree]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,20 +103,21 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         """Read the folder's arrays."""
         import torch
 
-        def tensor(name: str, *shape: int) -> Tensor:
-            return torch.from_numpy(read_array(self.folder / f"{name}.npy", *shape))
-
         vocabulary, settings = self.record.vocabulary, self.record.settings
         dim = settings.dim
-        matrices = Matrices(
-            tensor("fold", dim, 2 * dim),
-            tensor("fold_bias", dim),
-            tensor("unfold", 2 * dim, dim),
-            tensor("unfold_bias", 2 * dim),
-            settings.normalize,
-        )
+        shapes = {
+            "fold": (dim, 2 * dim),
+            "fold_bias": (dim,),
+            "unfold": (2 * dim, dim),
+            "unfold_bias": (2 * dim,),
+            "words": (len(vocabulary) + 1, dim),
+        }
+        tensors = {
+            name: torch.from_numpy(read_array(self.folder / f"{name}.npy", *shape)) for name, shape in shapes.items()
+        }
+        words = tensors.pop("words")
         row = {word: place for place, word in enumerate(vocabulary, start=1)}
-        return UraeModel(row, tensor("words", len(vocabulary) + 1, dim), matrices)
+        return UraeModel(row, words, Matrices(**tensors, normalize=settings.normalize), parser(self.trees))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -145,7 +139,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
         # In blocks, because all inner nodes of a block's trees are in memory at once.
         for start in range(0, len(texts), BLOCK):
-            trees = [self._tree_of(text) for text in texts[start : start + BLOCK]]
+            trees = [self._parse(text) for text in texts[start : start + BLOCK]]
             rows = [model.row.get(word, UNKNOWN) for tree in trees for word in words_of(tree)]
             merges, roots = joined(trees)
             with torch.inference_mode():
@@ -158,11 +152,11 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
         row = self.model.row
-        words = [words_of(self._tree_of(text)) for text in texts]
+        words = [words_of(self._parse(text)) for text in texts]
         return count_unknown(words, lambda word: word in row)
 
-    def _tree_of(self, text: str) -> Tree:
+    def _parse(self, text: str) -> Tree:
         try:
-            return parse(text, self.trees)
+            return self.model.parse(text)
         except ValueError as error:
-            raise EncoderError(f"{error} (text {text[:60]!r}); trees=right needs no parse") from None
+            raise EncoderError(str(error)) from None

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from statistics import mode
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +27,7 @@ from embassay.stats.lexical.words import composed
 
 PEEK = 1 << 20
 """Number of bytes from which the format is recognised."""
-SAMPLE = 100
-"""Number of lines from which the number of dimensions is determined if there is no header."""
 HEADER = re.compile(rb"\s*([1-9]\d{0,11})\s+([1-9]\d{0,5})\s*")
-NUMBERS = re.compile(rb"(?:\s+[-+.eE]*\d[-+.eE\d]*)*$")
-"""The fields at the end of a line that look like numbers; the first field is a word."""
 
 
 class WordFormat(NamedTuple):
@@ -78,14 +73,14 @@ def recognise(path: Path) -> WordFormat:
         If it cannot be read, is empty, or does not begin like a file of word vectors.
     """
     with _opened(path) as file:
-        first, *lines = file.read(PEEK).rstrip().split(b"\n")[:SAMPLE]
-    counts = [len(NUMBERS.findall(line.rstrip())[0].split()) for line in (first, *lines)]
+        first, _, rest = file.read(PEEK).partition(b"\n")
+    second = rest.partition(b"\n")[0]
     if header := HEADER.fullmatch(first):
         promised, dim = int(header[1]), int(header[2])
-        return WordFormat(dim, promised, is_binary=not b"".join(lines).isascii() and dim not in counts)
-    # Of two equally frequent numbers the smaller one, because a word may itself end in a number.
-    dim = mode(sorted(counts))
-    if dim < 2 or counts[0] < dim:
+        is_text = rest.isascii() or _count_numbers(second) == dim
+        return WordFormat(dim, promised, is_binary=not is_text)
+    dim = _count_numbers(first)
+    if dim < 2 or (second.strip() and _count_numbers(second) != dim):
         raise SourceError(
             "unrecognised format: the line must be a word and its numbers, separated by spaces, "
             f"is {quoted(first.decode(errors='replace'))}; supported: GloVe text, word2vec text or binary "
@@ -94,6 +89,14 @@ def recognise(path: Path) -> WordFormat:
             1,
         )
     return WordFormat(dim, 0, is_binary=False)
+
+
+def _count_numbers(line: bytes) -> int:
+    """Return how many numbers follow the first word of a line; 0 if anything else follows it."""
+    try:
+        return len(np.array(line.split()[1:], dtype=np.float64))
+    except ValueError:
+        return 0
 
 
 def read(path: Path) -> WordVectors:

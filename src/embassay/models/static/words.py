@@ -146,7 +146,9 @@ class WordsEncoder(BaseEncoder):
         EncoderError
             If the file cannot be read to its end, or SIF has not learnt from texts yet.
         """
-        weights, direction = self._sif if self.pool == "sif" else ({}, np.zeros(self.file.model.matrix.shape[1]))
+        if self.pool != "sif":
+            return self._pooled(texts, {}).astype(np.float32)
+        weights, direction = self._sif
         pooled = self._pooled(texts, weights)
         # Remove the component along the common direction.
         return (pooled - np.outer(pooled @ direction, direction)).astype(np.float32)

@@ -22,7 +22,6 @@ def screening_sentence(screening: Screening) -> str:
         exact="the exact search" if of_index else screening.base,
         original="exact" if of_index else screening.base,
         settings=f" ({screening.settings})" if screening.settings else "",
-        recommended=f"; {screening.recommended} reaches 95%" if screening.recommended else "",
         questions=counted(screening.questions, "question"),
         more=counted(screening.more_questions or 0, "more question"),
     )

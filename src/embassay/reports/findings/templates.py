@@ -189,7 +189,7 @@ SAME_LISTS = Template(
     OVERLAP,
 )
 OTHER_LISTS_OF_INDEX = Template(
-    "{encoder} lists {overlap} of what {exact} finds: do not use it as it is{settings}{recommended}.",
+    "{encoder} lists {overlap} of what {exact} finds: do not use it as it is{settings}.",
     "of an index; the upper end is below the floor",
     OVERLAP,
 )
@@ -200,7 +200,7 @@ OTHER_LISTS = Template(
 )
 NEAR_THE_FLOOR = Template(
     "{encoder} lists {overlap} of what {exact} finds, near the floor of 95%: about {more}, without labels, "
-    "would decide{recommended}.",
+    "would decide.",
     "the floor is inside the interval. With s the standard deviation of the questions and of the one more, about "
     "(1.96 s/(overlap − floor))² questions would decide",
     OVERLAP,

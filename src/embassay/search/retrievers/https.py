@@ -152,10 +152,8 @@ class SearchService(Retriever):
             for name, score in zip(map(str, ids), map(float, scores), strict=True):
                 score_of.setdefault(name, score)
         except (TypeError, ValueError) as error:
-            problem = f"cannot read ids={self.ids}"
-            if self.scores:
-                problem += f", scores={self.scores} (a number for each id; without scores= the order counts)"
-            raise ValueError(f"{problem}: {error}; the question is {quoted(question)}") from None
+            paths = f"ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order counts)"
+            raise ValueError(f"cannot read {paths}: {error}; the question is {quoted(question)}") from None
         return dict(list(score_of.items())[: self.depth])
 
 

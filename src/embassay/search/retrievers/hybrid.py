@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from embassay.core.errors import SpecError
 from embassay.core.types import Runtime, content_hash
-from embassay.core.vectors import Indices
+from embassay.models.base import spec_of
 from embassay.models.checks import check_whole
 from embassay.search.retrievers.base import DEPTH, PARTS_HINT, Lists, Questions, Retriever
 
@@ -27,8 +28,6 @@ STEPS = 20
 """``weight=auto`` chooses from 0, 1/20 … 1."""
 DIGITS = 12
 """Decimals of a score: documents that are tied stay tied, in whatever order their terms are added."""
-ROWS = 1000
-"""Questions that are fused together."""
 
 
 def create(
@@ -66,14 +65,13 @@ def create(
             choices[step / STEPS] = create(target, runtime, weight=step / STEPS, depth=depth)
     elif weight is not None:
         weights = (weight, round(1 - weight, DIGITS))
-    spec = f"hybrid:{target}"
-    if weight not in (None, WEIGHT):
-        spec += f",weight={weight}"
-    if depth != DEPTH:
-        spec += f",depth={depth}"
+    options = {
+        "weight": "" if weight in (None, WEIGHT) else str(weight),
+        "depth": "" if depth == DEPTH else depth,
+    }
     return Hybrid(
         name=target,
-        spec=spec,
+        spec=spec_of(f"hybrid:{target}", options),
         fingerprint=content_hash(["hybrid", list(choices) or weights, depth]),
         parts=parts,
         step="fusion",
@@ -97,16 +95,14 @@ class Hybrid(Retriever):
 
     def retrieve(self, questions: Questions) -> Iterator[Lists]:
         """Yield the fused lists: all documents of all parts' lists."""
-        for start in range(0, len(questions.samples), ROWS):
-            rows = np.arange(start, min(start + ROWS, len(questions.samples)))
-            yield fused(list(questions.parts.values()), self.weights, rows)
+        yield fused(list(questions.parts.values()), self.weights)
 
 
-def fused(parts: Sequence[Lists], weights: Sequence[float], rows: Indices) -> Lists:
-    """Return the fused lists of some rows of the parts' lists."""
-    documents = np.concatenate([part.documents[rows] for part in parts], axis=1)
-    passages = np.concatenate([np.asarray(part.passages)[rows] for part in parts], axis=1)
-    terms = [weight / (CONSTANT + mean_ranks(part.scores[rows])) for part, weight in zip(parts, weights, strict=True)]
+def fused(parts: Sequence[Lists], weights: Sequence[float]) -> Lists:
+    """Return the fused lists of the parts' lists."""
+    documents = np.concatenate([part.documents for part in parts], axis=1)
+    passages = np.concatenate([np.asarray(part.passages) for part in parts], axis=1)
+    terms = [weight / (CONSTANT + mean_ranks(part.scores)) for part, weight in zip(parts, weights, strict=True)]
     # Equal documents beside each other, in the order of the parts; each group of them is one document.
     order = np.argsort(documents, axis=1, kind="stable")
     documents = np.take_along_axis(documents, order, axis=1)
@@ -122,7 +118,7 @@ def fused(parts: Sequence[Lists], weights: Sequence[float], rows: Indices) -> Li
         return np.take_along_axis(np.where(is_listed, values, filler), by_score, axis=1)
 
     return Lists(
-        rows,
+        np.arange(len(documents)),
         in_order(documents, -1),
         in_order(sums, np.nan),
         in_order(np.take_along_axis(passages, order, axis=1), -1),
@@ -134,10 +130,9 @@ def mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Without scores (NaN), the place is the rank.
     """
-    starts = np.ones(scores.shape, dtype=np.bool_)
-    starts[:, 1:] = scores[:, 1:] != scores[:, :-1]
-    places = np.broadcast_to(np.arange(1.0, scores.shape[1] + 1), scores.shape)
-    return sums_of_groups(starts, places) / sums_of_groups(starts, np.ones(scores.shape))
+    places = np.arange(1.0, scores.shape[1] + 1)
+    unknown = np.isnan(scores)
+    return np.where(unknown, places, rankdata(np.where(unknown, np.inf, -scores), axis=1))
 
 
 def sums_of_groups(starts: NDArray[np.bool_], values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from embassay.core.errors import EncoderError, quoted
-from embassay.core.types import content_hash
+from embassay.core.samples.retrieval import Question
+from embassay.core.types import Corpus, content_hash
 from embassay.models.base import spec_of
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 
@@ -75,63 +75,54 @@ class ObjectRetriever(Retriever):
 
     def retrieve(self, questions: Questions) -> Iterator[Lists]:
         """Yield the list of each question."""
-        documents = Documents(questions)
+        id_of_text = ids_of_texts(questions.corpus)
         for row, text in enumerate(questions.texts):
             started = time.perf_counter()
             answer = self.ask(text)
             seconds = time.perf_counter() - started
             if not isinstance(answer, (list, tuple)):
                 raise EncoderError(f"it answered with {type(answer).__name__}, not with a list of documents")
-            ids: list[str] = []
-            scores: list[float | None] = []
+            score_of: dict[str, float | None] = {}
             for hit in answer:
-                name, score = documents.identified(hit)
-                # The nearest passage of a document counts; an id that is given twice is a mistake.
-                if isinstance(hit, (str, tuple)) or name not in ids:
-                    ids.append(name)
-                    scores.append(score)
-            known = [score for score in scores if score is not None]
-            yield questions.listed(row, ids, known if len(known) == len(ids) else None, seconds)
+                name, score = identified(hit, questions.place_of, id_of_text)
+                # The nearest passage of a document counts.
+                score_of.setdefault(name, score)
+            scores = [score for score in score_of.values() if score is not None]
+            yield questions.listed(row, list(score_of), scores if len(scores) == len(score_of) else None, seconds)
 
 
-@dataclass(frozen=True)
-class Documents:
-    """The documents of a corpus, to be recognised in answers."""
+def ids_of_texts(corpus: Corpus[Question]) -> dict[str, str]:
+    """Return the id of the first document that has a text, as a whole or as a passage."""
+    id_of: dict[str, str] = {}
+    for document in corpus.documents:
+        for text in (document.whole, *document.passages):
+            id_of.setdefault(text.strip(), document.id)
+    return id_of
 
-    questions: Questions
 
-    @cached_property
-    def _of_text(self) -> dict[str, str]:
-        """The id of the first document that has a text, as a whole or as a passage."""
-        id_of: dict[str, str] = {}
-        for document in self.questions.corpus.documents:
-            for text in (document.whole, *document.passages):
-                id_of.setdefault(text.strip(), document.id)
-        return id_of
+def identified(hit: Any, known: Collection[str], id_of_text: Mapping[str, str]) -> tuple[str, float | None]:
+    """Return the id of what an answer names, and its score, if there is one.
 
-    def identified(self, hit: Any) -> tuple[str, float | None]:
-        """Return the id of what an answer names, and its score, if there is one.
-
-        Raises
-        ------
-        EncoderError
-            If it is neither an id nor something with an id or a text.
-        """
-        if isinstance(hit, str):
-            return hit, None
-        if isinstance(hit, tuple) and len(hit) == 2:
-            return str(hit[0]), float(hit[1])
-        # LlamaIndex wraps a node with its score.
-        document = getattr(hit, "node", hit)
-        metadata = getattr(document, "metadata", None)
-        values = [getattr(document, name, None) for name in IDS]
-        values += metadata.values() if isinstance(metadata, Mapping) else []
-        ids = [value for value in values if isinstance(value, str) and value]
-        text = getattr(document, "page_content", None) or getattr(document, "text", None)
-        if isinstance(text, str):
-            ids.append(self._of_text.get(text.strip(), ""))
-        if not ids:
-            raise EncoderError(f"a document of its answer has neither an id nor a text: {quoted(repr(hit))}")
-        score = getattr(hit, "score", None)
-        name = next((name for name in ids if name in self.questions.place_of), ids[0])
-        return name, None if score is None else float(score)
+    Raises
+    ------
+    EncoderError
+        If it is neither an id nor something with an id or a text.
+    """
+    if isinstance(hit, str):
+        return hit, None
+    if isinstance(hit, tuple) and len(hit) == 2:
+        return str(hit[0]), float(hit[1])
+    # LlamaIndex wraps a node with its score.
+    document = getattr(hit, "node", hit)
+    metadata = getattr(document, "metadata", None)
+    values = [getattr(document, name, None) for name in IDS]
+    values += metadata.values() if isinstance(metadata, Mapping) else []
+    ids = [value for value in values if isinstance(value, str) and value]
+    text = getattr(document, "page_content", None) or getattr(document, "text", None)
+    if isinstance(text, str):
+        ids.append(id_of_text.get(text.strip(), ""))
+    if not ids:
+        raise EncoderError(f"a document of its answer has neither an id nor a text: {quoted(repr(hit))}")
+    score = getattr(hit, "score", None)
+    name = next((name for name in ids if name in known), ids[0])
+    return name, None if score is None else float(score)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from embassay.core.types import Runtime
 from embassay.models.base import spec_of
 from embassay.models.objects.user_modules import function_of
-from embassay.search.retrievers.objects import ObjectRetriever, is_retriever, retriever_of
+from embassay.search.retrievers.objects import ObjectRetriever, retriever_of
 
 TARGET = "module:callable"
 
@@ -28,9 +28,9 @@ def create(target: str, runtime: Runtime, *, version: str = "") -> ObjectRetriev
     Raises
     ------
     SpecError
-        If there is no such module, or it has no callable and no retriever of that name.
+        If there is no such module, or it has nothing of that name.
     """
     del runtime
-    function, content = function_of(target, version, also=is_retriever)
+    function, content = function_of(target, version)
     spec = spec_of(f"python:{target}", {"kind": "retriever", "version": version})
     return retriever_of(function, target.rpartition(":")[2], spec, content)

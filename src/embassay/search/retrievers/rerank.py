@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.core.plugins import RETRIEVERS
 from embassay.core.samples.base import Text
 from embassay.core.types import Runtime, content_hash
@@ -64,7 +64,7 @@ def create(
     over
         The label of the candidate whose first documents are reranked.
     depth
-        How many of them; by default 50, or all if there are fewer.
+        How many of them, or all if there are fewer; by default 50.
 
     The others are those of the kind of reranker: of a model ``revision``, ``max_length`` and ``device``
     (:func:`~embassay.models.rerank.cross_encoder.of_model`), of a function ``version``, and of a service the rest
@@ -116,7 +116,6 @@ def create(
         else ("its scores are kept for this run only; with version= other runs use them, too",),
         spending=scorer.spending,
         scorer=scorer,
-        needs_all=depth is not None,
         remembered=runtime.remembered,
     )
 
@@ -127,14 +126,11 @@ class Reranker(Retriever):
 
     Attributes
     ----------
-    needs_all
-        Whether a corpus with fewer documents than the depth is refused.
     remembered
         Keeps the time of a pair for lists whose scores are all in the cache.
     """
 
     scorer: PairScorer
-    needs_all: bool = False
     remembered: MutableMapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def retrieve(self, questions: Questions) -> Iterator[Lists]:
@@ -143,11 +139,8 @@ class Reranker(Retriever):
         Raises
         ------
         EncoderError
-            If the depth exceeds the number of documents, or there is not one finite score for each text.
+            If there is not one finite score for each text.
         """
-        count = len(questions.corpus.documents)
-        if self.needs_all and self.depth > count:
-            raise EncoderError(f"{questions.corpus.name} has {count} documents: set depth={count} or less")
         number, size = len(questions.samples), max(1, PAIRS // self.depth)
         for start in range(0, number, size):
             yield self._reranked(questions, np.arange(start, min(start + size, number)))

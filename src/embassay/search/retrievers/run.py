@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 from embassay.core.errors import SourceError, quoted
-from embassay.core.formatting import counted
 from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Runtime, content_hash
@@ -29,8 +29,8 @@ def create(target: str, runtime: Runtime) -> RunFile:
     Raises
     ------
     SourceError
-        With file, line and field, for a line of another form, a score that is no number, or a document that is listed
-        twice for a question.
+        With file and line, for a line of another form, a score that is no number, or a document that is listed twice
+        for a question.
     """
     path = source_path(target)
     scores = read_run(path)
@@ -66,21 +66,18 @@ def read_run(path: Path) -> dict[str, dict[str, float]]:
     """Return by question the score of each document of a run file."""
     scores: dict[str, dict[str, float]] = {}
     for number, line in enumerate(read_text(path).split("\n"), 1):
-        columns = line.split()
-        if not columns:
+        if not line.strip():
             continue
-        if len(columns) != 6:
-            raise SourceError(f"must be {COLUMNS}; it has {counted(len(columns), 'column')}", path, number)
-        question, _, document, _, score, _ = columns
+        score = math.nan
+        with suppress(ValueError):
+            question, _, document, _, text, _ = line.split()
+            score = float(text)
+        if not math.isfinite(score):
+            raise SourceError(f"must be {COLUMNS}, with a finite score; it is {quoted(line)}", path, number)
         of_question = scores.setdefault(question, {})
         if document in of_question:
-            raise SourceError(f"{quoted(document)} is listed twice for {quoted(question)}", path, number, "document")
-        try:
-            of_question[document] = float(score)
-        except ValueError:
-            of_question[document] = math.nan
-        if not math.isfinite(of_question[document]):
-            raise SourceError(f"{quoted(score)} is no finite number", path, number, "score")
+            raise SourceError(f"{quoted(document)} is listed twice for {quoted(question)}", path, number)
+        of_question[document] = score
     if not scores:
         raise SourceError(f"it has no line of {COLUMNS}", path)
     return scores

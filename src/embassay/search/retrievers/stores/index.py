@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -36,30 +35,19 @@ class Collection:
         One of ``NUMBERS``.
     numbers
         Those that were set; the others are the store's own.
-    keep
-        The name under which it stays; empty: it is removed.
-    sample, count
-        (m, d) some of the questions, none of them zero where they are compared by cosine, and how many rows are asked
-        for: to find out without labels how thoroughly an index has to be searched.
     """
 
     rows: Rows
     similarity: Similarity
     index: str
     numbers: Mapping[str, int]
-    keep: str = ""
-    sample: Rows = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
-    count: int = 0
-
-    @property
-    def name(self) -> str:
-        """Its name: the one under which it stays, or at each access a new one."""
-        return self.keep or f"embassay_{secrets.token_hex(8)}"
 
 
 Numbers: TypeAlias = Mapping[str, int]
-"""What an open index is set to, as far as that is known; ``enough`` are the probes that would do, if it has fewer."""
-Ask: TypeAlias = Callable[[Rows, int], tuple[Indices, NDArray[np.float64]]]
+"""What an open index is set to, as far as that is known."""
+Nearest: TypeAlias = tuple[Indices, NDArray[np.float64]]
+"""The places of rows in ``Collection.rows``, the nearest first, and their similarities."""
+Ask: TypeAlias = Callable[[Rows, int], Nearest]
 """Takes a (d,) query, which is not zero where it is compared by cosine, and how many rows are asked for at most.
 
 Returns the places of so many in ``Collection.rows``, the nearest first, and their similarities.

@@ -7,11 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.core.vectors import Indices
-from embassay.search.retrievers.stores.index import Ask, Collection, Numbers, Rows
-from embassay.stats.overlap import overlaps, reaches_floor
+from embassay.search.retrievers.stores.index import Ask, Collection, Nearest, Numbers, Rows
 
 M = 32
 """Neighbours of a row in the graph; faiss has no number of its own, and this one is that of its examples."""
@@ -43,33 +40,14 @@ def in_faiss(collection: Collection) -> Iterator[tuple[Ask, Numbers]]:
         index = faiss.IndexFlatIP(width)
     index.add(rows)
     if collection.index == "ivf":
-        enough = enough_probes(index, _scaled(collection.sample, collection), min(collection.count, count))
-        if numbers.setdefault("probes", enough) < enough:
-            numbers["enough"] = enough
-        index.nprobe = numbers["probes"]
+        index.nprobe = numbers.setdefault("probes", index.nprobe)
 
-    def ask(query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
+    def ask(query: Rows, count: int) -> Nearest:
         similarity, places = index.search(_scaled(query[None], collection), count)
         is_row = places[0] >= 0
         return places[0][is_row], similarity[0][is_row].astype(np.float64)
 
     yield ask, numbers
-
-
-def enough_probes(index: Any, queries: Rows, count: int) -> int:
-    """Return how many lists are to be searched: the fewest, a power of two or all, that reach the floor of the overlap.
-
-    That is the overlap of the rows that are found for (m, d) queries with those of an exact search. No label is used.
-    """
-
-    def found(probes: int) -> NDArray[np.float64]:
-        index.nprobe = probes
-        return np.asarray(index.search(queries, count)[1], dtype=np.float64)
-
-    probes, exact = 1, found(index.nlist)
-    while probes < index.nlist and not reaches_floor(overlaps(found(probes), exact, count)):
-        probes *= 2
-    return int(min(probes, index.nlist))
 
 
 def _scaled(rows: Rows, collection: Collection) -> Rows:

@@ -1,4 +1,4 @@
-"""LanceDB: a table in a folder."""
+"""LanceDB: a table in a temporary folder."""
 
 from __future__ import annotations
 
@@ -8,47 +8,27 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.core.errors import EncoderError
-from embassay.core.vectors import Indices
-from embassay.search.retrievers.stores.index import Ask, Collection, Numbers, Rows
+from embassay.search.retrievers.stores.index import Ask, Collection, Nearest, Numbers, Rows
 
 OPTIONS = {"m": "m", "ef_construction": "ef_construction", "lists": "num_partitions"}
 """What LanceDB calls the numbers that an index is built with."""
 
 
 @contextmanager
-def in_lancedb(collection: Collection, folder: str) -> Iterator[tuple[Ask, Numbers]]:
-    """Hold the rows in a table of the database in a folder; without one, in a temporary folder.
-
-    Raises
-    ------
-    EncoderError
-        If the table that is to stay exists.
-    """
+def in_lancedb(collection: Collection) -> Iterator[tuple[Ask, Numbers]]:
+    """Hold the rows in a table of a database in a temporary folder."""
     import lancedb
     import pyarrow as pa
 
     count, width = collection.rows.shape
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(collection.rows.ravel()), width)
     content = pa.table({"row": np.arange(count), "vector": vectors})
-    with tempfile.TemporaryDirectory(prefix="embassay-") as temporary:
-        database = lancedb.connect(folder or temporary)
-        name = collection.name
-        try:
-            table = database.create_table(name, content)
-        except ValueError as error:
-            raise EncoderError(f"LanceDB in {folder}: {error}; another name in keep= leaves it as it is") from None
-        stays = False
-        try:
-            if collection.index != "none":
-                table.create_index("vector", config=_index_of(collection))
-            yield _asking(table, collection), collection.numbers
-            stays = bool(collection.keep)
-        finally:
-            if not stays:
-                database.drop_table(name)
+    with tempfile.TemporaryDirectory(prefix="embassay-") as folder:
+        table = lancedb.connect(folder).create_table("embassay", content)
+        if collection.index != "none":
+            table.create_index("vector", config=_index_of(collection))
+        yield _asking(table, collection), collection.numbers
 
 
 def _index_of(collection: Collection) -> Any:
@@ -63,7 +43,7 @@ def _index_of(collection: Collection) -> Any:
 def _asking(table: Any, collection: Collection) -> Ask:
     numbers = collection.numbers
 
-    def ask(query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
+    def ask(query: Rows, count: int) -> Nearest:
         search = table.search(query, vector_column_name="vector").distance_type(collection.similarity).limit(count)
         if "ef_search" in numbers:
             search = search.ef(max(numbers["ef_search"], count))

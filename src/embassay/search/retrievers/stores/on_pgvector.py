@@ -1,23 +1,22 @@
 """pgvector: a table of PostgreSQL.
 
-All is done in one transaction, which is rolled back at the end, or committed if the table is to stay: whatever happens,
-nobody else sees the table, and none remains.
+All is done in one transaction, which is rolled back at the end: whatever happens, nobody else sees the table, and none
+remains.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.errors import EncoderError, first_line_of
-from embassay.core.vectors import Indices
 from embassay.models.services.secrets import hider
-from embassay.search.retrievers.stores.index import Ask, Collection, Numbers, Rows
+from embassay.search.retrievers.stores.index import Ask, Collection, Nearest, Numbers, Rows
 
 METHODS = {"hnsw": "hnsw", "ivf": "ivfflat"}
 SETTINGS = {"ef_search": "hnsw.ef_search", "probes": "ivfflat.probes"}
@@ -49,29 +48,21 @@ def in_pgvector(collection: Collection, dsn_env: str) -> Iterator[tuple[Ask, Num
         raise EncoderError(f"the value of {dsn_env} is none: {needed}") from None
     try:
         with psycopg.connect(dsn) as connection:
-            has_vectors = connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone()
-            if not has_vectors:
-                raise EncoderError(
-                    f"the database of {dsn_env} has no pgvector: install it on the server, and run "
-                    "CREATE EXTENSION vector in the database"
-                )
+            # Fails if the database has not the extension.
             register_vector(connection)
             yield _filled(connection, collection), collection.numbers
-            if not collection.keep:
-                connection.rollback()
+            connection.rollback()
     except psycopg.Error as error:
-        reason = hider([dsn, password])(first_line_of(str(error)))
+        reason = hider([password])(first_line_of(str(error)))
         raise EncoderError(f"PostgreSQL of {dsn_env}: {reason}") from None
 
 
 def _filled(connection: Any, collection: Collection) -> Ask:
     """Create the table with its index, and return what asks it."""
     from psycopg import sql
-    from psycopg.errors import DuplicateTable
 
-    name = collection.name
     parts = {
-        "table": sql.Identifier(name),
+        "table": sql.Identifier(f"embassay_{secrets.token_hex(8)}"),
         "width": sql.Literal(collection.rows.shape[1]),
         "operator": sql.SQL(OPERATORS[collection.similarity]),
         "operators": sql.SQL(CLASSES[collection.similarity]),
@@ -80,10 +71,7 @@ def _filled(connection: Any, collection: Collection) -> Ask:
     def execute(statement: str, *values: object) -> Any:
         return connection.execute(sql.SQL(statement).format(**parts), values)
 
-    try:
-        execute("CREATE TABLE {table} (place integer, vector vector({width}))")
-    except DuplicateTable:
-        raise EncoderError(f"PostgreSQL has {name!r} already; another name in keep= leaves it as it is") from None
+    execute("CREATE TABLE {table} (place integer, vector vector({width}))")
     copy = sql.SQL("COPY {table} FROM STDIN WITH (FORMAT BINARY, FREEZE)").format(**parts)
     with connection.cursor().copy(copy) as writer:
         writer.set_types(["int4", "vector"])
@@ -101,7 +89,7 @@ def _filled(connection: Any, collection: Collection) -> Ask:
         if key in collection.numbers:
             execute("SELECT set_config(%s, %s, true)", setting, str(collection.numbers[key]))
 
-    def ask(query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
+    def ask(query: Rows, count: int) -> Nearest:
         statement = "SELECT place, vector {operator} %s FROM {table} ORDER BY vector {operator} %s LIMIT %s"
         found = execute(statement, query, query, count).fetchall()
         places, distances = np.array(found, dtype=np.float64).reshape(-1, 2).T

@@ -11,7 +11,7 @@ as documents, and again for four times more while too few documents are among th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +29,7 @@ from embassay.core.vectors import Indices
 from embassay.models.base import spec_of
 from embassay.models.checks import check_whole
 from embassay.search.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
-from embassay.search.retrievers.stores.index import NUMBERS, Ask, Collection, Numbers, Rows
+from embassay.search.retrievers.stores.index import NUMBERS, Ask, Collection, Nearest, Numbers, Rows
 from embassay.search.retrievers.stores.on_faiss import in_faiss
 from embassay.search.retrievers.stores.on_lancedb import in_lancedb
 from embassay.search.retrievers.stores.on_pgvector import in_pgvector
@@ -40,12 +40,8 @@ OPTIONS_HINT = PARTS_HINT
 EXTRA = "stores"
 PACKAGES = {"faiss": ("faiss",), "lancedb": ("lancedb",), "pgvector": ("psycopg", "pgvector")}
 """The packages of each kind of store."""
-PLACES = {"faiss": (), "lancedb": ("folder", "keep"), "pgvector": ("dsn_env", "keep")}
-"""The options that say where a kind of store holds the collection."""
 DEPTH = 10
 """How many documents are asked for: more would make an index search more thoroughly than in use."""
-SAMPLE = 200
-"""How many questions of the corpus, about, decide how many lists are searched."""
 MORE = 4
 """How many times more passages are asked for where documents have several, and again where these were too few."""
 
@@ -62,9 +58,7 @@ def create(
     lists: int | None = None,
     probes: int | None = None,
     depth: int = DEPTH,
-    folder: str = "",
     dsn_env: str = "",
-    keep: str = "",
 ) -> Store:
     """Make it; nothing is written yet.
 
@@ -81,12 +75,8 @@ def create(
         Of ``ivf`` and ``ivf_pq``: how many lists there are, and how many are searched.
     depth
         How many documents are asked for.
-    folder
-        Of LanceDB: the folder of a database; a temporary one by default.
     dsn_env
         Of pgvector: the environment variable with the connection string.
-    keep
-        The name under which the collection stays; it must be new.
 
     Raises
     ------
@@ -100,26 +90,30 @@ def create(
         raise MissingExtraError(place, EXTRA)
     if not encoder:
         raise SpecError(f"{place}: add encoder=LABEL, the encoder of the run whose vectors it is to search")
+    needs_dsn = target == "pgvector"
     # The name of a variable; a connection string may have a password.
-    if target == "pgvector" and not dsn_env.isidentifier():
+    if needs_dsn and not dsn_env.isidentifier():
         raise SpecError(f"{place}: set dsn_env= to the name of an environment variable with the connection string")
-    given = {"m": m, "ef_construction": ef_construction, "ef_search": ef_search, "lists": lists, "probes": probes}
-    numbers = {name: value for name, value in given.items() if value is not None}
-    places = {"folder": folder, "dsn_env": dsn_env, "keep": keep}
-    _check(place, target, index, {**numbers, "depth": depth}, [name for name, value in places.items() if value])
+    if index == "ivf_pq" and target != "lancedb":
+        raise SpecError(f"{place}, option 'index': only LanceDB has ivf_pq; take ivf")
+    values = {"m": m, "ef_construction": ef_construction, "ef_search": ef_search, "lists": lists, "probes": probes}
+    numbers = {name: value for name, value in values.items() if value is not None}
+    known = (*NUMBERS[index], "depth", *(["dsn_env"] if needs_dsn else []))
+    for name in (*numbers, *(["dsn_env"] if dsn_env else [])):
+        if name not in known:
+            raise SpecError(f"{place}, option {name!r}: with index={index} it has {names(known)}; remove it")
+    check_whole(place, **numbers, depth=depth)
 
     options = {"index": index, **numbers, "depth": depth}
-    chosen = ["probes by overlap"] if target == "faiss" and index == "ivf" and probes is None else []
-    # What the store itself needs to know of its place.
     holding: dict[str, Holding] = {
         "faiss": in_faiss,
-        "lancedb": partial(in_lancedb, folder=folder),
+        "lancedb": in_lancedb,
         "pgvector": partial(in_pgvector, dsn_env=dsn_env),
     }
     return Store(
         name=target,
-        spec=spec_of(f"store:{target}", {"encoder": encoder, **options, **places}),
-        fingerprint=content_hash(["store", target, options, places, *chosen]),
+        spec=spec_of(f"store:{target}", {"encoder": encoder, **options, "dsn_env": dsn_env}),
+        fingerprint=content_hash(["store", target, options, dsn_env]),
         parts=(encoder,),
         # Searched exactly inside a store, the same documents are found.
         step="" if index == "none" else "index",
@@ -128,27 +122,7 @@ def create(
         holding=holding[target],
         index=index,
         numbers=numbers,
-        keep=keep,
     )
-
-
-def _check(place: str, kind: str, index: str, numbers: Mapping[str, int], places: Sequence[str]) -> None:
-    """Raise SpecError for options that do not fit each other.
-
-    Parameters
-    ----------
-    places
-        The options that say where the collection is held.
-    """
-    known = (*NUMBERS[index], "depth", *PLACES[kind])
-    for name in (*numbers, *places):
-        if name not in known:
-            raise SpecError(f"{place}, option {name!r}: with index={index} it has {names(known)}; remove it")
-    check_whole(place, **numbers)
-    if index == "ivf_pq" and kind != "lancedb":
-        raise SpecError(f"{place}, option 'index': only LanceDB has ivf_pq; take ivf")
-    if places == ["keep"]:
-        raise SpecError(f"{place}, option 'keep': add folder=, as a temporary folder is removed with all in it")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,14 +133,13 @@ class Store(Retriever):
     ----------
     holding
         Holds the collection in the store as long as it is open.
-    index, numbers, keep
+    index, numbers
         See :class:`~embassay.search.retrievers.stores.index.Collection`.
     """
 
     holding: Holding
     index: str
     numbers: Mapping[str, int]
-    keep: str
 
     def retrieve(self, questions: Questions) -> Iterator[Lists]:
         """Yield the list of each question; one whose vector is zero, which has no cosine, gets none.
@@ -191,13 +164,7 @@ class Store(Retriever):
         if lists > len(stored):
             raise EncoderError(f"lists={lists} are more than its {counted(len(stored), 'vector')}; set fewer")
         count = self.depth * MORE if questions.corpus.is_cut else self.depth
-        # Of all questions, whichever are left to be answered.
-        sample = vectors.take([sample.question for sample in questions.corpus.samples], "query")
-        sample = sample[sample.any(axis=1) | is_dot]
-        sample = sample[:: max(1, len(sample) // SAMPLE)]
-        collection = Collection(
-            passages[stored], vectors.similarity, self.index, self.numbers, self.keep, sample, count
-        )
+        collection = Collection(passages[stored], vectors.similarity, self.index, self.numbers)
         with self.holding(collection) as (ask, numbers):
             facts = (f"depth={self.depth}", *(f"index/{name}={number}" for name, number in sorted(numbers.items())))
             for row in np.flatnonzero(queries.any(axis=1) | is_dot).tolist():
@@ -214,9 +181,7 @@ class Store(Retriever):
                     facts=facts,
                 )
 
-    def _nearest(
-        self, ask: Ask, query: Rows, document_of_row: Indices, count: int
-    ) -> tuple[Indices, NDArray[np.float64]]:
+    def _nearest(self, ask: Ask, query: Rows, document_of_row: Indices, count: int) -> Nearest:
         """Return the place of the best row of each of the nearest documents, and its similarity.
 
         Parameters
@@ -235,7 +200,7 @@ class Store(Retriever):
 
 def with_ties(
     places: Indices, scores: NDArray[np.float64], vector_of_row: Indices, document_of_row: Indices
-) -> tuple[Indices, NDArray[np.float64]]:
+) -> Nearest:
     """Return a list with all documents that have the vector of its last one, which are tied with it.
 
     The list had room for some of them only, and which ones is chance.
