@@ -15,9 +15,9 @@ pytest.importorskip("sentence_transformers", reason="the hf extra is not install
 from embassay.core.errors import EncoderError, MissingExtraError, ModelNotFoundError, SpecError
 from embassay.core.types import Runtime
 from embassay.models.light import choice
-from embassay.models.light.architecture import FAMILIES, Architecture
-from embassay.models.light.graph import build, position_bias
-from embassay.models.light.runner import LightRunner, open_session
+from embassay.models.light.architecture import FAMILIES
+from embassay.models.light.graph import position_bias
+from embassay.models.light.runner import LightRunner
 from embassay.run.resolve import load_encoder
 
 LETTERS = string.ascii_lowercase + string.digits + string.punctuation
@@ -204,21 +204,6 @@ def test_a_real_model_has_the_same_bits_alone_and_in_every_batch():
     assert np.array_equal(encoder.encode(texts[::-3]), together[::-3])
 
 
-@pytest.mark.slow
-def test_weights_of_more_than_two_gigabytes(bert):
-    """A message of protobuf cannot be larger; the zeros of this table take no memory before they are written."""
-    content = json.loads((bert / "config.json").read_text())
-    rows = 2**31 // (4 * content["hidden_size"]) + 10
-    architecture = Architecture.of(content | {"vocab_size": rows})
-    weights = {name: np.zeros(shape, dtype=np.float32) for name, shape in architecture.shapes.items()}
-    weights["embeddings.word_embeddings.weight"][-1] = 1.0
-    graph, arrays = build(architecture, weights)
-    session, _ = open_session(graph, arrays)
-    ids = np.array([[0, rows - 1]])
-    (states,) = session.run(None, {"input_ids": ids, "position_ids": np.array([[0, 1]])})
-    assert states.shape == (1, 2, content["hidden_size"])
-
-
 def test_where_other_texts_would_change_bits_each_text_is_computed_alone(bert, monkeypatch):
     real = LightRunner._vectors
     # As little as a float32 number can change by, in a batch of several texts.
@@ -248,11 +233,10 @@ REFUSED = [
     ("config.json", {"num_hidden_layers": 3}, "lack the tensor 'encoder.layer.2.attention.output.LayerNorm.bias'"),
     ("config.json", {"num_hidden_layers": 1}, "unknown tensor 'encoder.layer.1.attention.output.LayerNorm.bias'"),
     ("sentence_bert_config.json", {"unpad_inputs": True}, "unknown setting 'unpad_inputs'"),
-    ("1_Pooling/config.json", {"include_prompt": False}, "its pooling leaves out the prompt"),
+    ("1_Pooling/config.json", {"include_prompt": False}, "include_prompt=False"),
     ("1_Pooling/config.json", {"pooling_mode": "middle"}, "its pooling_mode is middle"),
     ("2_Dense/config.json", {"activation_function": "torch.nn.modules.activation.ReLU"}, "has the activation torch.nn"),
-    ("2_Dense/config.json", {"use_residual": True}, "has a residual connection"),
-    ("2_Dense/config.json", {"out_features": 7}, "no Dense module"),
+    ("2_Dense/config.json", {"use_residual": True}, "use_residual=True"),
     ("4_Normalize/config.json", {"module_input_name": "token_embeddings"}, "module_input_name='token_embeddings'"),
     ("tokenizer_config.json", {"do_lower_case": False}, "tokenizer_config.json differ in do_lower_case"),
     ("tokenizer_config.json", {"truncation_side": "left"}, "its tokenizer truncates texts at the beginning"),
@@ -276,7 +260,7 @@ def test_another_module_and_pickled_weights_are_refused(copy):
     modules.append({"type": "sentence_transformers.sentence_transformer.modules.LayerNorm", "path": "2_LayerNorm"})
     (copy / "modules.json").write_text(json.dumps(modules))
     (copy / "pytorch_model.bin").rename(copy / "model.safetensors")
-    with pytest.raises(SpecError, match="it has the module LayerNorm"):
+    with pytest.raises(SpecError, match="its modules are Transformer, Pooling, LayerNorm"):
         light(copy)
 
 
@@ -284,7 +268,7 @@ def test_another_model_runs_with_sentence_transformers_and_says_why(copy):
     change(copy / "1_Pooling" / "config.json", include_prompt=False)
     encoder = load_encoder(str(copy))
     assert encoder.card.route == ""
-    warning = "runs with sentence-transformers (extra 'hf'), because the light route cannot run it: its pooling leaves"
+    warning = "runs with sentence-transformers (extra 'hf'), because the light route cannot run it: its module Pooling"
     assert warning in encoder.card.warnings[0]
     assert np.abs(encoder.encode(TEXTS) - library(copy)).max() < 1e-6
 

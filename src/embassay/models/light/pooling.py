@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -39,12 +39,16 @@ def pool(tokens: np.ndarray, modes: Sequence[str]) -> DenseVectors:
         Names in :data:`MODES`.
     """
     tokens = tokens.astype(np.float32, copy=False)
-    weights = np.ones(tokens.shape[1], dtype=np.float32)
-    # The mean of each text by itself, in the same order: other texts of a batch do not change the last bits.
-    pooled: dict[str, Callable[[], DenseVectors]] = {
-        "cls": lambda: tokens[:, 0],
-        "lasttoken": lambda: tokens[:, -1],
-        "max": lambda: np.asarray(tokens.max(axis=1)),
-        "mean": lambda: np.asarray(np.einsum("t,ntd->nd", weights, tokens) / weights.sum()),
-    }
-    return np.concatenate([pooled[mode]() for mode in modes], axis=1)
+    vectors = []
+    for mode in modes:
+        if mode == "cls":
+            vectors.append(tokens[:, 0])
+        elif mode == "lasttoken":
+            vectors.append(tokens[:, -1])
+        elif mode == "max":
+            vectors.append(tokens.max(axis=1))
+        else:
+            # The mean of each text by itself, in the same order: other texts of a batch do not change the last bits.
+            weights = np.ones(tokens.shape[1], dtype=np.float32)
+            vectors.append(np.einsum("t,ntd->nd", weights, tokens) / weights.sum())
+    return np.concatenate(vectors, axis=1)

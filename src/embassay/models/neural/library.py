@@ -20,7 +20,6 @@ from embassay.core.types import check_device
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import Batch, Route
 from embassay.models.neural.batching import (
-    CHUNK,
     TOKENS_ON_CPU,
     TOKENS_ON_DEVICE,
     Runner,
@@ -111,21 +110,19 @@ class LibraryRunner(Runner):
             middle = len(texts) // 2
             return np.concatenate([self.encode(half, prompt, role) for half in (texts[:middle], texts[middle:])])
 
-    def _lengths(self, texts: Sequence[str]) -> list[int]:
+    def _lengths(self, texts: list[str]) -> list[int]:
         """Return the number of tokens of each text; 1 for a model that is not a transformer, and does not pad."""
         if self.model.transformers_model is None or not callable(self.model.tokenizer):
             return [1] * len(texts)
-        lengths: list[int] = []
-        for start in range(0, len(texts), CHUNK):
-            chunk = list(texts[start : start + CHUNK])
-            lengths += map(len, self.model.tokenizer(chunk, truncation=True, verbose=False)["input_ids"])
-        return lengths
+        return [len(ids) for ids in self.model.tokenizer(texts, truncation=True, verbose=False)["input_ids"]]
 
     def _templated(self, text: str) -> str:
         """Return the longest beginning of a text that fits with the template, which is never truncated, within it."""
 
         def length(characters: int) -> int:
-            tokens = self.model.tokenizer(self.template.replace("{text}", text[:characters]), truncation=False)
+            tokens = self.model.tokenizer(
+                self.template.replace("{text}", text[:characters]), truncation=False, verbose=False
+            )
             return len(tokens["input_ids"])
 
         characters = len(text)
