@@ -125,7 +125,7 @@ def library(folder, **options):
 
 def light(folder, spec=""):
     encoder = load_encoder(f"{folder}{spec}", Runtime(backend="light"))
-    assert encoder.route()["backend"] == "light"
+    assert encoder.card.route == "light"
     return encoder
 
 

@@ -19,7 +19,7 @@ from embassay.models.light.architecture import (
 )
 from embassay.models.light.graph import tensors
 from embassay.models.light.pooling import LEGACY, MODES, configured
-from embassay.models.neural.model_files import SAFE, read_json, tensor_shapes
+from embassay.models.neural.model_files import SAFE, headers, read_json
 from embassay.models.neural.modules import modules, own_code, settings_of, transformer_settings
 
 IDENTITY, TANH = "torch.nn.modules.linear.Identity", "torch.nn.modules.activation.Tanh"
@@ -49,7 +49,7 @@ NORMALIZER = {
     "tokenize_chinese_chars": ("handle_chinese_chars", True),
     "strip_accents": ("strip_accents", None),
 }
-"""For each setting of ``tokenizer_config.json``, BERT's normalizer's name for it in ``tokenizer.json``, and the default."""
+"""For each setting of ``tokenizer_config.json``, its name in the normalizer of ``tokenizer.json``, and the default."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class LightModel:
 
 def _check_weights(folder: Path, architecture: Architecture) -> None:
     """Check that the files have all tensors that the graph needs, and no others that could have an effect."""
-    shapes = {architecture.name_in_bert(name): shape for name, shape in tensor_shapes(folder).items()}
+    shapes = {architecture.name_in_bert(name): shape for name, (_, shape) in headers(folder).items()}
     needed = tensors(architecture)
     if not shapes:
         raise NotSupportedError("it has no weights in safetensors files")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.core.vectors import DenseVectors, Indices
+from embassay.models.base import Route
 from embassay.models.light.architecture import POSITION_BIAS
 from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import Dense, LightModel
@@ -90,6 +91,11 @@ class LightRunner(TokenizerRunner):
         if not runner.is_stable():
             runner.tokens = 1
         return runner
+
+    @property
+    def route(self) -> Route:
+        """How it computes, for ``run.json``."""
+        return {"dtype": "float32", "backend": "light", "tokens_per_batch": self.tokens, "batch_invariant": True}
 
     def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length."""

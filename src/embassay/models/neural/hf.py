@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.core.types import JsonObject, Runtime
+from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.architecture import FAMILIES
 from embassay.models.neural.library import UNUSED, LibraryRunner, check_weights, placement, quiet
@@ -24,7 +24,7 @@ from embassay.models.neural.model import (
     with_prompts,
 )
 from embassay.models.neural.model_files import folder_files, parameters, read_json
-from embassay.models.neural.modules import first_number, modules, own_code, transformer_limit
+from embassay.models.neural.modules import modules, own_code, transformer_limit
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -38,8 +38,6 @@ POOLINGS = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}
 """The poolings that are modules of sentence-transformers, by their names here."""
 OTHERS = re.compile(r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*")
 """File names that only sentence-transformers reads."""
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
-"""The names of a number in configurations; the first that a configuration has is used."""
 
 
 def create(
@@ -47,13 +45,13 @@ def create(
     runtime: Runtime,
     *,
     pooling: Pooling | None = None,
-    layer: int = -1,
+    layer: int | None = None,
     template: str = "",
     tokenizer: str = "",
     revision: str = "",
-    query_prompt: str = "",
-    document_prompt: str = "",
-    text_prompt: str = "",
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+    text_prompt: str | None = None,
     max_length: int | None = None,
     dim: int | None = None,
     dtype: Literal["float32", "float16", "bfloat16"] = "float32",
@@ -70,7 +68,7 @@ def create(
         after the model's ``pooler`` layer, or the ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the
         last of a decoder, else the mean.
     layer
-        Layer whose hidden states are used: -1 is the last layer, 0 the embeddings, 1 the first layer.
+        Layer whose hidden states are used: -1 is the last layer (default), 0 the embeddings, 1 the first layer.
     template
         Template for each text, inserted at ``{text}`` after its prompt: ``This sentence : "{text}" means [MASK] .``
         A text that is too long is truncated, the template is not.
@@ -102,22 +100,7 @@ def create(
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """
     place = f"encoder {target!r}"
-    options = explicit(
-        place,
-        pooling=pooling,
-        layer=None if layer == -1 else layer,
-        template=template or None,
-        tokenizer=tokenizer or None,
-        revision=revision or None,
-        query_prompt=query_prompt or None,
-        document_prompt=document_prompt or None,
-        text_prompt=text_prompt or None,
-        max_length=max_length,
-        dim=dim,
-        dtype=dtype,
-        normalize=normalize,
-        similarity=similarity,
-    )
+    options = explicit(**locals())
     if runtime.backend == "light":
         raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")
     device = device or runtime.device
@@ -127,10 +110,9 @@ def create(
     if tokenizer:
         tokens = find_tokenizer(tokenizer)
         files[tokens] = [name for name in folder_files(tokens) if not name.endswith((".safetensors", ".bin"))]
-    config = _config(folder)
-    kind = _kind(config)
+    kind = _kind(folder)
     pooling = pooling or ("last" if kind == "a decoder" else "mean")
-    _check_pooling(place, pooling, layer, template, first_number(config, LAYERS))
+    _check_pooling(place, pooling, layer, template)
 
     warnings = []
     if "pooling" not in options:
@@ -152,25 +134,27 @@ def create(
         prompts=with_prompts({}, options),
         limit=transformer_limit(folder, tokens, max_length),
         open=_load,
-        parameters=lambda: parameters(folder),
-        settings={"pooling": pooling, "layer": layer, "template": template or "{text}"},
-        known_route={"device": device, "dtype": dtype},
+        parameters=parameters(folder),
+        settings={"pooling": pooling, "layer": -1 if layer is None else layer, "template": template or "{text}"},
         warnings=tuple(warnings),
     )
 
 
-def _config(folder: Path) -> JsonObject:
-    """Return a model's configuration; for a model with several parts, merged with that of its text part."""
+def _kind(folder: Path) -> str:
+    """Return what a model is, for messages: an encoder, a decoder, or both.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If it is no model of transformers.
+    """
     config = read_json(folder / "config.json")
     if not {"model_type", "architectures", "auto_map"} & config.keys():
         raise ModelNotFoundError(
             f"{folder}: not a transformers model: its config.json names neither model_type nor architectures"
         )
-    return {**config, **(config.get("text_config") or {})}
-
-
-def _kind(config: JsonObject) -> str:
-    """Return what a model is, for messages: an encoder, a decoder, or both."""
+    # A model of several kinds of input has the configuration of its text part in an entry of its own.
+    config |= config.get("text_config") or {}
     if config.get("is_encoder_decoder"):
         return "an encoder with a decoder, and only the encoder is used"
     model_type, names = config.get("model_type"), config.get("architectures") or ()
@@ -185,16 +169,11 @@ def _kind(config: JsonObject) -> str:
     return "a decoder" if is_decoder and not reads_both_ways else "an encoder"
 
 
-def _check_pooling(place: str, pooling: Pooling, layer: int, template: str, layers: int | None) -> None:
-    """Raise SpecError for a layer that does not exist, and for a template without a text or without a mask token."""
-    if layers is not None and not -layers - 1 <= layer <= layers:
-        raise SpecError(
-            f"{place}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
-            "0 is the embeddings, -1 the last layer"
-        )
+def _check_pooling(place: str, pooling: Pooling, layer: int | None, template: str) -> None:
+    """Raise SpecError for a pooling of another layer, and for a template without a text or without a mask token."""
     if template and template.count("{text}") != 1:
         raise SpecError(f"{place}, option 'template': must contain {{text}} exactly once, is {template!r}")
-    if pooling == "pooler" and layer != -1:
+    if pooling == "pooler" and layer is not None:
         raise SpecError(f"{place}: pooling=pooler is computed from the last layer; leave layer out")
     if pooling == "mask" and not template:
         raise SpecError(
@@ -231,15 +210,19 @@ def _load(model: Model) -> LibraryRunner:
         check_weights(transformer.model, folder, UNUSED if pooling != "pooler" else UNUSED[1:])
     encoder = getattr(transformer.model, "base_model", transformer.model)
     transformer.model = encoder.get_encoder() if encoder.config.is_encoder_decoder else encoder
+    layer = model.settings["layer"]
+    # Configurations of a model's own code may have another name for it.
+    layers = getattr(transformer.model.config, "num_hidden_layers", abs(layer))
+    if not -layers - 1 <= layer <= layers:
+        raise EncoderError(f"layer={layer}: must be from {-layers - 1} to {layers}; 0 is the embeddings")
     if pooling == "pooler" and getattr(encoder, "pooler", None) is None:
         raise EncoderError("pooling=pooler cannot be used: the model has no pooling layer")
     transformer.transformer_task = "feature-extraction"
     transformer.tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    later = []
     if pooling == "mask":
-        later = [_mask_pooling(model.options["template"], transformer.tokenizer)]
-    elif pooling == "pooler":
-        later = []
-    else:
+        later = [_mask_pooling(model.settings["template"], transformer.tokenizer)]
+    elif pooling != "pooler":
         later = [PoolingModule(transformer.get_embedding_dimension(), POOLINGS[pooling])]
     loaded = SentenceTransformer(modules=[transformer, *later], device=device)
     return LibraryRunner(loaded, model.settings["template"], model.limit)
@@ -260,15 +243,15 @@ def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:
     if mask is None or template.count(mask) != 1:
         raise EncoderError(f"pooling=mask needs a template with the tokenizer's mask token ({mask}) exactly once")
 
+    # No text is padded, and each has the same number of tokens before or after the template's mask token. A text may
+    # contain the mask token, too.
+    ids = tokenizer(template.replace("{text}", ""))["input_ids"]
+    place = ids.index(tokenizer.mask_token_id)
+    if mask not in template.partition("{text}")[0]:
+        place -= len(ids)
+
     class MaskPooling(torch.nn.Module):  # type: ignore[misc]
         def forward(self, features: dict[str, Any]) -> dict[str, Any]:
-            states, is_mask = features["token_embeddings"], (features["input_ids"] == tokenizer.mask_token_id).int()
-            # A text may contain the mask token, too: that of the template is the first or the last one.
-            if mask in template.partition("{text}")[0]:
-                places = is_mask.argmax(dim=1)
-            else:
-                places = is_mask.shape[1] - 1 - is_mask.flip(1).argmax(dim=1)
-            rows = torch.arange(len(states), device=states.device)
-            return {**features, "sentence_embedding": states[rows, places]}
+            return {**features, "sentence_embedding": features["token_embeddings"][:, place]}
 
     return MaskPooling()

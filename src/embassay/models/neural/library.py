@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from embassay.core.errors import EncoderError, UnknownNameError, first_line_of
+from embassay.core.errors import EncoderError, first_line_of
 from embassay.core.samples.base import Role
-from embassay.core.types import check_device
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import Batch, Route
 from embassay.models.neural.batching import (
@@ -27,7 +26,7 @@ from embassay.models.neural.batching import (
     check_limit,
     windows,
 )
-from embassay.models.neural.model_files import tensor_shapes
+from embassay.models.neural.model_files import headers
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -71,8 +70,13 @@ class LibraryRunner(Runner):
     @property
     def route(self) -> Route:
         """How it computes, for ``run.json``."""
-        route = {"device": str(self.model.device), "backend": "torch", "tokens_per_batch": self.tokens}
-        return {**route, "batch_invariant": False}
+        return {
+            "device": str(self.model.device),
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+            "backend": "torch",
+            "tokens_per_batch": self.tokens,
+            "batch_invariant": False,
+        }
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
@@ -148,7 +152,7 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
     EncoderError
         With the number of missing weights and the names of the first ones.
     """
-    stored = frozenset(tensor_shapes(folder))
+    stored = headers(folder).keys()
     prefix = f"{model.base_model_prefix}."
 
     def is_used(name: str) -> bool:
@@ -167,13 +171,6 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
         raise EncoderError(
             f"{len(missing)} of the model's weights are missing from its files (first: {', '.join(missing[:3])})"
         )
-
-
-def check_place(device: str, backend: str) -> None:
-    """Raise an error if the device or the backend has an unknown name."""
-    check_device(device)
-    if backend not in BACKENDS:
-        raise UnknownNameError("backend", backend, BACKENDS)
 
 
 def placement(device: str) -> tuple[str | None, str | None]:
@@ -228,25 +225,27 @@ def quiet(*loggers: str) -> Iterator[None]:
     """Hide the progress bars of transformers, and the messages of these loggers; errors are still raised."""
     from transformers.utils import logging as transformers_logging
 
-    bar = transformers_logging.is_progress_bar_enabled()
+    has_bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()
-    with ExitStack() as stack:
-        if bar:
-            stack.callback(transformers_logging.enable_progress_bar)
-        stack.enter_context(quiet_loggers(*loggers))
-        yield
+    try:
+        with quiet_loggers(*loggers):
+            yield
+    finally:
+        if has_bars:
+            transformers_logging.enable_progress_bar()
 
 
 @contextmanager
 def quiet_loggers(*names: str) -> Iterator[None]:
     """Hide the messages that libraries log under these names."""
-    levels = {logging.getLogger(name): logging.getLogger(name).level for name in names}
-    for logger in levels:
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for logger, level in levels.items():
+        for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
 
 

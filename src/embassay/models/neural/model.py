@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from embassay.core.errors import ModelNotFoundError, SpecError
+from embassay.core.errors import ModelNotFoundError, SpecError, UnknownNameError
 from embassay.core.samples.base import ROLES, Role
-from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.types import Card, Runtime, check_device, content_hash
 from embassay.core.vectors import Indices, VectorMatrix
 from embassay.models.base import Batch, Prompts, Route, supported_similarity
 from embassay.models.checks import check_whole
@@ -25,20 +25,21 @@ from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
-from embassay.models.neural.library import LibraryRunner, check_place, check_weights, placement, quiet, reason
+from embassay.models.neural.library import BACKENDS, LibraryRunner, check_weights, placement, quiet, reason
 from embassay.models.neural.locations import LOCAL_FOLDER, PUBLISHED_WEIGHTS, ModelFiles, find, is_path
 from embassay.models.neural.model_card import training_datasets
 from embassay.models.neural.model_files import SAFE, folder_files, parameters
 from embassay.models.neural.modules import (
     configured_prompts,
     has_tokenizer,
+    missing_prompts,
     modules,
     own_code,
     own_modules,
     settings_of,
     token_limit,
+    unprompted_texts,
 )
-from embassay.models.neural.prompts import missing_prompts, unprompted_texts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -70,11 +71,11 @@ class Model(LoadedEncoder[Runner]):
     open
         Loads the model.
     parameters
-        Counts its parameters; None if that is not known.
+        The number of its parameters; None if that is not known.
     settings
         What else vectors depend on.
     known_route
-        How the model runs, as far as it is known before loading.
+        What else is known before loading of how it runs.
     """
 
     scheme: str
@@ -88,7 +89,7 @@ class Model(LoadedEncoder[Runner]):
     prompts: Prompts = field(repr=False, hash=False)
     limit: int | None
     open: Callable[[Self], Runner] = field(repr=False, compare=False)
-    parameters: Callable[[], int | None] = field(default=lambda: None, repr=False, compare=False)
+    parameters: int | None = None
     similarity: str = "cosine"
     settings: Options = field(default_factory=dict, hash=False)
     known_route: Route = field(default_factory=dict, hash=False)
@@ -128,7 +129,7 @@ class Model(LoadedEncoder[Runner]):
             target=head,
             options=self.options,
             revision=self.found.revision,
-            parameters=self.parameters(),
+            parameters=self.parameters,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
             missing_prompts=missing,
             max_tokens=self.limit,
@@ -180,7 +181,7 @@ class Model(LoadedEncoder[Runner]):
     def route(self) -> Route:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         runner: Runner | None = vars(self.full or self).get("model")
-        return {**self.known_route, **(runner.route if runner else {})}
+        return {"device": self.device, **self.known_route, **(runner.route if runner else {})}
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> Indices | None:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included.
@@ -212,8 +213,10 @@ class Model(LoadedEncoder[Runner]):
         return training_datasets(self.found.folder) if self.files else ()
 
 
-def explicit(place: str, **options: Any) -> Options:
-    """Return the options that are set. None, False and the precision of float32 are the defaults of all options.
+def explicit(place: str, **arguments: Any) -> Options:
+    """Return the options that are set among the arguments of a ``create``, in alphabetical order.
+
+    None, False, the precision of float32 and empty texts are the defaults of all options; an empty prompt is set.
 
     Parameters
     ----------
@@ -225,11 +228,15 @@ def explicit(place: str, **options: Any) -> Options:
     SpecError
         For a length or a dimension under 1.
     """
-    # The layer 0 is no default, although it equals False.
-    unset = {name for name, value in options.items() if value is None or value is False or value == "float32"}
-    chosen = {name: options[name] for name in sorted(options.keys() - unset)}
-    check_whole(place, max_length=chosen.get("max_length"), dim=chosen.get("dim"))
-    return chosen
+    check_whole(place, max_length=arguments.get("max_length"), dim=arguments.get("dim"))
+    options = {}
+    for name in sorted(arguments.keys() - {"target", "runtime", "device"}):
+        value = arguments[name]
+        is_empty = value == "" and not name.endswith("_prompt")
+        # The layer 0 is no default, although it equals False.
+        if not (value is None or value is False or value == "float32" or is_empty):
+            options[name] = value
+    return options
 
 
 def with_prompts(prompts: Mapping[Any, str], options: Options) -> Prompts:
@@ -254,7 +261,9 @@ def locate(target: str, runtime: Runtime, options: Options, device: str, how: st
     SpecError
         If it needs modules of its own that are not trusted.
     """
-    check_place(device, runtime.backend)
+    check_device(device)
+    if runtime.backend not in BACKENDS:
+        raise UnknownNameError("backend", runtime.backend, BACKENDS)
     found = find(target, options.get("revision", ""), runtime, how)
     code = own_modules(found.folder)
     if code and not runtime.trust_remote_code:
@@ -332,9 +341,8 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         prompts=with_prompts(configured_prompts(folder), options),
         limit=min(filter(None, limits), default=None),
         open=load,
-        parameters=lambda: parameters(folder),
+        parameters=parameters(folder),
         similarity=settings.get("similarity_fn_name") or "cosine",
-        known_route={"device": device, "dtype": options.get("dtype", "float32")},
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
         missing_prompts=missing_prompts(settings.get("prompts") or {}),
     )

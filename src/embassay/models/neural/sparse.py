@@ -39,7 +39,7 @@ def create(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = explicit(f"encoder {target!r}", revision=revision or None, max_length=max_length)
+    options = explicit(f"encoder {target!r}", **locals())
     model = configured_model("SparseEncoder", "sparse", target, runtime, options, device)
     kinds = [kind for kind, _ in modules(model.found.folder)]
     architectures = read_json(model.found.folder / "config.json").get("architectures") or [""]

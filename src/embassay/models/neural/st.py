@@ -13,7 +13,7 @@ from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.choice import check_installed, choose_route
 from embassay.models.light.model import LightModel
-from embassay.models.light.runner import LIGHT_TOKENS, LightRunner
+from embassay.models.light.runner import LightRunner
 from embassay.models.neural.locations import find_offline
 from embassay.models.neural.model import Model, configured_model, explicit
 from embassay.models.neural.modules import modules, transformer_settings
@@ -70,19 +70,7 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = explicit(
-        f"encoder {target!r}",
-        revision=revision or None,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        text_prompt=text_prompt,
-        max_length=max_length,
-        dim=dim,
-        dtype=dtype,
-        normalize=normalize,
-        similarity=similarity,
-        vectors=vectors,
-    )
+    options = explicit(f"encoder {target!r}", **locals())
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
     (kind, transformer), *others = modules(folder)
@@ -104,18 +92,7 @@ def create(
     model = replace(model, warnings=(*notes, *model.warnings))
     if light is None:
         return model
-    return replace(
-        model,
-        light=light,
-        open=lambda described: LightRunner.load(light, described.limit),
-        known_route={
-            "device": "cpu",
-            "dtype": "float32",
-            "backend": "light",
-            "tokens_per_batch": LIGHT_TOKENS,
-            "batch_invariant": True,
-        },
-    )
+    return replace(model, light=light, device="cpu", open=lambda described: LightRunner.load(light, described.limit))
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:
