@@ -5,20 +5,31 @@ The folder is one as sentence-transformers or optimum writes it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from embassay.core.cores import cores
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
-from embassay.core.vectors import Similarity
-from embassay.models.exported.graph import POOLED, GraphRunner, open_graph
-from embassay.models.light.pooling import MODES, configured
-from embassay.models.light.tokenized import read_tokenizer
+from embassay.core.vectors import DenseVectors, Similarity
+from embassay.models.base import Route
+from embassay.models.light.pooling import MODES, configured, pool
+from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
+from embassay.models.neural.batching import TOKENS_ON_CPU
+from embassay.models.neural.derived import unit
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
 from embassay.models.neural.model import Model, explicit, with_prompts
 from embassay.models.neural.model_files import folder_files, read_json
 from embassay.models.neural.modules import configured_prompts, modules, settings_of, token_limit, transformer_settings
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
@@ -30,6 +41,14 @@ UNPOOLED = (
     "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used "
     "(set pooling= to change it)"
 )
+
+
+POOLED = "sentence_embedding"
+"""The name of an output with one vector per text."""
+OUTPUTS = (POOLED, "token_embeddings", "last_hidden_state")
+"""Names of outputs with vectors of texts or of tokens; the first that exists is used."""
+DYNAMIC = b"DynamicQuantizeLinear"
+"""The operator that quantises by the range of a whole batch, so that texts change each other's vectors."""
 
 
 def create(
@@ -86,7 +105,7 @@ def create(
 
     def load(model: Model) -> GraphRunner:
         tokenizer = read_tokenizer(folder, lower=lower, limit=model.limit)
-        runner = GraphRunner(graph, open_graph(graph), tokenizer, modes or ("mean",), normalizes)
+        runner = GraphRunner(graph, tokenizer, modes or ("mean",), normalizes)
         if others and runner.output != POOLED:
             raise EncoderError(
                 f"{graph}: returns token vectors, and {', '.join(others)} is not supported as it is configured; export "
@@ -151,3 +170,74 @@ def _poolings(folder: Path) -> tuple[tuple[str, ...], list[str]]:
         if not is_known:
             others.append(kind)
     return modes, others
+
+
+@dataclass
+class GraphRunner(TokenizerRunner):
+    """A graph of onnxruntime with its tokenizer, on the CPU.
+
+    Attributes
+    ----------
+    modes
+        How the vectors of tokens are pooled.
+    normalize
+        Whether pooled vectors are scaled to unit length.
+    """
+
+    graph: Path
+    tokenizer: Tokenizer
+    modes: Sequence[str]
+    normalize: bool
+
+    def __post_init__(self) -> None:
+        """Load the graph, set the size of batches, and choose the output.
+
+        Raises
+        ------
+        EncoderError
+            If no output has vectors.
+        """
+        import onnxruntime
+
+        self.session = onnxruntime.InferenceSession(
+            str(self.graph), session_options(), providers=["CPUExecutionProvider"]
+        )
+        names = [node.name for node in self.session.get_outputs()]
+        self.output = next((name for name in OUTPUTS if name in names), "")
+        if not self.output:
+            raise EncoderError(
+                f"{self.graph}: none of its outputs ({', '.join(names)}) has vectors ({', '.join(OUTPUTS)}); export "
+                "the model with optimum for the task feature-extraction"
+            )
+        # Names of operators are plain text in the file.
+        with self.graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+            self.alone = content.find(DYNAMIC) >= 0
+        self.tokens = 1 if self.alone else TOKENS_ON_CPU
+
+    @property
+    def route(self) -> Route:
+        """How it computes, for ``run.json``."""
+        return {
+            "device": "cpu",
+            "backend": "onnxruntime",
+            "threads": cores(),
+            "alone": self.alone,
+            "tokens_per_batch": self.tokens,
+        }
+
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
+        """Return the (n, d) vectors of tokenised texts of equal length."""
+        tokens = np.stack(ids).astype(np.int64)
+        inputs = {
+            "input_ids": tokens,
+            "attention_mask": np.ones_like(tokens),
+            # Single texts have tokens of the first segment only.
+            "token_type_ids": np.zeros_like(tokens),
+            "position_ids": np.tile(np.arange(tokens.shape[1]), (len(tokens), 1)),
+        }
+        wanted = {node.name for node in self.session.get_inputs()}
+        (rows,) = self.session.run([self.output], {name: inputs[name] for name in inputs if name in wanted})
+        if self.output != POOLED:
+            rows = pool(rows, self.modes)
+            rows = unit(rows) if self.normalize else rows
+        return np.asarray(rows, dtype=np.float32)

@@ -7,15 +7,12 @@ the ids of a corpus, so vectors that are stored by id need ``texts=``, a table o
 
 from __future__ import annotations
 
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +29,9 @@ from embassay.models.exported.parts_encoder import PartsEncoder
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.derived import unit
 
+if TYPE_CHECKING:
+    from polars import LazyFrame
+
 TARGET = "FILE or FOLDER"
 NAMES = {
     "text": ("text", "texts", "sentence"),
@@ -41,8 +41,10 @@ NAMES = {
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
-Entry = tuple[str | None, str | None, int | None]
+Entry = tuple[str | None, str | None, int]
 """A role, a text or id, and the row of its vector; None where there is none."""
+StoredVectors = tuple[Mapping[tuple[str, str], int], DenseVectors]
+"""The row of each text by its role, which is empty for any role, and the text; and the (n, d) vectors."""
 
 
 def create(
@@ -76,7 +78,8 @@ def create(
         if texts or normalize or similarity != "cosine":
             raise SpecError(f"{place}: a folder of 'embassay encode' takes no option; its manifest has them all")
         return PartsEncoder(target, PartVectors(path))
-    names, _ = _columns(path)
+    with _readable(path):
+        names = _read(path).collect_schema().names()
     columns = {use: recognised(names, known) for use, known in NAMES.items()}
     for use in ("vector", "id" if texts else "text"):
         if not columns[use]:
@@ -91,45 +94,35 @@ def create(
     return VectorsEncoder(target, card, path, columns, runtime, table, normalize)
 
 
-def _columns(path: Path) -> tuple[list[str], Callable[[str], Any]]:
-    """Return the names of a file's columns, and what reads one of them; the format is known by its first bytes."""
+def _read(path: Path) -> LazyFrame:
+    """Return a file as a table; its format is known by its first bytes."""
     import polars
 
     with open_file(path) as file:
         head = file.read(1000)
-    if not head:
-        raise SourceError("the file is empty", path)
-    with _readable(path):
         if head.startswith(b"PK"):
-
-            def read(name: str) -> np.ndarray:
-                with _readable(path, name), np.load(path, allow_pickle=False) as archive:
-                    return np.asarray(archive[name])
-
-            with zipfile.ZipFile(path) as archive:
-                return [name.removesuffix(".npy") for name in archive.namelist()], read
-        if head.startswith(b"PAR1"):
-            table = polars.scan_parquet(path, glob=False)
-        # Blank lines may come first.
-        elif head.lstrip()[:1] in (b"{", b""):
-            table = polars.read_ndjson(path.read_bytes(), infer_schema_length=None).lazy()
-        else:
-            raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
-        return table.collect_schema().names(), lambda name: table.select(name).collect()[name]
+            known = {name for names in NAMES.values() for name in names}
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                return polars.LazyFrame({name: archive[name] for name in archive.files if name.lower() in known})
+    if head.startswith(b"PAR1"):
+        return polars.scan_parquet(path, glob=False)
+    # Blank lines may come first.
+    if head and head.lstrip()[:1] in (b"{", b""):
+        return polars.read_ndjson(path.read_bytes(), infer_schema_length=None).lazy()
+    raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
 
 
 @contextmanager
-def _readable(path: Path, name: str = "") -> Iterator[None]:
+def _readable(path: Path) -> Iterator[None]:
     """Turn the errors of libraries that read a damaged file, or Python objects, into a SourceError."""
-    from polars.exceptions import PolarsError
-
     try:
         yield
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, PolarsError) as error:
+    except SourceError:
+        raise
+    except Exception as error:
         problem = f"damaged, or its rows have different fields, types or lengths: {first_line_of(error)}"
-        if "allow_pickle" in str(error):
-            problem = "contains Python objects (a pickle), which are never loaded; save float32, and texts as dtype=str"
-        raise SourceError(problem, path, None, name) from None
+        raise SourceError(problem, path) from None
 
 
 class TextRow(Row):
@@ -139,17 +132,6 @@ class TextRow(Row):
     id: Key = column(*NAMES["id"])
     text: Text = column(*NAMES["text"])
     role: Role | None = column(*NAMES["role"], default=None)
-
-
-StoredVectors = tuple[Mapping[bytes, int], DenseVectors]
-"""The row of each text, by the :func:`digest` of its role (empty for any role) and text; and the (n, d) vectors.
-
-Texts are not stored."""
-
-
-def digest(role: str, text: str) -> bytes:
-    """Return a 16-byte hash of a text in a role."""
-    return blake2b(f"{role}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True)
@@ -188,7 +170,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         """
         row_of, matrix = self.model
         # A vector of a role goes before one of any role.
-        rows = [row_of.get(digest(role, text), row_of.get(digest("", text))) for text in texts]
+        rows = [row_of.get((role, text), row_of.get(("", text))) for text in texts]
         missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
             raise EncoderError(
@@ -211,72 +193,41 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
             With the row, for vectors that are no lists of finite numbers of one length, for keys that are no texts, and
             for a text with two vectors.
         """
-        _, read = _columns(self.path)
-        matrix = self._matrix(read)
-        places = range(len(matrix))
-        if self.texts is None:
-            texts, roles = self._texts(read, "text", len(matrix)), self._texts(read, "role", len(matrix))
-            return _rows(self.path, zip(roles, texts, places, strict=True), matrix), matrix
-        ids = self._texts(read, "id", len(matrix))
-        row_of_id = _rows(self.path, ((None, ids[place], place) for place in places), matrix)
-        table = list(read_table(self.texts).select(TextRow))
-        entries = ((row.role, row.text, row_of_id.get(digest("", row.id))) for row in table)
-        row_of_text = _rows(self.path, entries, matrix)
-        if not row_of_text:
-            # 7 is not 007.
-            problem = f"none of its ids has a vector; vectors have ids such as {ids[0]!r}, the table {table[0].id!r}"
-            raise SourceError(problem, self.texts)
-        return row_of_text, matrix
-
-    def _read(self, read: Callable[[str], Any], use: str) -> np.ndarray:
-        """Return a column as an array: (n, d) of n lists of d numbers, where a missing list or number is NaN."""
         import polars
 
-        name = self.columns[use]
-        column = read(name)
-        if isinstance(column, np.ndarray):
-            return column
-        if isinstance(column.dtype, polars.List) and len(column):
-            with _readable(self.path, name):
-                column = column.list.to_array(column.list.len()[0] or 0)
-        return np.asarray(column.to_numpy())
-
-    def _matrix(self, read: Callable[[str], Any]) -> DenseVectors:
-        """Return the vectors as (n, d) float32."""
-        values = self._read(read, "vector")
-        if values.ndim != 2 or values.dtype.kind not in "fiu" or not values.size:
-            problem = f"must be an (n, d) array of real numbers, is {values.dtype} {values.shape}"
-            raise SourceError(problem, self.path, None, self.columns["vector"])
-        with np.errstate(over="ignore"):
-            matrix = values.astype(np.float32)
+        with _readable(self.path):
+            chosen = [polars.col(name).alias(use) for use, name in self.columns.items() if name]
+            frame = _read(self.path).select(chosen).collect()
+            rows = frame["vector"].cast(polars.List(polars.Float32))
+            matrix = rows.list.to_array(len(rows[0])).to_numpy()
+            keys = frame["text" if self.texts is None else "id"].cast(polars.String).to_list()
+            roles = frame["role"].to_list() if "role" in frame else [None] * len(keys)
+        # A missing number is NaN.
         finite = np.isfinite(matrix).all(axis=1)
         if not finite.all():
-            problem = f"row {finite.argmin() + 1}: contains NaN or infinity"
+            problem = f"row {finite.argmin() + 1}: contains NaN or infinity, or lacks a number"
             raise SourceError(problem, self.path, None, self.columns["vector"])
-        return matrix
-
-    def _texts(self, read: Callable[[str], Any], use: str, count: int) -> list[str | None]:
-        """Return a column of texts, None for an absent column; whole numbers are texts."""
-        if not self.columns[use]:
-            return [None] * count
-        values = self._read(read, use)
-        if values.shape != (count,) or values.dtype.kind not in "UOiu":
-            problem = f"must be an array of {count:,} texts, is {values.dtype} {values.shape}"
-            raise SourceError(problem, self.path, None, self.columns[use])
-        return [value if value is None else str(value) for value in values.tolist()]
-
-
-def _rows(path: Path, entries: Iterable[Entry], matrix: DenseVectors) -> dict[bytes, int]:
-    """Return the row of each text or id, by the digest of it and its role; raise SourceError for a wrong entry."""
-    rows: dict[bytes, int] = {}
-    for role, text, row in entries:
+        if self.texts is None:
+            return _rows(self.path, zip(roles, keys, range(len(keys)), strict=True), matrix), matrix
+        row_of_id = _rows(self.path, ((None, key, row) for row, key in enumerate(keys)), matrix)
+        table = list(read_table(self.texts).select(TextRow))
         # An id without a vector is an error only if its text is needed.
-        if row is None:
-            continue
+        entries = [(row.role, row.text, row_of_id["", row.id]) for row in table if ("", row.id) in row_of_id]
+        if not entries:
+            # 7 is not 007.
+            problem = f"none of its ids has a vector; vectors have ids such as {keys[0]!r}, the table {table[0].id!r}"
+            raise SourceError(problem, self.texts)
+        return _rows(self.path, entries, matrix), matrix
+
+
+def _rows(path: Path, entries: Iterable[Entry], matrix: DenseVectors) -> dict[tuple[str, str], int]:
+    """Return the row of each text or id by its role and it; raise SourceError for a wrong entry."""
+    rows: dict[tuple[str, str], int] = {}
+    for role, text, row in entries:
         if text is None or (role and role not in ROLES):
             problem = f"row {row + 1}: must have a text or id, and a role of {', '.join(ROLES)} or none; has {role!r}"
             raise SourceError(problem, path)
-        first = rows.setdefault(digest(role or "", text), row)
+        first = rows.setdefault((role or "", text), row)
         if not np.array_equal(matrix[first], matrix[row]):
             raise SourceError(f"row {row + 1}: {quoted(text)} has a different vector in row {first + 1}", path)
     return rows
