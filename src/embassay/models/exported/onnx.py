@@ -6,7 +6,7 @@ The folder is one as sentence-transformers or optimum writes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,14 +19,14 @@ from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
 from embassay.core.vectors import DenseVectors, Similarity
 from embassay.models.base import Route
-from embassay.models.light.pooling import MODES, configured, pool
+from embassay.models.light.architecture import NotSupportedError
+from embassay.models.light.pipeline import Pipeline
 from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
 from embassay.models.neural.batching import TOKENS_ON_CPU
-from embassay.models.neural.derived import unit
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
 from embassay.models.neural.model import Model, explicit, with_prompts
-from embassay.models.neural.model_files import folder_files, read_json
-from embassay.models.neural.modules import configured_prompts, modules, settings_of, token_limit, transformer_settings
+from embassay.models.neural.model_files import folder_files
+from embassay.models.neural.modules import configured_prompts, settings_of, token_limit
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -98,18 +98,21 @@ def create(
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
     graph = _graph(folder, file)
-    modes, others = ((pooling,), []) if pooling else _poolings(folder)
-    (_, transformer), *later = modules(folder)
-    lower = bool(transformer_settings(transformer).get("do_lower_case"))
-    normalizes = any(kind.endswith(".Normalize") for kind, _ in later)
+    unsupported = ""
+    try:
+        pipeline = Pipeline.of(folder)
+    except NotSupportedError as error:
+        # The graph may do it.
+        pipeline, unsupported = Pipeline(("mean",)), str(error)
+    if pooling:
+        pipeline, unsupported = replace(pipeline, poolings=(pooling,)), ""
 
     def load(model: Model) -> GraphRunner:
-        tokenizer = read_tokenizer(folder, lower=lower, limit=model.limit)
-        runner = GraphRunner(graph, tokenizer, modes or ("mean",), normalizes)
-        if others and runner.output != POOLED:
+        runner = GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline)
+        if unsupported and runner.output != POOLED:
             raise EncoderError(
-                f"{graph}: returns token vectors, and {', '.join(others)} is not supported as it is configured; export "
-                "the graph with it, or set pooling=mean"
+                f"{graph}: returns token vectors, and what follows is not supported: {unsupported}; export the graph "
+                "with it, or set pooling=mean"
             )
         return runner
 
@@ -130,7 +133,7 @@ def create(
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
         known_route={"graph": graph.relative_to(folder).as_posix()},
-        warnings=() if modes else (UNPOOLED,),
+        warnings=() if pooling or (folder / "modules.json").is_file() else (UNPOOLED,),
     )
 
 
@@ -153,41 +156,13 @@ def _graph(folder: Path, file: str) -> Path:
     )
 
 
-def _poolings(folder: Path) -> tuple[tuple[str, ...], list[str]]:
-    """Return the modes in which a folder says that token vectors are pooled, and its modules that only a graph can do.
-
-    There are no modes if the folder has no configuration.
-    """
-    modes: tuple[str, ...] = ()
-    others = []
-    for kind, place in modules(folder)[1:]:
-        config = read_json(place / "config.json")
-        if kind.endswith(".Pooling"):
-            modes = configured(config)
-            is_known = modes and set(modes) <= set(MODES) and config.get("include_prompt", True)
-        else:
-            is_known = kind.endswith(".Normalize")
-        if not is_known:
-            others.append(kind)
-    return modes, others
-
-
 @dataclass
 class GraphRunner(TokenizerRunner):
-    """A graph of onnxruntime with its tokenizer, on the CPU.
-
-    Attributes
-    ----------
-    modes
-        How the vectors of tokens are pooled.
-    normalize
-        Whether pooled vectors are scaled to unit length.
-    """
+    """A graph of onnxruntime with its tokenizer, on the CPU, and what is done with its vectors of tokens."""
 
     graph: Path
     tokenizer: Tokenizer
-    modes: Sequence[str]
-    normalize: bool
+    pipeline: Pipeline
 
     def __post_init__(self) -> None:
         """Load the graph, set the size of batches, and choose the output.
@@ -237,7 +212,4 @@ class GraphRunner(TokenizerRunner):
         }
         wanted = {node.name for node in self.session.get_inputs()}
         (rows,) = self.session.run([self.output], {name: inputs[name] for name in inputs if name in wanted})
-        if self.output != POOLED:
-            rows = pool(rows, self.modes)
-            rows = unit(rows) if self.normalize else rows
-        return np.asarray(rows, dtype=np.float32)
+        return np.asarray(rows if self.output == POOLED else self.pipeline(rows), dtype=np.float32)

@@ -1,47 +1,17 @@
-"""A model as its folder describes it: architecture, modules and limits. No weights are read."""
+"""A model that the light route can run, as its folder describes it. No weights are read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from embassay.core.errors import ModelNotFoundError
-from embassay.core.types import JsonObject
-from embassay.models.light.architecture import (
-    BUFFERS,
-    HEADS,
-    POSITIONS,
-    WORDS,
-    Architecture,
-    NotSupportedError,
-    check_settings,
-)
+from embassay.models.light.architecture import BUFFERS, HEADS, POSITIONS, WORDS, Architecture, NotSupportedError
 from embassay.models.light.graph import tensors
-from embassay.models.light.pooling import LEGACY, MODES, configured
-from embassay.models.neural.model_files import SAFE, headers, read_json
-from embassay.models.neural.modules import modules, own_code, settings_of, transformer_settings
+from embassay.models.light.pipeline import Pipeline
+from embassay.models.neural.model_files import headers, read_json
+from embassay.models.neural.modules import modules, own_code, settings_of
 
-IDENTITY, TANH = "torch.nn.modules.linear.Identity", "torch.nn.modules.activation.Tanh"
-"""The activations of a Dense module, by their names in its configuration."""
-KNOWN = {
-    "Transformer": {"max_seq_length", "do_lower_case", "transformer_task", "modality_config"},
-    "Pooling": {"word_embedding_dimension", "embedding_dimension", "pooling_mode", *LEGACY},
-    "Dense": {"in_features", "out_features", "bias", "activation_function"},
-    "Normalize": set[str](),
-}
-"""The settings of each module that may have any value."""
-FIXED: dict[str, JsonObject] = {
-    "Transformer": {"module_output_name": "token_embeddings"},
-    "Pooling": {"include_prompt": True},
-    "Dense": {
-        "module_input_name": "sentence_embedding",
-        "module_output_name": "sentence_embedding",
-        "use_residual": False,
-    },
-    "Normalize": {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"},
-}
-"""The settings of each module that may have one value only."""
 AS_IT_IS = ("PreTrainedTokenizerFast", "TokenizersBackend")
 """Classes of the library that read ``tokenizer.json`` as it is."""
 NORMALIZER = {
@@ -53,37 +23,12 @@ NORMALIZER = {
 
 
 @dataclass(frozen=True)
-class Dense:
-    """A linear layer after the pooling: the folder of its weights, and whether tanh follows."""
-
-    folder: Path
-    has_tanh: bool
-
-
-LaterModule = Dense | Literal["normalize"]
-
-
-@dataclass(frozen=True)
 class LightModel:
-    """A model that the light route can run.
-
-    Attributes
-    ----------
-    folder
-        The folder of the transformer and its tokenizer.
-    poolings
-        The modes of the pooling; their vectors are concatenated.
-    steps
-        The modules after the pooling, in their order.
-    lower
-        Whether texts are lower-cased, whatever the tokenizer does.
-    """
+    """A model that the light route can run: the folder of its transformer and tokenizer, and what it computes."""
 
     folder: Path
     architecture: Architecture
-    poolings: tuple[str, ...]
-    steps: tuple[LaterModule, ...]
-    lower: bool
+    pipeline: Pipeline
 
     @classmethod
     def of(cls, folder: Path) -> LightModel:
@@ -100,27 +45,12 @@ class LightModel:
             raise NotSupportedError("it brings its own code")
         if settings_of(folder).get("truncate_dim"):
             raise NotSupportedError("its configuration truncates vectors")
-        places = [place for _, place in modules(folder)]
-        names = [kind.rpartition(".")[2] for kind, _ in modules(folder)]
-        is_pooled = names[:2] in (["Transformer"], ["Transformer", "Pooling"])
-        if not is_pooled or not set(names[2:]) <= {"Dense", "Normalize"}:
-            raise NotSupportedError(f"its modules are {', '.join(names)}")
-        transformer = places[0]
-        settings = [transformer_settings(transformer), *(read_json(place / "config.json") for place in places[1:])]
-        for name, values in zip(names, settings, strict=True):
-            check_settings(f"module {name}", values, KNOWN[name], FIXED[name])
+        transformer = modules(folder)[0][1]
+        pipeline = Pipeline.of(folder)
         architecture = Architecture.of(read_json(transformer / "config.json"))
         _check_weights(transformer, architecture)
         _check_tokenizer(transformer)
-
-        # A transformer without further modules gets mean pooling, as in the library.
-        poolings = (configured(settings[1]) if len(names) > 1 else ()) or ("mean",)
-        if not set(poolings) <= set(MODES):
-            raise NotSupportedError(f"its pooling_mode is {', '.join(poolings)}")
-        steps: list[LaterModule] = []
-        for name, place, values in zip(names[2:], places[2:], settings[2:], strict=True):
-            steps.append("normalize" if name == "Normalize" else _dense(place, values))
-        return cls(transformer, architecture, poolings, tuple(steps), bool(settings[0].get("do_lower_case")))
+        return cls(transformer, architecture, pipeline)
 
 
 def _check_weights(folder: Path, architecture: Architecture) -> None:
@@ -169,13 +99,3 @@ def _check_tokenizer(folder: Path) -> None:
         differing.append("add_prefix_space")
     if differing:
         raise NotSupportedError(f"its tokenizer.json and tokenizer_config.json differ in {', '.join(differing)}")
-
-
-def _dense(folder: Path, settings: JsonObject) -> Dense:
-    """Return a Dense module."""
-    activation = settings.get("activation_function", TANH)
-    if activation not in (IDENTITY, TANH):
-        raise NotSupportedError(f"its module Dense has the activation {activation}")
-    if not (folder / SAFE[0]).is_file():
-        raise NotSupportedError("its module Dense has no weights in a safetensors file")
-    return Dense(folder, activation == TANH)

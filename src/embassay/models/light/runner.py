@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +17,9 @@ from embassay.core.vectors import DenseVectors, Indices
 from embassay.models.base import Route
 from embassay.models.light.architecture import POSITION_BIAS
 from embassay.models.light.graph import Array, build, position_bias
-from embassay.models.light.model import Dense, LightModel
-from embassay.models.light.pooling import pool
+from embassay.models.light.model import LightModel
 from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
-from embassay.models.neural.derived import unit
-from embassay.models.neural.model_files import safetensors_files
+from embassay.models.neural.model_files import read_tensors
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, OrtValue
@@ -46,8 +43,6 @@ class LightRunner(TokenizerRunner):
     ----------
     weights
         The memory that the session reads its weights from.
-    dense
-        The (in, out) weights and the (out,) bias of each Dense module.
     bias
         MPNet's position bias for the longest text; that of a shorter one is a part of it.
     tokens
@@ -58,7 +53,6 @@ class LightRunner(TokenizerRunner):
     tokenizer: Tokenizer
     session: InferenceSession
     weights: list[OrtValue] = field(repr=False)
-    dense: dict[Dense, tuple[Array, Array]] = field(repr=False)
     bias: Array | None = field(repr=False)
     tokens: int = LIGHT_TOKENS
 
@@ -78,15 +72,14 @@ class LightRunner(TokenizerRunner):
         EncoderError
             If the limit is shorter than a text without words.
         """
-        tokenizer = read_tokenizer(model.folder, lower=model.lower, limit=limit)
+        tokenizer = read_tokenizer(model.folder, limit)
         architecture = model.architecture
         weights = {architecture.name_in_bert(name): array for name, array in read_tensors(model.folder).items()}
         session, values = open_session(*build(architecture, weights))
         bias = None
         if architecture.has_position_bias:
             bias = position_bias(weights[POSITION_BIAS], architecture.positions)
-        dense = {step: read_dense(step) for step in model.steps if isinstance(step, Dense)}
-        runner = cls(model, tokenizer, session, values, dense, bias)
+        runner = cls(model, tokenizer, session, values, bias)
         runner.vocabulary = architecture.vocabulary
         if not runner.is_stable():
             runner.tokens = 1
@@ -123,17 +116,7 @@ class LightRunner(TokenizerRunner):
             tokens = ids.shape[1]
             feed["position_bias"] = np.ascontiguousarray(self.bias[:, :, :tokens, :tokens])
         (states,) = self.session.run(None, feed)
-        rows = pool(states, self.model.poolings)
-        for step in self.model.steps:
-            if not isinstance(step, Dense):
-                rows = unit(rows)
-                continue
-            weight, bias = self.dense[step]
-            # As n products of one row, so that other rows do not change the order of the sums.
-            rows = np.matmul(rows[:, None, :], weight)[:, 0] + bias
-            if step.has_tanh:
-                rows = np.tanh(rows)
-        return rows
+        return self.model.pipeline(states)
 
 
 def open_session(graph: bytes, arrays: dict[str, Array]) -> tuple[InferenceSession, list[OrtValue]]:
@@ -147,24 +130,3 @@ def open_session(graph: bytes, arrays: dict[str, Array]) -> tuple[InferenceSessi
         graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOWER]
     )
     return session, values
-
-
-def read_dense(dense: Dense) -> tuple[Array, Array]:
-    """Return the (in, out) weights and the (out,) bias of a Dense module; zeros if it has no bias."""
-    arrays = read_tensors(dense.folder)
-    weight = np.ascontiguousarray(arrays["linear.weight"].T)
-    return weight, arrays.get("linear.bias", np.zeros(weight.shape[1], dtype=np.float32))
-
-
-def read_tensors(folder: Path) -> dict[str, Array]:
-    """Return the tensors in a folder's safetensors files, in float32."""
-    # onnx makes numpy know bfloat16.
-    import onnx  # noqa: F401
-    from safetensors import safe_open
-
-    arrays = {}
-    for path in safetensors_files(folder):
-        with safe_open(path, framework="numpy") as file:
-            for name in file.keys():  # noqa: SIM118
-                arrays[name] = file.get_tensor(name).astype(np.float32, copy=False)
-    return arrays

@@ -15,6 +15,7 @@ from embassay.core.errors import EncoderError, ModelNotFoundError
 from embassay.core.samples.base import Role
 from embassay.core.vectors import DenseVectors, VectorBatch
 from embassay.models.neural.batching import Runner, batches, check_limit, windows
+from embassay.models.neural.modules import transformer_settings
 
 if TYPE_CHECKING:
     from onnxruntime import SessionOptions
@@ -87,13 +88,11 @@ def session_options() -> SessionOptions:
     return options
 
 
-def read_tokenizer(folder: Path, *, lower: bool = False, limit: int | None = None) -> Tokenizer:
-    """Return the tokenizer in ``tokenizer.json``, without padding.
+def read_tokenizer(folder: Path, limit: int | None = None) -> Tokenizer:
+    """Return the tokenizer in ``tokenizer.json``, without padding; it lower-cases if the settings beside it say so.
 
     Parameters
     ----------
-    lower
-        Whether texts are lower-cased, whatever the tokenizer does.
     limit
         The number of tokens after which texts are truncated; None for no limit.
 
@@ -115,7 +114,7 @@ def read_tokenizer(folder: Path, *, lower: bool = False, limit: int | None = Non
         raise ModelNotFoundError(f"{path}: the tokenizer has no vocabulary; download or copy it again")
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    if lower:
+    if transformer_settings(folder).get("do_lower_case"):
         others = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
         tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *others])
     check_limit(limit, len(tokenizer.encode("").ids))

@@ -12,6 +12,8 @@ from glob import glob
 from math import prod
 from pathlib import Path
 
+import numpy as np
+
 from embassay.core.errors import ModelNotFoundError, first_line_of
 from embassay.core.types import JsonObject
 
@@ -131,6 +133,20 @@ def headers(folder: Path) -> dict[str, tuple[str, tuple[int, ...]]]:
             raise ModelNotFoundError(
                 f"{path}: damaged, or not a safetensors file ({first_line_of(error)}); copy or download it again"
             ) from None
+    return tensors
+
+
+def read_tensors(folder: Path) -> dict[str, np.ndarray]:
+    """Return the tensors in a folder's safetensors files in float32, without those of its subfolders."""
+    # onnx makes numpy know bfloat16.
+    import onnx  # noqa: F401
+    from safetensors import safe_open
+
+    tensors = {}
+    for path in safetensors_files(folder):
+        with safe_open(path, framework="numpy") as file:
+            for name in file.keys():  # noqa: SIM118
+                tensors[name] = file.get_tensor(name).astype(np.float32, copy=False)
     return tensors
 
 
