@@ -143,7 +143,6 @@ def test_vectors_equal_the_library_s(make, model_type):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_weights_in_half_precision_are_computed_in_float32(make, dtype):
     folder = make("bert", dtype)
-    expected = library(folder, normalize_embeddings=True)
     from sentence_transformers import SentenceTransformer
 
     whole = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": "float32"}).float()
@@ -324,12 +323,9 @@ def test_a_truncated_file_of_weights_is_named(copy):
         ModelNotFoundError, match=r"model.safetensors: damaged, or not a safetensors file .*; copy or download it again"
     ):
         load_encoder(str(copy))
-    path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(ModelNotFoundError, match=r"model.safetensors: damaged, or not a safetensors file"):
-        load_encoder(str(copy))
 
 
-def test_a_tokenizer_without_vocabulary_or_of_another_model_is_named(copy):
+def test_a_tokenizer_of_another_model_is_named(copy):
     path = copy / "tokenizer.json"
     tokenizer = json.loads(path.read_text())
     vocabulary = tokenizer["model"]["vocab"]
@@ -339,11 +335,6 @@ def test_a_tokenizer_without_vocabulary_or_of_another_model_is_named(copy):
         EncoderError, match=r"returns the id 5,000, but the model has .* tokens: the tokenizer belongs to"
     ):
         light(copy).encode(["a z"])
-    tokenizer["model"]["vocab"] = {}
-    tokenizer["added_tokens"] = []
-    path.write_text(json.dumps(tokenizer))
-    with pytest.raises(EncoderError, match=r"tokenizer.json: the tokenizer has no vocabulary; download or copy"):
-        light(copy).encode(["a"])
     path.write_text("{}")
     with pytest.raises(SpecError, match=r"it has no tokenizer\.json"):
         light(copy)

@@ -99,7 +99,7 @@ def read_tokenizer(folder: Path, limit: int | None = None) -> Tokenizer:
     Raises
     ------
     ModelNotFoundError
-        If the file is damaged, or has no vocabulary.
+        If the file is damaged.
     EncoderError
         If the limit leaves no room beside the special tokens of every text.
     """
@@ -110,8 +110,6 @@ def read_tokenizer(folder: Path, limit: int | None = None) -> Tokenizer:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:
         raise ModelNotFoundError(f"{path}: damaged or not a tokenizer: {error}") from None
-    if tokenizer.get_vocab_size() == 0:
-        raise ModelNotFoundError(f"{path}: the tokenizer has no vocabulary; download or copy it again")
     tokenizer.no_truncation()
     tokenizer.no_padding()
     if transformer_settings(folder).get("do_lower_case"):

@@ -199,13 +199,13 @@ def _load(model: Model) -> LibraryRunner:
             str(folder),
             transformer_task="feature-extraction" if "AutoModel" in classes else "text-generation",
             model_kwargs={"dtype": dtype, "device_map": device_map, **library},
-            processor_kwargs={**library, "model_max_length": model.limit or int(1e30)},
+            processor_kwargs=library,
             config_kwargs=library,
             # Texts of a batch have equal lengths, and a tokenizer may have no token for padding.
             processing_kwargs={"text": {"padding": False}},
             modality_config={"text": {"method": "forward", "method_output_name": _output(model)}},
             module_output_name="sentence_embedding" if pooling == "pooler" else "token_embeddings",
-            tokenizer_name_or_path=None if model.tokens == folder else str(model.tokens),
+            tokenizer_name_or_path=str(model.tokens),
         )
         check_weights(transformer.model, folder, UNUSED if pooling != "pooler" else UNUSED[1:])
     encoder = getattr(transformer.model, "base_model", transformer.model)

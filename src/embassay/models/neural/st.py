@@ -74,10 +74,6 @@ def create(
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
     (kind, transformer), *others = modules(folder)
-    if kind.endswith((".Router", ".Asym")):
-        raise SpecError(
-            f"encoder {target!r} uses different modules for queries and documents (Router), which is not supported"
-        )
     # Some transformers pool by themselves.
     pools = bool(others) or transformer_settings(transformer).get("module_output_name") == "sentence_embedding"
     if kind.endswith(".Transformer") and (folder / "modules.json").is_file() and not pools:

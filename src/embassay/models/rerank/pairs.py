@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from embassay.core.errors import EncoderError, quoted
-from embassay.core.formatting import counted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
@@ -81,7 +80,7 @@ class PairScorer(BaseEncoder):
         Raises
         ------
         EncoderError
-            If there is not one finite score for each text.
+            If there is not one score for each text.
         """
         pairs = [json.loads(text) for text in texts]
         places_of: dict[str, list[int]] = defaultdict(list)
@@ -104,10 +103,5 @@ class PairScorer(BaseEncoder):
         scores = np.asarray(off_device(self.score(query, texts)), dtype=np.float64).reshape(-1, 1)
         self.rates.append((time.perf_counter() - start) / len(texts))
         if len(scores) != len(texts):
-            raise EncoderError(
-                f"{counted(len(scores), 'score')} for {counted(len(texts), 'text')} of question {quoted(query)}"
-            )
-        if not np.isfinite(scores).all():
-            place = int(np.isfinite(scores).argmin())
-            raise EncoderError(f"the score of text {place + 1} of question {quoted(query)} is no finite number")
+            raise EncoderError(f"question {quoted(query)}: scores {len(scores)} of {len(texts)} texts")
         return scores.astype(np.float32)
