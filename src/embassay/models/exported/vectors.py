@@ -80,22 +80,21 @@ def create(
         return PartsEncoder(target, PartVectors(path))
     with _readable(path):
         names = _read(path).collect_schema().names()
-    columns = {use: recognised(names, known) for use, known in NAMES.items()}
     for use in ("vector", "id" if texts else "text"):
-        if not columns[use]:
-            hint = "; vectors by id need texts=, a table of ids and texts" if columns["id"] else ""
-            raise SourceError(f"no column of {use}s; found {listed(names)}{hint}", path)
+        if use not in names:
+            hint = "; vectors by id need texts=, a table of ids and texts" if "id" in names else ""
+            raise SourceError(f"no column of {use}s, called {listed(NAMES[use])}{hint}", path)
     table = source_path(texts) if texts else None
     if table and not table.is_file():
         raise SourceError("no such file", table)
     options = {"texts": texts, "normalize": normalize or None, "similarity": similarity}
     # The vectors need not be cached.
     card = Card(spec_of(f"vectors:{target}", options), cached=False, similarity=similarity)
-    return VectorsEncoder(target, card, path, columns, runtime, table, normalize)
+    return VectorsEncoder(target, card, path, runtime, table, normalize)
 
 
 def _read(path: Path) -> LazyFrame:
-    """Return a file as a table; its format is known by its first bytes."""
+    """Return a file as a table of the columns of :data:`NAMES` that it has; its format is known by its first bytes."""
     import polars
 
     with open_file(path) as file:
@@ -104,13 +103,17 @@ def _read(path: Path) -> LazyFrame:
             known = {name for names in NAMES.values() for name in names}
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
-                return polars.LazyFrame({name: archive[name] for name in archive.files if name.lower() in known})
-    if head.startswith(b"PAR1"):
-        return polars.scan_parquet(path, glob=False)
-    # Blank lines may come first.
-    if head and head.lstrip()[:1] in (b"{", b""):
-        return polars.read_ndjson(path.read_bytes(), infer_schema_length=None).lazy()
-    raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
+                table = polars.LazyFrame({name: archive[name] for name in archive.files if name.lower() in known})
+        elif head.startswith(b"PAR1"):
+            table = polars.scan_parquet(path, glob=False)
+        # Blank lines may come first.
+        elif head and head.lstrip()[:1] in (b"{", b""):
+            table = polars.read_ndjson(path.read_bytes(), infer_schema_length=None).lazy()
+        else:
+            raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
+    names = table.collect_schema().names()
+    name_of = {use: recognised(names, known_names) for use, known_names in NAMES.items()}
+    return table.select(polars.col(name).alias(use) for use, name in name_of.items() if name)
 
 
 @contextmanager
@@ -140,8 +143,6 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
 
     Attributes
     ----------
-    columns
-        The name of each column, by its content: ``vector``, ``text``, ``id``, ``role``; empty without such a column.
     texts
         The table of ids and texts.
     """
@@ -149,7 +150,6 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
     name: str
     card: Card
     path: Path
-    columns: Mapping[str, str]
     runtime: Runtime = field(repr=False)
     texts: Path | None
     normalize: bool
@@ -196,8 +196,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         import polars
 
         with _readable(self.path):
-            chosen = [polars.col(name).alias(use) for use, name in self.columns.items() if name]
-            frame = _read(self.path).select(chosen).collect()
+            frame = _read(self.path).collect()
             rows = frame["vector"].cast(polars.List(polars.Float32))
             matrix = rows.list.to_array(len(rows[0])).to_numpy()
             keys = frame["text" if self.texts is None else "id"].cast(polars.String).to_list()
@@ -205,8 +204,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         # A missing number is NaN.
         finite = np.isfinite(matrix).all(axis=1)
         if not finite.all():
-            problem = f"row {finite.argmin() + 1}: contains NaN or infinity, or lacks a number"
-            raise SourceError(problem, self.path, None, self.columns["vector"])
+            raise SourceError(f"row {finite.argmin() + 1}: contains NaN or infinity, or lacks a number", self.path)
         if self.texts is None:
             return _rows(self.path, zip(roles, keys, range(len(keys)), strict=True), matrix), matrix
         row_of_id = _rows(self.path, ((None, key, row) for row, key in enumerate(keys)), matrix)

@@ -105,8 +105,8 @@ class LibraryRunner(Runner):
             rows = self.model.encode(texts, convert_to_tensor=True, show_progress_bar=False, **options)
             vectors: DenseVectors = rows.to_dense().float().cpu().numpy()
             return vectors
-        except (RuntimeError, MemoryError) as error:
-            if not isinstance(error, MemoryError) and "memory" not in str(error):
+        except RuntimeError as error:
+            if "memory" not in str(error):
                 raise
             if len(texts) == 1:
                 raise EncoderError("a text does not fit into memory; set max_length=") from error
@@ -124,10 +124,8 @@ class LibraryRunner(Runner):
         """Return the longest beginning of a text that fits with the template, which is never truncated, within it."""
 
         def length(characters: int) -> int:
-            tokens = self.model.tokenizer(
-                self.template.replace("{text}", text[:characters]), truncation=False, verbose=False
-            )
-            return len(tokens["input_ids"])
+            whole = self.template.replace("{text}", text[:characters])
+            return len(self.model.tokenizer(whole, verbose=False)["input_ids"])
 
         characters = len(text)
         if self.limit and length(characters) > self.limit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -139,15 +139,11 @@ def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int |
     """
     config = read_json(folder / "config.json")
     config |= config.get("text_config") or {}
-    positions = first_number(config, POSITIONS) or 0
+    numbers = [int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)]
+    positions = numbers[0] if numbers else 0
     if config.get("model_type") in AFTER_PADDING:
         # MPNet always uses 1, whatever its configuration contains.
         padding = 1 if config["model_type"] == "mpnet" else config.get("pad_token_id", 1)
         positions -= int(padding or 0) + 1
     length = limit or read_json(tokenizer / "tokenizer_config.json").get("model_max_length") or 0
     return min([int(number) for number in (positions, length) if 0 < number < ABSURD], default=None)
-
-
-def first_number(config: JsonObject, names: Sequence[str]) -> int | None:
-    """Return the value of the first of these names that is a whole number in the configuration; None if none is."""
-    return next((int(config[name]) for name in names if isinstance(config.get(name), int)), None)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from embassay.core.errors import ModelNotFoundError, SpecError
+from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.choice import check_installed, choose_route
-from embassay.models.light.model import LightModel
 from embassay.models.light.runner import LightRunner
 from embassay.models.neural.locations import find_offline
 from embassay.models.neural.model import Model, configured_model, explicit
@@ -81,7 +80,7 @@ def create(
             f"encoder {target!r}: its modules.json has no Pooling module; hf:{target},pooling=mean uses the mean of "
             "its tokens"
         )
-    light, why_not = choose_route(target, lambda: LightModel.of(folder), runtime.backend, model.device, dtype)
+    light, why_not = choose_route(target, folder, runtime.backend, model.device, dtype)
     notes = [why_not] if why_not else []
     if not (folder / "modules.json").is_file():
         notes.append("the model has no modules.json: mean pooling is used")

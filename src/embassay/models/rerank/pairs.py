@@ -89,7 +89,13 @@ class PairScorer(BaseEncoder):
         questions = [np.array(places) for places in places_of.values()]
 
         def score(places: Indices) -> DenseVectors:
-            return self._scores(pairs[places[0]][0], [pairs[place][1] for place in places])
+            query, passages = pairs[places[0]][0], [pairs[place][1] for place in places]
+            start = time.perf_counter()
+            scores = np.asarray(off_device(self.score(query, passages)), dtype=np.float32).reshape(-1, 1)
+            self.rates.append((time.perf_counter() - start) / len(passages))
+            if len(scores) != len(passages):
+                raise EncoderError(f"question {quoted(query)}: scores {len(scores)} of {len(passages)} texts")
+            return scores
 
         for number, scores in self.each(score, questions):
             yield questions[number], scores
@@ -97,11 +103,3 @@ class PairScorer(BaseEncoder):
     def batch_invariant(self) -> bool:
         """Return True: a question is scored by itself."""
         return True
-
-    def _scores(self, query: str, texts: list[str]) -> DenseVectors:
-        start = time.perf_counter()
-        scores = np.asarray(off_device(self.score(query, texts)), dtype=np.float64).reshape(-1, 1)
-        self.rates.append((time.perf_counter() - start) / len(texts))
-        if len(scores) != len(texts):
-            raise EncoderError(f"question {quoted(query)}: scores {len(scores)} of {len(texts)} texts")
-        return scores.astype(np.float32)
