@@ -7,7 +7,7 @@ the ids of a corpus, so vectors that are stored by id need ``texts=``, a table o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,7 +30,7 @@ from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.derived import unit
 
 if TYPE_CHECKING:
-    from polars import LazyFrame
+    from polars import DataFrame, LazyFrame
 
 TARGET = "FILE or FOLDER"
 NAMES = {
@@ -41,8 +41,6 @@ NAMES = {
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
-Entry = tuple[str | None, str | None, int]
-"""A role, a text or id, and the row of its vector; None where there is none."""
 StoredVectors = tuple[Mapping[tuple[str, str], int], DenseVectors]
 """The row of each text by its role, which is empty for any role, and the text; and the (n, d) vectors."""
 
@@ -185,47 +183,55 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         yield range(len(texts)), self.encode(texts, role)
 
     def load(self) -> StoredVectors:
-        """Read the file; the first of equal rows counts.
+        """Read the file; equal rows may stand in it more than once.
 
         Raises
         ------
         SourceError
-            With the row, for vectors that are no lists of finite numbers of one length, for keys that are no texts, and
-            for a text with two vectors.
+            For vectors that are no lists of finite numbers of one length, for a row without a text, for an unknown
+            role, and for a text with two vectors.
         """
         import polars
 
         with _readable(self.path):
             frame = _read(self.path).collect()
+            if self.texts:
+                frame = _with_texts(frame, self.texts)
             rows = frame["vector"].cast(polars.List(polars.Float32))
             matrix = rows.list.to_array(len(rows[0])).to_numpy()
-            keys = frame["text" if self.texts is None else "id"].cast(polars.String).to_list()
-            roles = frame["role"].to_list() if "role" in frame else [None] * len(keys)
+            texts = frame["text"].cast(polars.String).to_list()
+            roles = frame["role"].to_list() if "role" in frame else [None] * len(texts)
         # A missing number is NaN.
-        finite = np.isfinite(matrix).all(axis=1)
-        if not finite.all():
-            raise SourceError(f"row {finite.argmin() + 1}: contains NaN or infinity, or lacks a number", self.path)
-        if self.texts is None:
-            return _rows(self.path, zip(roles, keys, range(len(keys)), strict=True), matrix), matrix
-        row_of_id = _rows(self.path, ((None, key, row) for row, key in enumerate(keys)), matrix)
-        table = list(read_table(self.texts).select(TextRow))
-        # An id without a vector is an error only if its text is needed.
-        entries = [(row.role, row.text, row_of_id["", row.id]) for row in table if ("", row.id) in row_of_id]
-        if not entries:
-            # 7 is not 007.
-            problem = f"none of its ids has a vector; vectors have ids such as {keys[0]!r}, the table {table[0].id!r}"
-            raise SourceError(problem, self.texts)
-        return _rows(self.path, entries, matrix), matrix
+        if not np.isfinite(matrix).all():
+            row = np.isfinite(matrix).all(axis=1).argmin()
+            raise SourceError(f"the vector of {quoted(texts[row])} has NaN, infinity, or too few numbers", self.path)
+        row_of: dict[tuple[str, str], int] = {}
+        for row, (role, text) in enumerate(zip(roles, texts, strict=True)):
+            if text is None or (role and role not in ROLES):
+                problem = f"each row must have a text, and a role of {', '.join(ROLES)} or none; row {row + 1} has not"
+                raise SourceError(problem, self.path)
+            first = row_of.setdefault((role or "", text), row)
+            if not np.array_equal(matrix[first], matrix[row]):
+                raise SourceError(f"{quoted(text)} has two different vectors", self.path)
+        return row_of, matrix
 
 
-def _rows(path: Path, entries: Iterable[Entry], matrix: DenseVectors) -> dict[tuple[str, str], int]:
-    """Return the row of each text or id by its role and it; raise SourceError for a wrong entry."""
-    rows: dict[tuple[str, str], int] = {}
-    for role, text, row in entries:
-        if text is None or (role and role not in ROLES):
-            problem = f"row {row + 1}: must have a text or id, and a role of {', '.join(ROLES)} or none; has {role!r}"
-            raise SourceError(problem, path)
-        first = rows.setdefault((role or "", text), row)
-        if not np.array_equal(matrix[first], matrix[row]):
-            raise SourceError(f"row {row + 1}: {quoted(text)} has a different vector in row {first + 1}", path)
-    return rows
+def _with_texts(vectors: DataFrame, path: Path) -> DataFrame:
+    """Return the vectors of the texts in a table, by its ids. An id without a vector counts only if its text is needed.
+
+    Raises
+    ------
+    SourceError
+        If no id has a vector.
+    """
+    import polars
+
+    columns = {"id": polars.String, "text": polars.String, "role": polars.String}
+    rows = [(row.id, row.text, row.role) for row in read_table(path).select(TextRow)]
+    by_id = vectors.select(polars.col("id").cast(polars.String), "vector")
+    frame = polars.DataFrame(rows, columns, orient="row").join(by_id, on="id")
+    if frame.is_empty():
+        # 7 is not 007.
+        shown = f"vectors have ids such as {by_id['id'][0]!r}, the table {rows[0][0]!r}"
+        raise SourceError(f"none of its ids has a vector; {shown}", path)
+    return frame
