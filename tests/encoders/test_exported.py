@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.core.errors import EmbassayError, EncoderError, ModelNotFoundError, SpecError
+from embassay.core.errors import EmbassayError, EncoderError, SpecError
 from embassay.core.types import Runtime
 from embassay.models.light.pipeline import configured
 from embassay.run.resolve import load_encoder
@@ -187,10 +187,3 @@ def test_wrong_options_are_one_message(folder, option, message):
 def test_another_device_than_the_cpu_is_refused(folder):
     with pytest.raises(SpecError, match="runs on the CPU, not on cuda:1; leave --device out"):
         load_encoder(f"onnx:{folder}", Runtime(device="cuda:1"))
-
-
-@pytest.mark.parametrize("name", ["tokenizer.json", GRAPH])
-def test_what_is_missing_is_named(copy, name):
-    (copy / name).unlink()
-    with pytest.raises(ModelNotFoundError, match=r"tokenizer\.json is missing|model\.onnx: no such graph"):
-        load_encoder(f"onnx:{copy}")

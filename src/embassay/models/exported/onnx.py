@@ -143,12 +143,10 @@ def _graph(folder: Path, file: str) -> Path:
     Raises
     ------
     ModelNotFoundError
-        If there is none, or no tokenizer.
+        If there is none.
     """
     for name in (file,) if file else PLACES:
         if (folder / name).is_file():
-            if not (folder / "tokenizer.json").is_file():
-                raise ModelNotFoundError(f"{folder}: tokenizer.json is missing; save the model's tokenizer there")
             return folder / name
     raise ModelNotFoundError(
         f"{folder / (file or PLACES[0])}: no such graph; export the model with sentence-transformers or optimum, or "

@@ -72,10 +72,18 @@ class LightRunner(TokenizerRunner):
         EncoderError
             If the limit is shorter than a text without words.
         """
+        import onnxruntime
+
         tokenizer = read_tokenizer(model.folder, limit)
         architecture = model.architecture
         weights = {architecture.name_in_bert(name): array for name, array in read_tensors(model.folder).items()}
-        session, values = open_session(*build(architecture, weights))
+        graph, arrays = build(architecture, weights)
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
+        options = session_options()
+        options.add_external_initializers(list(arrays), values)
+        session = onnxruntime.InferenceSession(
+            graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOWER]
+        )
         bias = None
         if architecture.has_position_bias:
             bias = position_bias(weights[POSITION_BIAS], architecture.positions)
@@ -117,16 +125,3 @@ class LightRunner(TokenizerRunner):
             feed["position_bias"] = np.ascontiguousarray(self.bias[:, :, :tokens, :tokens])
         (states,) = self.session.run(None, feed)
         return self.model.pipeline(states)
-
-
-def open_session(graph: bytes, arrays: dict[str, Array]) -> tuple[InferenceSession, list[OrtValue]]:
-    """Return a session that computes on one thread per call, and the values that it reads the weights from."""
-    import onnxruntime
-
-    options = session_options()
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
-    options.add_external_initializers(list(arrays), values)
-    session = onnxruntime.InferenceSession(
-        graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOWER]
-    )
-    return session, values

@@ -245,10 +245,3 @@ def quiet_loggers(*names: str) -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
-
-
-def reason(error: Exception) -> str:
-    """Return the first line of a library's error, or advice if the error is that the model needs its own code."""
-    if "trust_remote_code" in str(error):
-        return "the model brings its own code; if you trust it, add --trust-remote-code LABEL"
-    return first_line_of(error)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from embassay.core.errors import ModelNotFoundError, SpecError, UnknownNameError
+from embassay.core.errors import ModelNotFoundError, SpecError, UnknownNameError, first_line_of
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.types import Card, Runtime, check_device, content_hash
 from embassay.core.vectors import Indices, VectorMatrix
@@ -25,7 +25,7 @@ from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
-from embassay.models.neural.library import BACKENDS, LibraryRunner, check_weights, placement, quiet, reason
+from embassay.models.neural.library import BACKENDS, LibraryRunner, check_weights, placement, quiet
 from embassay.models.neural.locations import LOCAL_FOLDER, PUBLISHED_WEIGHTS, ModelFiles, find, is_path
 from embassay.models.neural.model_card import training_datasets
 from embassay.models.neural.model_files import SAFE, folder_files, parameters
@@ -169,8 +169,10 @@ class Model(LoadedEncoder[Runner]):
         return self.full.model if self.full else self.open(self)
 
     def explain(self, error: Exception) -> str:
-        """Return a library's error as text."""
-        return reason(error)
+        """Return the first line of a library's error, or advice if the error is that the model needs its own code."""
+        if "trust_remote_code" in str(error):
+            return "the model brings its own code; if you trust it, add --trust-remote-code LABEL"
+        return first_line_of(error)
 
     def release(self) -> None:
         """Release the loaded model; it is loaded again for the next text."""
@@ -309,6 +311,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     device = device or runtime.device
     found = locate(target, runtime, options, device, "-e " if scheme == "st" else f"-e {scheme}:")
     folder, settings = found.folder, settings_of(found.folder)
+    is_sparse = kind == "SparseEncoder"
     limits = (options.get("max_length"), token_limit(folder))
     first_module, transformer = modules(folder)[0]
 
@@ -327,7 +330,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             )
             if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, limit=model.limit, is_sparse=kind == "SparseEncoder")
+        return LibraryRunner(loaded, limit=model.limit, is_sparse=is_sparse)
 
     return Model(
         scheme=scheme,
@@ -342,7 +345,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         limit=min(filter(None, limits), default=None),
         open=load,
         parameters=parameters(folder),
-        similarity=settings.get("similarity_fn_name") or "cosine",
+        similarity=settings.get("similarity_fn_name") or ("dot" if is_sparse else "cosine"),
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
         missing_prompts=missing_prompts(settings.get("prompts") or {}),
     )
