@@ -84,7 +84,8 @@ def session_options() -> SessionOptions:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    # It raises its errors, and would also print them.
+    options.log_severity_level = 4
     return options
 
 

@@ -7,6 +7,7 @@ is ignored; the scheme ``st:`` uses it. The model is loaded when the first text 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,9 +19,9 @@ from embassay.models.neural.library import UNUSED, LibraryRunner, check_weights,
 from embassay.models.neural.locations import find_tokenizer
 from embassay.models.neural.model import (
     Model,
+    configured_model,
     explicit,
     file_warnings,
-    locate,
     with_prompts,
 )
 from embassay.models.neural.model_files import folder_files, parameters, read_json
@@ -99,13 +100,12 @@ def create(
     SpecError
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """
+    options = explicit(f"encoder {target!r}", **locals())
     place = f"encoder {target!r}"
-    options = explicit(**locals())
     if runtime.backend == "light":
         raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")
-    device = device or runtime.device
-    found = locate(target, runtime, options, device, "-e hf:")
-    folder = tokens = modules(found.folder)[0][1]
+    model = configured_model("SentenceTransformer", "hf", target, runtime, options, device)
+    folder = tokens = modules(model.found.folder)[0][1]
     files = {folder: [name for name in folder_files(folder) if not OTHERS.fullmatch(name)]}
     if tokenizer:
         tokens = find_tokenizer(tokenizer)
@@ -117,24 +117,21 @@ def create(
     warnings = []
     if "pooling" not in options:
         warnings.append(f"pooling={pooling} is used by default, because the model is {kind}")
-    if (found.folder / "modules.json").is_file():
+    if (model.found.folder / "modules.json").is_file():
         warnings.append(
             "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
         )
-    warnings += file_warnings(target, found, [*own_code(folder), *own_code(tokens)], runtime)
-    return Model(
-        scheme="hf",
-        target=target,
-        found=found,
-        runtime=runtime,
-        device=device,
+    warnings += file_warnings(target, model.found, [*own_code(folder), *own_code(tokens)], runtime)
+    return replace(
+        model,
         files=files,
         tokens=tokens,
-        options=options,
         prompts=with_prompts({}, options),
+        missing_prompts="",
         limit=transformer_limit(folder, tokens, max_length),
         open=_load,
         parameters=parameters(folder),
+        similarity="cosine",
         settings={"pooling": pooling, "layer": -1 if layer is None else layer, "template": template or "{text}"},
         warnings=tuple(warnings),
     )

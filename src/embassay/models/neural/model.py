@@ -246,45 +246,6 @@ def with_prompts(prompts: Mapping[Any, str], options: Options) -> Prompts:
     return {role: options.get(f"{role}_prompt", prompts.get(role, "")) for role in ROLES}
 
 
-def locate(target: str, runtime: Runtime, options: Options, device: str, how: str) -> ModelFiles:
-    """Find the files of a model that runs with sentence-transformers, and check them.
-
-    Parameters
-    ----------
-    how
-        The text before a folder's name in a message's advice, for example ``-e sparse:``.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If the model is not available, is an adapter, or lacks a tokenizer: the library would use an empty one.
-    UnknownNameError
-        For an unknown device or backend.
-    SpecError
-        If it needs modules of its own that are not trusted.
-    """
-    check_device(device)
-    if runtime.backend not in BACKENDS:
-        raise UnknownNameError("backend", runtime.backend, BACKENDS)
-    found = find(target, options.get("revision", ""), runtime, how)
-    code = own_modules(found.folder)
-    if code and not runtime.trust_remote_code:
-        raise SpecError(
-            f"encoder {target!r} brings its own code ({', '.join(code)}); "
-            "if you trust it, add --trust-remote-code LABEL"
-        )
-    if (found.folder / "adapter_config.json").is_file():
-        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
-    kind, transformer = modules(found.folder)[0]
-    needs_tokenizer = kind.endswith(".Transformer") and "tokenizer" not in options
-    if needs_tokenizer and not (has_tokenizer(found.folder) or has_tokenizer(transformer)):
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
-            ", or, with hf:, set tokenizer="
-        )
-    return found
-
-
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:
     """Return warnings about the code that a model brings along, and if its files may not be those that are meant."""
     warnings = []
@@ -299,7 +260,7 @@ def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: 
 
 
 def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, options: Options, device: str) -> Model:
-    """Return a model that sentence-transformers loads as its files say.
+    """Find the files of a model, check them, and return it; sentence-transformers loads it as its files say.
 
     Parameters
     ----------
@@ -307,13 +268,39 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         The name of its class in sentence-transformers.
     device
         Empty for the run's device.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the model is not available, is an adapter, or lacks a tokenizer: the library would use an empty one.
+    UnknownNameError
+        For an unknown device or backend.
+    SpecError
+        If it needs modules of its own that are not trusted.
     """
     device = device or runtime.device
-    found = locate(target, runtime, options, device, "-e " if scheme == "st" else f"-e {scheme}:")
+    check_device(device)
+    if runtime.backend not in BACKENDS:
+        raise UnknownNameError("backend", runtime.backend, BACKENDS)
+    found = find(target, options.get("revision", ""), runtime, "-e " if scheme == "st" else f"-e {scheme}:")
     folder, settings = found.folder, settings_of(found.folder)
+    code = own_modules(folder)
+    if code and not runtime.trust_remote_code:
+        raise SpecError(
+            f"encoder {target!r} brings its own code ({', '.join(code)}); "
+            "if you trust it, add --trust-remote-code LABEL"
+        )
+    if (folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+    first_module, transformer = modules(folder)[0]
+    needs_tokenizer = first_module.endswith(".Transformer") and "tokenizer" not in options
+    if needs_tokenizer and not (has_tokenizer(folder) or has_tokenizer(transformer)):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
+            ", or, with hf:, set tokenizer="
+        )
     is_sparse = kind == "SparseEncoder"
     limits = (options.get("max_length"), token_limit(folder))
-    first_module, transformer = modules(folder)[0]
 
     def load(model: Model) -> LibraryRunner:
         import sentence_transformers
