@@ -261,11 +261,6 @@ def test_a_text_without_any_token_is_encoded_as_the_start_token(folder, tmp_path
     assert encoder.count_tokens([""], "text").tolist() == [1]
 
 
-def test_of_an_encoder_with_a_decoder_only_the_encoder_is_used(folder):
-    whole = load_encoder(f"hf:{folder('T5ForConditionalGeneration')}")
-    assert near(whole.encode(TEXTS), [s.mean(axis=0) for _, s, _ in states(whole.found.folder, TEXTS)])
-
-
 # --- fingerprint, options, routes -------------------------------------------------------------------------
 
 

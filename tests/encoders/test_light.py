@@ -150,10 +150,9 @@ def test_weights_in_half_precision_are_computed_in_float32(make, dtype):
     assert np.abs(light(folder).encode(TEXTS) - expected).max() < 1e-6
 
 
-def test_prompts_truncation_lower_case_and_options_are_those_of_the_files(copy):
+def test_prompts_truncation_and_options_are_those_of_the_files(copy):
     prompts = {"query": "find: ", "passage": "text: "}
     change(copy / "config_sentence_transformers.json", prompts=prompts)
-    change(copy / "sentence_bert_config.json", do_lower_case=True)
     encoder = light(copy)
     assert encoder.card.max_tokens == LIMIT
     for role, prompt in (("query", "find: "), ("document", "text: "), ("text", "")):

@@ -146,12 +146,6 @@ def test_a_missing_folder(target):
         find(target, "", RUNTIME)
 
 
-def test_a_folder_without_a_model(tmp_path):
-    (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(ModelNotFoundError, match="not a model: a model needs"):
-        find(str(tmp_path), "", RUNTIME)
-
-
 def test_offline_is_said_at_once():
     with pytest.raises(ModelNotFoundError, match="HF_HUB_OFFLINE"):
         find("org/nothing", "", RUNTIME)
