@@ -196,7 +196,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         with _readable(self.path):
             frame = _read(self.path).collect()
             if self.texts:
-                frame = _with_texts(frame, self.texts)
+                frame = _join_texts(frame, self.texts)
             rows = frame["vector"].cast(polars.List(polars.Float32))
             matrix = rows.list.to_array(len(rows[0])).to_numpy()
             texts = frame["text"].cast(polars.String).to_list()
@@ -216,7 +216,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         return row_of, matrix
 
 
-def _with_texts(vectors: DataFrame, path: Path) -> DataFrame:
+def _join_texts(vectors: DataFrame, path: Path) -> DataFrame:
     """Return the vectors of the texts in a table, by its ids. An id without a vector counts only if its text is needed.
 
     Raises
