@@ -88,7 +88,6 @@ class LightRunner(TokenizerRunner):
         if architecture.has_position_bias:
             bias = position_bias(weights[POSITION_BIAS], architecture.positions)
         runner = cls(model, tokenizer, session, values, bias)
-        runner.vocabulary = architecture.vocabulary
         if not runner.is_stable():
             runner.tokens = 1
         return runner

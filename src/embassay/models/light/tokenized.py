@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.cores import cores, single_threads
-from embassay.core.errors import EncoderError, ModelNotFoundError
+from embassay.core.errors import ModelNotFoundError
 from embassay.core.samples.base import Role
 from embassay.core.vectors import DenseVectors, VectorBatch
 from embassay.models.neural.batching import Runner, batches, check_limit, windows
@@ -27,16 +27,9 @@ LEAST = 128
 
 
 class TokenizerRunner(Runner):
-    """A model without torch, whose tokenizer is read from its folder. Each batch runs on one thread, one per core.
-
-    Attributes
-    ----------
-    vocabulary
-        The number of tokens that the model has embeddings for; None if that is not known.
-    """
+    """A model without torch, whose tokenizer is read from its folder. Each batch runs on one thread, one per core."""
 
     tokenizer: Tokenizer
-    vocabulary: int | None = None
 
     @abstractmethod
     def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
@@ -61,21 +54,11 @@ class TokenizerRunner(Runner):
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[TokenIds]:
         """Return the token ids of texts with their prompt; of a text without tokens, the vocabulary's first token.
 
-        Raises
-        ------
-        EncoderError
-            For a token without an embedding: the tokenizer belongs to another model.
+        The runtime refuses a token without an embedding.
         """
         encodings = self.tokenizer.encode_batch([prompt + text for text in texts])
         # int32, because the ids of all texts are in memory at once.
-        ids = [np.array(encoding.ids or [0], dtype=np.int32) for encoding in encodings]
-        largest = max(int(row.max()) for row in ids)
-        if self.vocabulary is not None and largest >= self.vocabulary:
-            raise EncoderError(
-                f"the tokenizer returns the id {largest:,}, but the model has {self.vocabulary:,} tokens: "
-                "the tokenizer belongs to another model"
-            )
-        return ids
+        return [np.array(encoding.ids or [0], dtype=np.int32) for encoding in encodings]
 
 
 def session_options() -> SessionOptions:

@@ -123,11 +123,10 @@ def _in_cache(repository: str, revision: str) -> ModelFiles | None:
     if not (Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}").is_dir():
         return None
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
         folder = Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError):
+    except (OSError, ValueError):
         # It is not in the cache, or its name cannot be one of the hub.
         return None
     return ModelFiles(folder, folder.name) if is_complete(folder) else None
