@@ -100,15 +100,15 @@ class Pipeline:
         """
         places = [place for _, place in modules(folder)]
         names = [kind.rpartition(".")[2] for kind, _ in modules(folder)]
-        is_pooled = names[:2] in (["Transformer"], ["Transformer", "Pooling"])
-        if not is_pooled or not set(names[2:]) <= {"Dense", "Normalize"}:
+        # A transformer without further modules gets mean pooling in the library if no file lists the modules.
+        is_bare = names == ["Transformer"] and not (folder / "modules.json").is_file()
+        is_pooled = names[:2] == ["Transformer", "Pooling"] and set(names[2:]) <= {"Dense", "Normalize"}
+        if not (is_bare or is_pooled):
             raise NotSupportedError(f"its modules are {', '.join(names)}")
         settings = [transformer_settings(places[0]), *(read_json(place / "config.json") for place in places[1:])]
         for name, values in zip(names, settings, strict=True):
             check_settings(f"module {name}", values, KNOWN[name], FIXED[name])
-
-        # A transformer without further modules gets mean pooling, as in the library.
-        poolings = (configured(settings[1]) if len(names) > 1 else ()) or ("mean",)
+        poolings = (() if is_bare else configured(settings[1])) or ("mean",)
         if not set(poolings) <= set(MODES):
             raise NotSupportedError(f"its pooling_mode is {', '.join(poolings)}")
         steps: list[Dense | None] = []

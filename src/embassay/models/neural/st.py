@@ -8,14 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.choice import check_installed, choose_route
 from embassay.models.light.runner import LightRunner
 from embassay.models.neural.locations import find_offline
 from embassay.models.neural.model import Model, configured_model, explicit
-from embassay.models.neural.modules import modules, transformer_settings
 
 EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
@@ -65,21 +63,13 @@ def create(
     Raises
     ------
     ModelNotFoundError
-        If the model is not available, or its folder does not say how tokens become a vector.
+        If the model is not available.
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
     options = explicit(f"encoder {target!r}", **locals())
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
-    (kind, transformer), *others = modules(folder)
-    # Some transformers pool by themselves.
-    pools = bool(others) or transformer_settings(transformer).get("module_output_name") == "sentence_embedding"
-    if kind.endswith(".Transformer") and (folder / "modules.json").is_file() and not pools:
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its modules.json has no Pooling module; hf:{target},pooling=mean uses the mean of "
-            "its tokens"
-        )
     light, why_not = choose_route(target, folder, runtime.backend, model.device, dtype)
     notes = [why_not] if why_not else []
     if not (folder / "modules.json").is_file():
