@@ -78,10 +78,10 @@ def create(
         return PartsEncoder(target, PartVectors(path))
     with _readable(path):
         names = _read(path).collect_schema().names()
-    for use in ("vector", "id" if texts else "text"):
-        if use not in names:
-            hint = "; vectors by id need texts=, a table of ids and texts" if "id" in names else ""
-            raise SourceError(f"no column of {use}s, called {listed(NAMES[use])}{hint}", path)
+    key = "id" if texts else "text"
+    if key not in names:
+        hint = "; vectors by id need texts=, a table of ids and texts" if "id" in names else ""
+        raise SourceError(f"no column of {key}s, called {' or '.join(NAMES[key])}{hint}", path)
     table = source_path(texts) if texts else None
     if table and not table.is_file():
         raise SourceError("no such file", table)
@@ -101,7 +101,11 @@ def _read(path: Path) -> LazyFrame:
             known = {name for names in NAMES.values() for name in names}
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
-                table = polars.LazyFrame({name: archive[name] for name in archive.files if name.lower() in known})
+                arrays = {name: archive[name] for name in archive.files if name.lower() in known}
+            # polars panics for them.
+            if any(np.iscomplexobj(array) for array in arrays.values()):
+                raise SourceError("vectors must be real numbers, not complex ones", path)
+            table = polars.LazyFrame(arrays)
         elif head.startswith(b"PAR1"):
             table = polars.scan_parquet(path, glob=False)
         # Blank lines may come first.
@@ -111,6 +115,8 @@ def _read(path: Path) -> LazyFrame:
             raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
     names = table.collect_schema().names()
     name_of = {use: recognised(names, known_names) for use, known_names in NAMES.items()}
+    if not name_of["vector"]:
+        raise SourceError(f"no column of vectors; found {listed(names)}", path)
     return table.select(polars.col(name).alias(use) for use, name in name_of.items() if name)
 
 
