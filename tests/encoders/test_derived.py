@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-import embassay as ea
 import tiny_model
 from embassay.core.errors import EncoderError, SpecError
 from embassay.models.base import key_in_cache
+from embassay.models.neural.derived import derived_vectors
 from embassay.models.neural.model import Model
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.encode import encode
@@ -72,6 +72,15 @@ def test_a_derived_encoder_encodes_alone_what_it_derives(model, options, tmp_pat
     np.testing.assert_allclose(vectors_of(f"{model},{options}", cache)[0], alone, atol=1e-7)
 
 
+def test_int8_rounds_to_255_steps_of_the_largest_coordinate_and_binary_keeps_signs():
+    rows = np.random.default_rng(0).standard_normal((5, 9)).astype(np.float32)
+    step = np.abs(rows).max(axis=1, keepdims=True) / 127
+    rounded = derived_vectors(rows, {"vectors": "int8"})
+    np.testing.assert_allclose(rounded, np.rint(rows / step) * step, atol=1e-7)
+    assert np.abs(rounded - rows).max() <= step.max() / 2 + 1e-7
+    assert derived_vectors(rows, {"vectors": "binary"}).tolist() == np.where(rows > 0, 1, -1).tolist()
+
+
 def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path):
     cache = VectorCache(tmp_path)
     vectors_of(model, cache)
@@ -119,8 +128,3 @@ def test_a_list_makes_one_candidate_for_each_value():
     assert alternatives(parse("bow", "encoder"), "bow") == [parse("bow=bow", "encoder")]
     with pytest.raises(SpecError, match="the list of option 'dim' is empty"):
         alternatives(parse("m,dim=[]", "encoder"), "m")
-
-
-def test_a_list_from_python_and_from_a_config_file():
-    result = ea.assay(["hashing,dim=[16,32]"], ["edits"], ["minimal_pairs"], baselines=False, resamples=20, cache=None)
-    assert [encoder.name for encoder in result.encoders] == ["hashing,dim=16", "hashing,dim=32"]

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.core.errors import EmbassayError, EncoderError, ModelNotFoundError, SpecError
+from embassay.core.errors import EmbassayError, EncoderError, SpecError
 from embassay.core.types import Runtime
-from embassay.models.light.pooling import MODES, configured, pool
+from embassay.models.light.pipeline import configured
 from embassay.run.resolve import load_encoder
 
 GRAPH = "onnx/model.onnx"
@@ -92,13 +92,13 @@ def test_what_is_known_without_loading(folder):
     encoder = load_encoder(f"onnx:{folder}")
     assert encoder.card.prompts == {"query": "q: "}
     assert (encoder.card.max_tokens, encoder.card.similarity) == (48, "cosine")
-    assert encoder.route() == {"graph": GRAPH}
+    assert encoder.route() == {"device": "cpu", "graph": GRAPH}
     assert encoder.count_tokens(["abc", "", "a" * 99], "text").tolist() == [5, 2, 101]
     assert encoder.count_tokens(["abc"], "query").tolist() == [7]
     encoder.encode(["abc"])
-    assert encoder.route()["device"] == "cpu"
+    assert encoder.route()["backend"] == "onnxruntime"
     encoder.release()
-    assert encoder.route() == {"graph": GRAPH}
+    assert encoder.route() == {"device": "cpu", "graph": GRAPH}
     assert encoder.encode([]).shape[0] == 0
 
 
@@ -112,48 +112,15 @@ def test_its_fingerprint_is_the_content_of_what_matters(copy, folder):
     assert load_encoder(f"onnx:{copy}").fingerprint != own
 
 
-def test_texts_are_cut_after_the_model_s_positions(copy):
-    (copy / "sentence_bert_config.json").unlink(missing_ok=True)
-    settings = json.loads((copy / "tokenizer_config.json").read_text())
-    (copy / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": 10**30}))
-    positions = json.loads((copy / "config.json").read_text())["max_position_embeddings"]
-    encoder = load_encoder(f"onnx:{copy}")
-    assert encoder.card.max_tokens == positions
-    assert np.isfinite(encoder.encode(["word " * 4 * positions])).all()
-
-
 def test_damaged_files_are_named(copy):
     content = (copy / GRAPH).read_bytes()
     (copy / GRAPH).write_bytes(content[: len(content) // 2])
-    with pytest.raises(EncoderError, match="cannot be loaded by"):
+    with pytest.raises(EncoderError, match="cannot be loaded"):
         load_encoder(f"onnx:{copy}").encode(["a"])
     (copy / GRAPH).write_bytes(content)
     (copy / "tokenizer.json").write_text("{}")
     with pytest.raises(EncoderError, match=r"tokenizer\.json: damaged or not a tokenizer"):
         load_encoder(f"onnx:{copy}").encode(["a"])
-
-
-@pytest.mark.parametrize("mode", sorted(MODES))
-def test_tokens_are_pooled_as_the_library_does_it(copy, mode):
-    config = copy / "1_Pooling" / "config.json"
-    config.write_text(json.dumps({"embedding_dimension": 32, "pooling_mode": mode}))
-    own = load_encoder(str(copy)).encode([*TEXTS[::9], LONG])
-    assert np.abs(load_encoder(f"onnx:{copy}").encode([*TEXTS[::9], LONG]) - own).max() < 1e-5
-
-
-def test_pooling_equals_a_loop():
-    rng = np.random.default_rng(0)
-    tokens = rng.standard_normal((3, 4, 2)).astype(np.float32)
-    loops = {
-        "mean": lambda t: t.mean(axis=0),
-        "max": lambda t: t.max(axis=0),
-        "cls": lambda t: t[0],
-        "lasttoken": lambda t: t[-1],
-    }
-    for mode, loop in loops.items():
-        assert np.allclose(pool(tokens, [mode]), [loop(row) for row in tokens], atol=1e-6)
-    both = pool(tokens, ["cls", "max"])
-    assert np.allclose(both, np.hstack([pool(tokens, [mode]) for mode in ("cls", "max")]))
 
 
 def test_without_a_pooling_configuration_the_mean_is_assumed_and_said(copy, original):
@@ -176,18 +143,6 @@ def test_both_forms_of_pooling_configurations_are_read():
     assert configured({}) == ()
 
 
-def test_a_graph_without_vectors_is_refused(copy):
-    import onnx
-
-    graph = onnx.load(copy / GRAPH)
-    for node in graph.graph.node:
-        node.output[:] = ["logits" if name == "last_hidden_state" else name for name in node.output]
-    graph.graph.output[0].name = "logits"
-    onnx.save(graph, copy / GRAPH)
-    with pytest.raises(EncoderError, match=r"none of its outputs \(logits\) has vectors"):
-        load_encoder(f"onnx:{copy}").encode(["a"])
-
-
 @pytest.mark.parametrize("kind", ["Dense", "Pooling"])
 def test_a_module_that_the_graph_leaves_out_is_refused_unless_a_pooling_is_named(copy, kind):
     modules = json.loads((copy / "modules.json").read_text())
@@ -196,7 +151,7 @@ def test_a_module_that_the_graph_leaves_out_is_refused_unless_a_pooling_is_named
         (copy / "modules.json").write_text(json.dumps(modules))
     else:
         (copy / "1_Pooling" / "config.json").write_text('{"pooling_mode": "attention"}')
-    with pytest.raises(EncoderError, match=rf"sentence_transformers\.\S*\.{kind} is not supported as it is configured"):
+    with pytest.raises(EncoderError, match=r"what follows is not supported: its (module Dense|pooling_mode)"):
         load_encoder(f"onnx:{copy}").encode(["a"])
     assert load_encoder(f"onnx:{copy},pooling=mean").encode(["a"]).shape == (1, 32)
 
@@ -232,10 +187,3 @@ def test_wrong_options_are_one_message(folder, option, message):
 def test_another_device_than_the_cpu_is_refused(folder):
     with pytest.raises(SpecError, match="runs on the CPU, not on cuda:1; leave --device out"):
         load_encoder(f"onnx:{folder}", Runtime(device="cuda:1"))
-
-
-@pytest.mark.parametrize("name", ["tokenizer.json", GRAPH])
-def test_what_is_missing_is_named(copy, name):
-    (copy / name).unlink()
-    with pytest.raises(ModelNotFoundError, match=r"tokenizer\.json is missing|model\.onnx: no such graph"):
-        load_encoder(f"onnx:{copy}")

@@ -57,7 +57,7 @@ def test_an_unknown_model_is_said_to_be_unknown(hub):
 
 def test_an_unknown_revision_is_said_to_be_that(hub):
     hub["status"], hub["code"] = 404, "RevisionNotFound"
-    with pytest.raises(ModelNotFoundError, match="no such model or revision 'v 9'"):
+    with pytest.raises(ModelNotFoundError, match="no such model or revision"):
         find("org/model", "v 9", RUNTIME)
     assert hub["seen"][0][0] == "/api/models/org/model/revision/v%209"
 
@@ -65,18 +65,6 @@ def test_an_unknown_revision_is_said_to_be_that(hub):
 def test_a_gated_model_is_said_to_be_that(hub):
     hub["status"], hub["code"] = 403, "GatedRepo"
     with pytest.raises(ModelNotFoundError, match=r"the hub does not give it .*403"):
-        find("org/model", "", RUNTIME)
-
-
-def test_an_answer_that_is_no_listing(hub):
-    hub["body"] = ["what"]
-    with pytest.raises(ModelNotFoundError, match="the hub does not give it"):
-        find("org/model", "", RUNTIME)
-
-
-def test_a_hub_that_fails_is_named_so(hub):
-    hub["status"] = 503
-    with pytest.raises(ModelNotFoundError, match=r"the hub does not give it .*503"):
         find("org/model", "", RUNTIME)
 
 

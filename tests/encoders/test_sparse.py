@@ -1,8 +1,5 @@
 """Sparse models: the vectors of the library, its search, prompts, and what is no sparse model."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.sparse import issparse
@@ -61,23 +58,3 @@ def test_a_model_with_dense_vectors_is_refused(tmp_path):
     for folder in (dense, make_head(tmp_path / "other", "BertModel")):
         with pytest.raises(ModelNotFoundError, match="is no sparse model; without sparse: it has dense vectors"):
             load_encoder(f"sparse:{folder}")
-
-
-@pytest.mark.slow
-def test_real_weights_rank_as_the_library_does(data):
-    """splade-tiny against bm25 on LIMIT-small, and a naive ranking by the library's own vectors."""
-    model = Path(os.environ.get("EMBASSAY_MODELS", "")) / "splade-tiny"
-    if not model.is_dir():
-        pytest.skip("EMBASSAY_MODELS names no folder with splade-tiny")
-    limit = ea.load(f"limit={data / 'limit_small'}")
-    result = ea.assay([f"splade=sparse:{model}", "bm25"], [limit], ["retrieval"], baselines=False, cache=None)
-    found = {(row.encoder, row.metric): row.value for row in result.rows if row.subset == "all"}
-    assert found["splade", "Success@1"] == pytest.approx(0.878, abs=0.002)
-    assert found["bm25", "Success@1"] == pytest.approx(0.994, abs=0.002)
-
-    expected = library.SparseEncoder(str(model), device="cpu", local_files_only=True)
-    documents = expected.encode_document([document.whole for document in limit.documents]).to_dense().numpy()
-    queries = expected.encode_query([sample.question for sample in limit.samples]).to_dense().numpy()
-    first = [limit.documents[place].id for place in (queries @ documents.T).argmax(axis=1)]
-    right = [name in sample.right for name, sample in zip(first, limit.samples, strict=True)]
-    assert found["splade", "Success@1"] == pytest.approx(np.mean(right), abs=1e-9)

@@ -18,8 +18,7 @@ from embassay.models.neural.library import LibraryRunner
 from embassay.models.neural.locations import find
 from embassay.models.neural.model import Model
 from embassay.models.neural.model_files import read_json
-from embassay.models.neural.modules import CONFIG, TOKENIZERS, modules, own_modules, settings_of
-from embassay.models.neural.prompts import DOCUMENT
+from embassay.models.neural.modules import CONFIG, DOCUMENT, TOKENIZERS, modules, own_modules, settings_of
 from embassay.run.specs import bind, parse
 
 if TYPE_CHECKING:

@@ -5,20 +5,31 @@ The folder is one as sentence-transformers or optimum writes it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from embassay.core.cores import cores
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
-from embassay.core.vectors import Similarity
-from embassay.models.exported.graph import POOLED, GraphRunner, open_graph
-from embassay.models.light.pooling import MODES, configured
-from embassay.models.light.tokenized import read_tokenizer
+from embassay.core.vectors import DenseVectors, Similarity
+from embassay.models.base import Route
+from embassay.models.light.architecture import NotSupportedError
+from embassay.models.light.pipeline import Pipeline
+from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
+from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
 from embassay.models.neural.model import Model, explicit, with_prompts
-from embassay.models.neural.model_files import folder_files, read_json
-from embassay.models.neural.modules import configured_prompts, modules, settings_of, token_limit, transformer_settings
+from embassay.models.neural.model_files import folder_files
+from embassay.models.neural.modules import configured_prompts, settings_of, token_limit
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
@@ -30,6 +41,14 @@ UNPOOLED = (
     "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used "
     "(set pooling= to change it)"
 )
+
+
+POOLED = "sentence_embedding"
+"""The name of an output with one vector per text."""
+OUTPUTS = (POOLED, "token_embeddings", "last_hidden_state")
+"""Names of outputs with vectors of texts or of tokens; the first that exists is used."""
+DYNAMIC = b"DynamicQuantizeLinear"
+"""The operator that quantises by the range of a whole batch, so that texts change each other's vectors."""
 
 
 def create(
@@ -74,34 +93,26 @@ def create(
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
-    options = explicit(
-        f"encoder 'onnx:{target}'",
-        file=file or None,
-        pooling=pooling,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        text_prompt=text_prompt,
-        max_length=max_length,
-        dim=dim,
-        normalize=normalize,
-        similarity=similarity,
-    )
+    options = explicit(f"encoder 'onnx:{target}'", **locals())
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
     graph = _graph(folder, file)
-    modes, others = ((pooling,), []) if pooling else _poolings(folder)
-    (_, transformer), *later = modules(folder)
-    lower = bool(transformer_settings(transformer).get("do_lower_case"))
-    normalizes = any(kind.endswith(".Normalize") for kind, _ in later)
+    unsupported = ""
+    try:
+        pipeline = Pipeline.of(folder)
+    except NotSupportedError as error:
+        # The graph may do it.
+        pipeline, unsupported = Pipeline(("mean",)), str(error)
+    if pooling:
+        pipeline, unsupported = replace(pipeline, poolings=(pooling,)), ""
 
     def load(model: Model) -> GraphRunner:
-        tokenizer = read_tokenizer(folder, lower=lower, limit=model.limit)
-        runner = GraphRunner(graph, open_graph(graph), tokenizer, modes or ("mean",), normalizes)
-        if others and runner.output != POOLED:
+        runner = GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline)
+        if unsupported and runner.output != POOLED:
             raise EncoderError(
-                f"{graph}: returns token vectors, and {', '.join(others)} is not supported as it is configured; export "
-                "the graph with it, or set pooling=mean"
+                f"{graph}: returns token vectors, and what follows is not supported: {unsupported}; export the graph "
+                "with it, or set pooling=mean"
             )
         return runner
 
@@ -122,7 +133,7 @@ def create(
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
         known_route={"graph": graph.relative_to(folder).as_posix()},
-        warnings=() if modes else (UNPOOLED,),
+        warnings=() if pooling or (folder / "modules.json").is_file() else (UNPOOLED,),
     )
 
 
@@ -132,12 +143,10 @@ def _graph(folder: Path, file: str) -> Path:
     Raises
     ------
     ModelNotFoundError
-        If there is none, or no tokenizer.
+        If there is none.
     """
     for name in (file,) if file else PLACES:
         if (folder / name).is_file():
-            if not (folder / "tokenizer.json").is_file():
-                raise ModelNotFoundError(f"{folder}: tokenizer.json is missing; save the model's tokenizer there")
             return folder / name
     raise ModelNotFoundError(
         f"{folder / (file or PLACES[0])}: no such graph; export the model with sentence-transformers or optimum, or "
@@ -145,20 +154,60 @@ def _graph(folder: Path, file: str) -> Path:
     )
 
 
-def _poolings(folder: Path) -> tuple[tuple[str, ...], list[str]]:
-    """Return the modes in which a folder says that token vectors are pooled, and its modules that only a graph can do.
+@dataclass
+class GraphRunner(TokenizerRunner):
+    """A graph of onnxruntime with its tokenizer, on the CPU, and what is done with its vectors of tokens."""
 
-    There are no modes if the folder has no configuration.
-    """
-    modes: tuple[str, ...] = ()
-    others = []
-    for kind, place in modules(folder)[1:]:
-        config = read_json(place / "config.json")
-        if kind.endswith(".Pooling"):
-            modes = configured(config)
-            is_known = modes and set(modes) <= set(MODES) and config.get("include_prompt", True)
-        else:
-            is_known = kind.endswith(".Normalize")
-        if not is_known:
-            others.append(kind)
-    return modes, others
+    graph: Path
+    tokenizer: Tokenizer
+    pipeline: Pipeline
+
+    def __post_init__(self) -> None:
+        """Load the graph, set the size of batches, and choose the output.
+
+        Raises
+        ------
+        EncoderError
+            If no output has vectors.
+        """
+        import onnxruntime
+
+        self.session = onnxruntime.InferenceSession(
+            str(self.graph), session_options(), providers=["CPUExecutionProvider"]
+        )
+        names = [node.name for node in self.session.get_outputs()]
+        self.output = next((name for name in OUTPUTS if name in names), "")
+        if not self.output:
+            raise EncoderError(
+                f"{self.graph}: none of its outputs ({', '.join(names)}) has vectors ({', '.join(OUTPUTS)}); export "
+                "the model with optimum for the task feature-extraction"
+            )
+        # Names of operators are plain text in the file.
+        with self.graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+            self.alone = content.find(DYNAMIC) >= 0
+        self.tokens = 1 if self.alone else TOKENS_ON_CPU
+
+    @property
+    def route(self) -> Route:
+        """How it computes, for ``run.json``."""
+        return {
+            "device": "cpu",
+            "backend": "onnxruntime",
+            "threads": cores(),
+            "alone": self.alone,
+            "tokens_per_batch": self.tokens,
+        }
+
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
+        """Return the (n, d) vectors of tokenised texts of equal length."""
+        tokens = np.stack(ids).astype(np.int64)
+        inputs = {
+            "input_ids": tokens,
+            "attention_mask": np.ones_like(tokens),
+            # Single texts have tokens of the first segment only.
+            "token_type_ids": np.zeros_like(tokens),
+            "position_ids": np.tile(np.arange(tokens.shape[1]), (len(tokens), 1)),
+        }
+        wanted = {node.name for node in self.session.get_inputs()}
+        (rows,) = self.session.run([self.output], {name: inputs[name] for name in inputs if name in wanted})
+        return np.asarray(rows if self.output == POOLED else self.pipeline(rows), dtype=np.float32)

@@ -16,24 +16,25 @@ from embassay.core.samples.base import Role
 from embassay.core.samples.retrieval import StoredDocuments
 from embassay.core.types import Card, Encoder, content_hash
 from embassay.core.vectors import DenseVectors, dense_rows
-from embassay.models.base import BaseEncoder, Route, adopted, supported_similarity
+from embassay.models.base import Route, supported_similarity
+from embassay.models.loaded import LoadedEncoder
 
 
 @dataclass(frozen=True)
-class PartsEncoder(BaseEncoder):
+class PartsEncoder(LoadedEncoder[Encoder]):
     """An encoder whose vectors of documents are in parts.
 
     Attributes
     ----------
     name
         The path of the folder, as it was given.
-    load
+    load_spec
         Loads the model that made the parts, from its spec.
     """
 
     name: str
     vectors: PartVectors = field(repr=False)
-    load: Callable[[str], Encoder] | None = field(default=None, repr=False)
+    load_spec: Callable[[str], Encoder] | None = field(default=None, repr=False)
 
     @property
     def card(self) -> Card:
@@ -48,7 +49,7 @@ class PartsEncoder(BaseEncoder):
 
     def with_other(self, load: Callable[[str], Encoder]) -> PartsEncoder:
         """Return this encoder with a function that loads the model that made the parts, from its spec."""
-        return replace(self, load=load)
+        return replace(self, load_spec=load)
 
     def vectors_of(self, documents: StoredDocuments) -> PartVectors:
         """Return the (p, d) vectors of documents, if their ids and texts are those of this folder, in its order.
@@ -79,26 +80,19 @@ class PartsEncoder(BaseEncoder):
                 f"the folder as documents: -c {self.name},questions=FILE"
             )
         # Parts hold no sparse vectors.
-        return dense_rows(self._model.encode(texts, role))
-
-    def release(self) -> None:
-        """Release the model."""
-        model = vars(self).pop("_model", None)
-        if model is not None:
-            adopted(model).release()
+        return dense_rows(self.model.encode(texts, role))
 
     def route(self) -> Route:
         """Return facts about the folder, for ``run.json``."""
         rows, dim = self.vectors.shape
         return {"form": "parts", "dtype": self.vectors.manifest.dtype, "rows": rows, "dim": dim}
 
-    @cached_property
-    def _model(self) -> Encoder:
-        """The model that made the parts, loaded at the first access."""
+    def load(self) -> Encoder:
+        """Load the model that made the parts."""
         folder, manifest = self.vectors.folder, self.vectors.manifest
-        if self.load is None:
+        if self.load_spec is None:
             raise EncoderError(f"{folder}: has vectors of documents only")
-        model = self.load(manifest.spec)
+        model = self.load_spec(manifest.spec)
         if model.fingerprint != manifest.fingerprint:
             raise EncoderError(
                 f"{manifest.spec} has changed since it made {folder} (fingerprint {manifest.fingerprint}, now "

@@ -7,15 +7,12 @@ the ids of a corpus, so vectors that are stored by id need ``texts=``, a table o
 
 from __future__ import annotations
 
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +29,9 @@ from embassay.models.exported.parts_encoder import PartsEncoder
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.derived import unit
 
+if TYPE_CHECKING:
+    from polars import DataFrame, LazyFrame
+
 TARGET = "FILE or FOLDER"
 NAMES = {
     "text": ("text", "texts", "sentence"),
@@ -41,8 +41,8 @@ NAMES = {
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
-Entry = tuple[str | None, str | None, int | None]
-"""A role, a text or id, and the row of its vector; None where there is none."""
+StoredVectors = tuple[Mapping[tuple[str, str], int], DenseVectors]
+"""The row of each text by its role, which is empty for any role, and the text; and the (n, d) vectors."""
 
 
 def create(
@@ -76,60 +76,60 @@ def create(
         if texts or normalize or similarity != "cosine":
             raise SpecError(f"{place}: a folder of 'embassay encode' takes no option; its manifest has them all")
         return PartsEncoder(target, PartVectors(path))
-    names, _ = _columns(path)
-    columns = {use: recognised(names, known) for use, known in NAMES.items()}
-    for use in ("vector", "id" if texts else "text"):
-        if not columns[use]:
-            hint = "; vectors by id need texts=, a table of ids and texts" if columns["id"] else ""
-            raise SourceError(f"no column of {use}s; found {listed(names)}{hint}", path)
+    with _readable(path):
+        names = _read(path).collect_schema().names()
+    key = "id" if texts else "text"
+    if key not in names:
+        hint = "; vectors by id need texts=, a table of ids and texts" if "id" in names else ""
+        raise SourceError(f"no column of {key}s, called {' or '.join(NAMES[key])}{hint}", path)
     table = source_path(texts) if texts else None
     if table and not table.is_file():
         raise SourceError("no such file", table)
     options = {"texts": texts, "normalize": normalize or None, "similarity": similarity}
     # The vectors need not be cached.
     card = Card(spec_of(f"vectors:{target}", options), cached=False, similarity=similarity)
-    return VectorsEncoder(target, card, path, columns, runtime, table, normalize)
+    return VectorsEncoder(target, card, path, runtime, table, normalize)
 
 
-def _columns(path: Path) -> tuple[list[str], Callable[[str], Any]]:
-    """Return the names of a file's columns, and what reads one of them; the format is known by its first bytes."""
+def _read(path: Path) -> LazyFrame:
+    """Return a file as a table of the columns of :data:`NAMES` that it has; its format is known by its first bytes."""
     import polars
 
     with open_file(path) as file:
         head = file.read(1000)
-    if not head:
-        raise SourceError("the file is empty", path)
-    with _readable(path):
         if head.startswith(b"PK"):
-
-            def read(name: str) -> np.ndarray:
-                with _readable(path, name), np.load(path, allow_pickle=False) as archive:
-                    return np.asarray(archive[name])
-
-            with zipfile.ZipFile(path) as archive:
-                return [name.removesuffix(".npy") for name in archive.namelist()], read
-        if head.startswith(b"PAR1"):
+            known = {name for names in NAMES.values() for name in names}
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files if name.lower() in known}
+            # polars panics for them.
+            if any(np.iscomplexobj(array) for array in arrays.values()):
+                raise SourceError("vectors must be real numbers, not complex ones", path)
+            table = polars.LazyFrame(arrays)
+        elif head.startswith(b"PAR1"):
             table = polars.scan_parquet(path, glob=False)
         # Blank lines may come first.
-        elif head.lstrip()[:1] in (b"{", b""):
+        elif head and head.lstrip()[:1] in (b"{", b""):
             table = polars.read_ndjson(path.read_bytes(), infer_schema_length=None).lazy()
         else:
             raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
-        return table.collect_schema().names(), lambda name: table.select(name).collect()[name]
+    names = table.collect_schema().names()
+    name_of = {use: recognised(names, known_names) for use, known_names in NAMES.items()}
+    if not name_of["vector"]:
+        raise SourceError(f"no column of vectors; found {listed(names)}", path)
+    return table.select(polars.col(name).alias(use) for use, name in name_of.items() if name)
 
 
 @contextmanager
-def _readable(path: Path, name: str = "") -> Iterator[None]:
+def _readable(path: Path) -> Iterator[None]:
     """Turn the errors of libraries that read a damaged file, or Python objects, into a SourceError."""
-    from polars.exceptions import PolarsError
-
     try:
         yield
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, PolarsError) as error:
+    except SourceError:
+        raise
+    except Exception as error:
         problem = f"damaged, or its rows have different fields, types or lengths: {first_line_of(error)}"
-        if "allow_pickle" in str(error):
-            problem = "contains Python objects (a pickle), which are never loaded; save float32, and texts as dtype=str"
-        raise SourceError(problem, path, None, name) from None
+        raise SourceError(problem, path) from None
 
 
 class TextRow(Row):
@@ -141,25 +141,12 @@ class TextRow(Row):
     role: Role | None = column(*NAMES["role"], default=None)
 
 
-StoredVectors = tuple[Mapping[bytes, int], DenseVectors]
-"""The row of each text, by the :func:`digest` of its role (empty for any role) and text; and the (n, d) vectors.
-
-Texts are not stored."""
-
-
-def digest(role: str, text: str) -> bytes:
-    """Return a 16-byte hash of a text in a role."""
-    return blake2b(f"{role}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
 @dataclass(frozen=True)
 class VectorsEncoder(LoadedEncoder[StoredVectors]):
     """An encoder that looks up the vectors of texts in a file.
 
     Attributes
     ----------
-    columns
-        The name of each column, by its content: ``vector``, ``text``, ``id``, ``role``; empty without such a column.
     texts
         The table of ids and texts.
     """
@@ -167,7 +154,6 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
     name: str
     card: Card
     path: Path
-    columns: Mapping[str, str]
     runtime: Runtime = field(repr=False)
     texts: Path | None
     normalize: bool
@@ -188,7 +174,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         """
         row_of, matrix = self.model
         # A vector of a role goes before one of any role.
-        rows = [row_of.get(digest(role, text), row_of.get(digest("", text))) for text in texts]
+        rows = [row_of.get((role, text), row_of.get(("", text))) for text in texts]
         missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
         if missing:
             raise EncoderError(
@@ -203,80 +189,55 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         yield range(len(texts)), self.encode(texts, role)
 
     def load(self) -> StoredVectors:
-        """Read the file; the first of equal rows counts.
+        """Read the file; equal rows may stand in it more than once.
 
         Raises
         ------
         SourceError
-            With the row, for vectors that are no lists of finite numbers of one length, for keys that are no texts, and
-            for a text with two vectors.
+            For vectors that are no lists of finite numbers of one length, for a row without a text, for an unknown
+            role, and for a text with two vectors.
         """
-        _, read = _columns(self.path)
-        matrix = self._matrix(read)
-        places = range(len(matrix))
-        if self.texts is None:
-            texts, roles = self._texts(read, "text", len(matrix)), self._texts(read, "role", len(matrix))
-            return _rows(self.path, zip(roles, texts, places, strict=True), matrix), matrix
-        ids = self._texts(read, "id", len(matrix))
-        row_of_id = _rows(self.path, ((None, ids[place], place) for place in places), matrix)
-        table = list(read_table(self.texts).select(TextRow))
-        entries = ((row.role, row.text, row_of_id.get(digest("", row.id))) for row in table)
-        row_of_text = _rows(self.path, entries, matrix)
-        if not row_of_text:
-            # 7 is not 007.
-            problem = f"none of its ids has a vector; vectors have ids such as {ids[0]!r}, the table {table[0].id!r}"
-            raise SourceError(problem, self.texts)
-        return row_of_text, matrix
-
-    def _read(self, read: Callable[[str], Any], use: str) -> np.ndarray:
-        """Return a column as an array: (n, d) of n lists of d numbers, where a missing list or number is NaN."""
         import polars
 
-        name = self.columns[use]
-        column = read(name)
-        if isinstance(column, np.ndarray):
-            return column
-        if isinstance(column.dtype, polars.List) and len(column):
-            with _readable(self.path, name):
-                column = column.list.to_array(column.list.len()[0] or 0)
-        return np.asarray(column.to_numpy())
-
-    def _matrix(self, read: Callable[[str], Any]) -> DenseVectors:
-        """Return the vectors as (n, d) float32."""
-        values = self._read(read, "vector")
-        if values.ndim != 2 or values.dtype.kind not in "fiu" or not values.size:
-            problem = f"must be an (n, d) array of real numbers, is {values.dtype} {values.shape}"
-            raise SourceError(problem, self.path, None, self.columns["vector"])
-        with np.errstate(over="ignore"):
-            matrix = values.astype(np.float32)
-        finite = np.isfinite(matrix).all(axis=1)
-        if not finite.all():
-            problem = f"row {finite.argmin() + 1}: contains NaN or infinity"
-            raise SourceError(problem, self.path, None, self.columns["vector"])
-        return matrix
-
-    def _texts(self, read: Callable[[str], Any], use: str, count: int) -> list[str | None]:
-        """Return a column of texts, None for an absent column; whole numbers are texts."""
-        if not self.columns[use]:
-            return [None] * count
-        values = self._read(read, use)
-        if values.shape != (count,) or values.dtype.kind not in "UOiu":
-            problem = f"must be an array of {count:,} texts, is {values.dtype} {values.shape}"
-            raise SourceError(problem, self.path, None, self.columns[use])
-        return [value if value is None else str(value) for value in values.tolist()]
+        with _readable(self.path):
+            frame = _read(self.path).collect()
+            if self.texts:
+                frame = _join_texts(frame, self.texts)
+            rows = frame["vector"].cast(polars.List(polars.Float32))
+            matrix = rows.list.to_array(len(rows[0])).to_numpy()
+            texts = frame["text"].cast(polars.String).to_list()
+            roles = frame["role"].to_list() if "role" in frame else [None] * len(texts)
+        # A missing number is NaN.
+        if not np.isfinite(matrix).all():
+            row = np.isfinite(matrix).all(axis=1).argmin()
+            raise SourceError(f"the vector of {quoted(texts[row])} has NaN, infinity, or too few numbers", self.path)
+        row_of: dict[tuple[str, str], int] = {}
+        for row, (role, text) in enumerate(zip(roles, texts, strict=True)):
+            if text is None or (role and role not in ROLES):
+                problem = f"each row must have a text, and a role of {', '.join(ROLES)} or none; row {row + 1} has not"
+                raise SourceError(problem, self.path)
+            first = row_of.setdefault((role or "", text), row)
+            if not np.array_equal(matrix[first], matrix[row]):
+                raise SourceError(f"{quoted(text)} has two different vectors", self.path)
+        return row_of, matrix
 
 
-def _rows(path: Path, entries: Iterable[Entry], matrix: DenseVectors) -> dict[bytes, int]:
-    """Return the row of each text or id, by the digest of it and its role; raise SourceError for a wrong entry."""
-    rows: dict[bytes, int] = {}
-    for role, text, row in entries:
-        # An id without a vector is an error only if its text is needed.
-        if row is None:
-            continue
-        if text is None or (role and role not in ROLES):
-            problem = f"row {row + 1}: must have a text or id, and a role of {', '.join(ROLES)} or none; has {role!r}"
-            raise SourceError(problem, path)
-        first = rows.setdefault(digest(role or "", text), row)
-        if not np.array_equal(matrix[first], matrix[row]):
-            raise SourceError(f"row {row + 1}: {quoted(text)} has a different vector in row {first + 1}", path)
-    return rows
+def _join_texts(vectors: DataFrame, path: Path) -> DataFrame:
+    """Return the vectors of the texts in a table, by its ids. An id without a vector counts only if its text is needed.
+
+    Raises
+    ------
+    SourceError
+        If no id has a vector.
+    """
+    import polars
+
+    columns = {"id": polars.String, "text": polars.String, "role": polars.String}
+    rows = [(row.id, row.text, row.role) for row in read_table(path).select(TextRow)]
+    by_id = vectors.select(polars.col("id").cast(polars.String), "vector")
+    frame = polars.DataFrame(rows, columns, orient="row").join(by_id, on="id")
+    if frame.is_empty():
+        # 7 is not 007.
+        shown = f"vectors have ids such as {by_id['id'][0]!r}, the table {rows[0][0]!r}"
+        raise SourceError(f"none of its ids has a vector; {shown}", path)
+    return frame

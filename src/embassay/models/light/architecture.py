@@ -1,16 +1,15 @@
-"""The architectures of the light route: their settings in ``config.json``, and the names and shapes of their tensors.
+"""The architectures of the light route: their settings in ``config.json``, and the names of their tensors.
 
-All are BERT (Devlin et al. 2019) with other names, other first positions, or MPNet's relative position bias.
+All are BERT (Devlin et al. 2019) with other names, other first positions, or MPNet's relative position bias. In: the
+content of ``config.json``; out: what the graph needs to know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from embassay.core.types import JsonObject
-
-Shapes = dict[str, tuple[int, ...]]
 
 
 class NotSupportedError(Exception):
@@ -25,8 +24,8 @@ class ModelFamily:
     ----------
     prefix
         The beginning of all names in files that also have the weights of a task.
-    layers, parts
-        The names of the layers, and of the parts of a layer.
+    renamed
+        Parts of names, and what BERT has in their place.
     has_token_types
         Whether there is a table of token types, of which single texts use the first row.
     after_padding
@@ -34,48 +33,37 @@ class ModelFamily:
     """
 
     prefix: str
-    layers: str
-    parts: Mapping[str, str]
+    renamed: Mapping[str, str] = field(default_factory=dict)
     has_token_types: bool = True
     after_padding: bool = False
 
 
-_BERT_LAYER = {
-    "query": "attention.self.query",
-    "key": "attention.self.key",
-    "value": "attention.self.value",
-    "attended": "attention.output.dense",
-    "first_norm": "attention.output.LayerNorm",
-    "up": "intermediate.dense",
-    "down": "output.dense",
-    "second_norm": "output.LayerNorm",
+_ROBERTA = ModelFamily("roberta.", after_padding=True)
+_MPNET = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
 }
-_MPNET_LAYER = {
-    **_BERT_LAYER,
-    "query": "attention.attn.q",
-    "key": "attention.attn.k",
-    "value": "attention.attn.v",
-    "attended": "attention.attn.o",
-    "first_norm": "attention.LayerNorm",
+_DISTILBERT = {
+    "transformer.layer.": "encoder.layer.",
+    "attention.q_lin.": "attention.self.query.",
+    "attention.k_lin.": "attention.self.key.",
+    "attention.v_lin.": "attention.self.value.",
+    "attention.out_lin.": "attention.output.dense.",
+    "sa_layer_norm.": "attention.output.LayerNorm.",
+    "ffn.lin1.": "intermediate.dense.",
+    "ffn.lin2.": "output.dense.",
+    "output_layer_norm.": "output.LayerNorm.",
 }
-_DISTILBERT_LAYER = {
-    "query": "attention.q_lin",
-    "key": "attention.k_lin",
-    "value": "attention.v_lin",
-    "attended": "attention.out_lin",
-    "first_norm": "sa_layer_norm",
-    "up": "ffn.lin1",
-    "down": "ffn.lin2",
-    "second_norm": "output_layer_norm",
-}
-_ROBERTA = ModelFamily("roberta.", "encoder.layer", _BERT_LAYER, after_padding=True)
 FAMILIES = {
-    "bert": ModelFamily("bert.", "encoder.layer", _BERT_LAYER),
+    "bert": ModelFamily("bert."),
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
     "camembert": _ROBERTA,
-    "distilbert": ModelFamily("distilbert.", "transformer.layer", _DISTILBERT_LAYER, has_token_types=False),
-    "mpnet": ModelFamily("mpnet.", "encoder.layer", _MPNET_LAYER, has_token_types=False, after_padding=True),
+    "distilbert": ModelFamily("distilbert.", _DISTILBERT, has_token_types=False),
+    "mpnet": ModelFamily("mpnet.", _MPNET, has_token_types=False, after_padding=True),
 }
 """The families by ``model_type``."""
 BUCKETS = 32
@@ -129,32 +117,30 @@ BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
 
 @dataclass(frozen=True)
 class Architecture:
-    """The sizes of a transformer.
+    """What ``config.json`` says of a transformer.
 
     Attributes
     ----------
-    model_type
-        One of :data:`FAMILIES`.
-    hidden, intermediate, layers, heads
-        The width of the hidden states and of the feed-forward layers; the number of layers, and of attention heads.
-    positions, vocabulary, token_types
-        The rows of the tables of embeddings; without a table of token types, 0.
+    hidden
+        The width of the hidden states.
+    layers, heads
+        The number of layers, and of attention heads in each.
+    positions, vocabulary
+        The rows of the tables of embeddings.
     epsilon
         What each LayerNorm adds to the variance.
     padding
-        The id of the padding token if positions begin after it; None if they begin at 0.
+        The id of the padding token, after which positions begin; −1 if they begin at 0.
     """
 
-    model_type: str
+    family: ModelFamily
     hidden: int
-    intermediate: int
     layers: int
     heads: int
     positions: int
     vocabulary: int
-    token_types: int
     epsilon: float
-    padding: int | None
+    padding: int
 
     @classmethod
     def of(cls, config: JsonObject) -> Architecture:
@@ -172,21 +158,19 @@ class Architecture:
         family = FAMILIES[model_type]
         if model_type == "distilbert":
             config = {DISTILBERT.get(name, name): value for name, value in config.items()}
-        _check_settings(config)
-        padding = None
+        check_settings("config.json", config, READ | WITHOUT_EFFECT, FIXED)
+        padding = -1
         if family.after_padding:
             # MPNet always uses 1, whatever its configuration says.
             padding = 1 if model_type == "mpnet" else config.get("pad_token_id", 1)
         try:
-            architecture = cls(
-                model_type,
+            return cls(
+                family,
                 hidden=config["hidden_size"],
-                intermediate=config["intermediate_size"],
                 layers=config["num_hidden_layers"],
                 heads=config["num_attention_heads"],
                 positions=config["max_position_embeddings"],
                 vocabulary=config["vocab_size"],
-                token_types=config["type_vocab_size"] if family.has_token_types else 0,
                 # DistilBERT has no such setting, and always uses this value.
                 epsilon=config.get("layer_norm_eps", 1e-12),
                 padding=padding,
@@ -194,79 +178,32 @@ class Architecture:
         except KeyError as error:
             # The library would use its own default.
             raise NotSupportedError(f"its config.json has no {error.args[0]}") from None
-        if architecture.hidden % architecture.heads:
-            raise NotSupportedError(f"{architecture.heads} attention heads do not divide its dimensions")
-        return architecture
-
-    @property
-    def family(self) -> ModelFamily:
-        """The names of the tensors."""
-        return FAMILIES[self.model_type]
 
     @property
     def has_position_bias(self) -> bool:
         """Whether the attention scores have a bias for the relative position of two tokens."""
-        return self.model_type == "mpnet"
+        return self.family is FAMILIES["mpnet"]
 
-    @property
-    def shapes(self) -> Shapes:
-        """The shape of each tensor that the graph needs, by name, without the prefix."""
-        shapes: Shapes = {
-            WORDS: (self.vocabulary, self.hidden),
-            POSITIONS: (self.positions, self.hidden),
-            **_vectors("embeddings.LayerNorm", self.hidden),
-        }
-        if self.token_types:
-            shapes[TYPES] = (self.token_types, self.hidden)
-        if self.has_position_bias:
-            shapes[POSITION_BIAS] = (BUCKETS, self.heads)
-        for number in range(self.layers):
-            part = self.parts(number)
-            for name in ("query", "key", "value", "attended"):
-                shapes |= _linear(part[name], self.hidden, self.hidden)
-            shapes |= _linear(part["up"], self.hidden, self.intermediate)
-            shapes |= _linear(part["down"], self.intermediate, self.hidden)
-            shapes |= _vectors(part["first_norm"], self.hidden)
-            shapes |= _vectors(part["second_norm"], self.hidden)
-        return shapes
-
-    def parts(self, layer: int) -> dict[str, str]:
-        """Return the full name of each part of a layer."""
-        return {part: f"{self.family.layers}.{layer}.{name}" for part, name in self.family.parts.items()}
-
-    def check_names(self, names: frozenset[str]) -> None:
-        """Check that a file has all tensors, and no others that could have an effect.
-
-        Parameters
-        ----------
-        names
-            The names of the tensors in the file, without the prefix.
-
-        Raises
-        ------
-        NotSupportedError
-            With one missing or unknown tensor.
-        """
-        missing = self.shapes.keys() - names
-        if missing:
-            raise NotSupportedError(f"its weights lack the tensor {min(missing)!r}")
-        unknown = [name for name in names - self.shapes.keys() if name not in BUFFERS and not name.startswith(HEADS)]
-        if unknown:
-            raise NotSupportedError(f"its weights have the unknown tensor {min(unknown)!r}")
+    def name_in_bert(self, name: str) -> str:
+        """Return the name that BERT has for a tensor of a file."""
+        name = name.removeprefix(self.family.prefix)
+        for part, in_bert in self.family.renamed.items():
+            name = name.replace(part, in_bert)
+        return name
 
 
-def _check_settings(config: JsonObject) -> None:
-    """Raise NotSupportedError for a setting that is unknown or has an effect that the graph does not have."""
-    for name, value in config.items():
-        if name not in READ | WITHOUT_EFFECT | FIXED.keys():
-            raise NotSupportedError(f"its config.json has the unknown setting {name!r}")
-        if name in FIXED and value != FIXED[name]:
-            raise NotSupportedError(f"its config.json has {name}={value!r}")
+def check_settings(file: str, settings: JsonObject, known: Collection[str], fixed: JsonObject) -> None:
+    """Raise NotSupportedError for a setting that is unknown or has an effect that the light route does not have.
 
-
-def _vectors(name: str, size: int) -> Shapes:
-    return {f"{name}.weight": (size,), f"{name}.bias": (size,)}
-
-
-def _linear(name: str, size_in: int, size_out: int) -> Shapes:
-    return {f"{name}.weight": (size_out, size_in), f"{name}.bias": (size_out,)}
+    Parameters
+    ----------
+    known
+        The names of settings that may have any value.
+    fixed
+        Settings that may have one value only.
+    """
+    for name, value in settings.items():
+        if name not in known and name not in fixed:
+            raise NotSupportedError(f"its {file} has the unknown setting {name!r}")
+        if name in fixed and value != fixed[name]:
+            raise NotSupportedError(f"its {file} has {name}={value!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,15 +30,13 @@ def check_installed(target: str) -> None:
         raise MissingExtraError(f"encoder {target!r}", "light")
 
 
-def choose_route(
-    target: str, describe: Callable[[], LightModel], backend: str, device: str, dtype: str
-) -> tuple[LightModel | None, str]:
+def choose_route(target: str, folder: Path, backend: str, device: str, dtype: str) -> tuple[LightModel | None, str]:
     """Return the model for the light route, or None for the route with torch; and a note where that may be slower.
 
     Parameters
     ----------
-    describe
-        Returns the model for the light route, or raises NotSupportedError.
+    folder
+        The folder of the model.
     backend
         The route that the user has chosen, or ``auto``.
 
@@ -59,7 +56,7 @@ def choose_route(
     # Only torch can tell whether there is a GPU, and importing it takes seconds.
     elif backend == "light" or is_surely_cpu(device) or not is_installed("hf"):
         try:
-            light = describe()
+            light = LightModel.of(folder)
         except NotSupportedError as error:
             why = f"the light route cannot run it: {error}"
             note = f"runs with sentence-transformers (extra 'hf'), because {why}"

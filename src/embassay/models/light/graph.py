@@ -7,12 +7,13 @@ number of tokens, so there is neither padding nor an attention mask.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.models.light.architecture import BUCKETS, POSITIONS, TYPES, WORDS, Architecture
+from embassay.models.light.architecture import BUCKETS, POSITION_BIAS, POSITIONS, TYPES, Architecture
 
 Array = NDArray[np.float32]
 FURTHEST = 128
@@ -22,8 +23,8 @@ MODEL = """
 transformer (int64[n,t] input_ids, int64[n,t] position_ids{bias_input}) => (float[n,t,{hidden}] states_{layers})
 <INITIALIZERS>
 {{
-  word = Gather ("{words}", input_ids)
-  position = Gather ("{positions}", position_ids)
+  word = Gather ("embeddings.word_embeddings.weight", input_ids)
+  position = Gather ("embeddings.position_embeddings.weight", position_ids)
   sum = Add (word, position)
   states_0 = LayerNormalization <axis = -1, epsilon = {epsilon}>
     (sum, "embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias")
@@ -31,49 +32,36 @@ transformer (int64[n,t] input_ids, int64[n,t] position_ids{bias_input}) => (floa
 }}
 """
 LAYER = """
-  query_{n} = MatMul (states_{n}, "{query}.weight")
-  key_{n} = MatMul (states_{n}, "{key}.weight")
-  value_{n} = MatMul (states_{n}, "{value}.weight")
+  query_{n} = MatMul (states_{n}, "{layer}.attention.self.query.weight")
+  key_{n} = MatMul (states_{n}, "{layer}.attention.self.key.weight")
+  value_{n} = MatMul (states_{n}, "{layer}.attention.self.value.weight")
+  biases_{n} = Concat <axis = 0>
+    ("{layer}.attention.self.query.bias", "{layer}.attention.self.key.bias", "{layer}.attention.self.value.bias")
   heads_{n} = com.microsoft.MultiHeadAttention <num_heads = {heads}>
-    (query_{n}, key_{n}, value_{n}, "{query}.biases"{bias})
-  projected_{n} = MatMul (heads_{n}, "{attended}.weight")
-  attended_{n} = Add (projected_{n}, "{attended}.bias")
+    (query_{n}, key_{n}, value_{n}, biases_{n}{bias})
+  projected_{n} = MatMul (heads_{n}, "{layer}.attention.output.dense.weight")
+  attended_{n} = Add (projected_{n}, "{layer}.attention.output.dense.bias")
   first_sum_{n} = Add (attended_{n}, states_{n})
   middle_{n} = LayerNormalization <axis = -1, epsilon = {epsilon}>
-    (first_sum_{n}, "{first_norm}.weight", "{first_norm}.bias")
-  wide_{n} = MatMul (middle_{n}, "{up}.weight")
-  active_{n} = com.microsoft.BiasGelu (wide_{n}, "{up}.bias")
-  narrow_{n} = MatMul (active_{n}, "{down}.weight")
-  changed_{n} = Add (narrow_{n}, "{down}.bias")
+    (first_sum_{n}, "{layer}.attention.output.LayerNorm.weight", "{layer}.attention.output.LayerNorm.bias")
+  wide_{n} = MatMul (middle_{n}, "{layer}.intermediate.dense.weight")
+  active_{n} = com.microsoft.BiasGelu (wide_{n}, "{layer}.intermediate.dense.bias")
+  narrow_{n} = MatMul (active_{n}, "{layer}.output.dense.weight")
+  changed_{n} = Add (narrow_{n}, "{layer}.output.dense.bias")
   second_sum_{n} = Add (changed_{n}, middle_{n})
   states_{next} = LayerNormalization <axis = -1, epsilon = {epsilon}>
-    (second_sum_{n}, "{second_norm}.weight", "{second_norm}.bias")
+    (second_sum_{n}, "{layer}.output.LayerNorm.weight", "{layer}.output.LayerNorm.bias")
 """
 """A layer: attention and a feed-forward network, each with a residual connection and LayerNorm. The fused Attention
 would project the tokens of each text and head in a product of their own, and is slower."""
 
 
-def build(architecture: Architecture, weights: Mapping[str, Array]) -> tuple[bytes, dict[str, Array]]:
-    """Return the graph, and the values of its initializers by name.
+def graph_text(architecture: Architecture) -> str:
+    """Return the graph in ONNX's textual form, without the shapes of its initializers.
 
-    The graph has only the shapes of the initializers, so its size does not depend on theirs. Its inputs are
-    ``input_ids`` and ``position_ids``, (n, t) int64, and for MPNet ``position_bias``, (1, heads, t, t) float32; its
-    output has shape (n, t, d).
-
-    Parameters
-    ----------
-    weights
-        The tensors of :attr:`Architecture.shapes` in float32.
+    Its inputs are ``input_ids`` and ``position_ids``, (n, t) int64, and for MPNet ``position_bias``,
+    (1, heads, t, t) float32; its output has shape (n, t, d).
     """
-    from onnx import parser
-
-    arrays = {}
-    for name, array in weights.items():
-        is_of_layer = ".layer." in name
-        arrays[name] = np.ascontiguousarray(array.T if is_of_layer else array)
-    if architecture.token_types:
-        # A single text has tokens of the first type only, so its embedding is added to every position.
-        arrays[POSITIONS] = arrays[POSITIONS] + arrays[TYPES][0]
     settings = {"heads": architecture.heads, "epsilon": architecture.epsilon, "bias": "", "bias_input": ""}
     if architecture.has_position_bias:
         # The empty argument is a mask of the keys.
@@ -81,23 +69,43 @@ def build(architecture: Architecture, weights: Mapping[str, Array]) -> tuple[byt
         settings["bias_input"] = f", float[1,{architecture.heads},t,t] position_bias"
     nodes = ""
     for number in range(architecture.layers):
-        parts = architecture.parts(number)
-        biases = [weights[f"{parts[name]}.bias"] for name in ("query", "key", "value")]
-        arrays[f"{parts['query']}.biases"] = np.concatenate(biases)
-        nodes += LAYER.format(n=number, next=number + 1, **parts, **settings)
-    text = MODEL.format(
-        words=WORDS,
-        positions=POSITIONS,
-        nodes=nodes,
-        hidden=architecture.hidden,
-        layers=architecture.layers,
-        **settings,
-    )
-    arrays = {name: array for name, array in arrays.items() if f'"{name}"' in text}
+        nodes += LAYER.format(n=number, next=number + 1, layer=f"encoder.layer.{number}", **settings)
+    return MODEL.format(nodes=nodes, hidden=architecture.hidden, layers=architecture.layers, **settings)
+
+
+def tensors(architecture: Architecture) -> frozenset[str]:
+    """Return the names, as BERT has them, of the tensors that the graph and its inputs need."""
+    names = re.findall(r'"([\w.]+\.(?:weight|bias))"', graph_text(architecture))
+    if architecture.family.has_token_types:
+        names.append(TYPES)
+    if architecture.has_position_bias:
+        names.append(POSITION_BIAS)
+    return frozenset(names)
+
+
+def build(architecture: Architecture, weights: Mapping[str, Array]) -> tuple[bytes, dict[str, Array]]:
+    """Return the graph, and the values of its initializers by name.
+
+    The graph has only the shapes of the initializers, so its size does not depend on theirs.
+
+    Parameters
+    ----------
+    weights
+        The tensors in float32, by their names in BERT.
+    """
+    from onnx import parser
+
+    text = graph_text(architecture)
+    arrays = {}
+    for name, array in weights.items():
+        if f'"{name}"' in text:
+            arrays[name] = np.ascontiguousarray(array.T if ".layer." in name else array)
+    if TYPES in weights:
+        # A single text has tokens of the first type only, so its embedding is added to every position.
+        arrays[POSITIONS] = arrays[POSITIONS] + weights[TYPES][0]
     # The runtime takes the values from memory, in place of a file.
     declared = [f'float{list(array.shape)} "{name}" = ["location": "memory"]' for name, array in arrays.items()]
-    text = text.replace("INITIALIZERS", ", ".join(declared))
-    return parser.parse_model(text).SerializeToString(), arrays
+    return parser.parse_model(text.replace("INITIALIZERS", ", ".join(declared))).SerializeToString(), arrays
 
 
 def position_bias(table: Array, tokens: int) -> Array:

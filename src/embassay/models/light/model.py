@@ -1,77 +1,34 @@
-"""A model as its folder describes it: architecture, modules and limits. No weights are read."""
+"""A model that the light route can run, as its folder describes it. No weights are read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from embassay.core.errors import ModelNotFoundError
-from embassay.core.types import JsonObject
-from embassay.models.light.architecture import Architecture, NotSupportedError, Shapes
-from embassay.models.light.pooling import LEGACY, MODES, configured
-from embassay.models.neural.model_files import read_json, tensor_shapes
-from embassay.models.neural.modules import modules, own_code, settings_of, transformer_settings
+from embassay.models.light.architecture import BUFFERS, HEADS, POSITIONS, WORDS, Architecture, NotSupportedError
+from embassay.models.light.graph import tensors
+from embassay.models.light.pipeline import Pipeline
+from embassay.models.neural.model_files import headers, read_json
+from embassay.models.neural.modules import modules, own_code, settings_of
 
-IDENTITY, TANH = "torch.nn.modules.linear.Identity", "torch.nn.modules.activation.Tanh"
-"""The activations of a Dense module, by their names in its configuration."""
-TRANSFORMER_SETTINGS = {"max_seq_length", "do_lower_case", "transformer_task", "modality_config", "module_output_name"}
-POOLING_SETTINGS = {"word_embedding_dimension", "embedding_dimension", "pooling_mode", "include_prompt"}
-NORMALIZE_SETTINGS = {"module_input_name", "module_output_name"}
-DENSE_SETTINGS = {*NORMALIZE_SETTINGS, "in_features", "out_features", "bias", "activation_function", "use_residual"}
 AS_IT_IS = ("PreTrainedTokenizerFast", "TokenizersBackend")
 """Classes of the library that read ``tokenizer.json`` as it is."""
-
-
-@dataclass(frozen=True)
-class Dense:
-    """A linear layer after the pooling.
-
-    Attributes
-    ----------
-    folder
-        The folder of its weights.
-    """
-
-    folder: Path
-    size_in: int
-    size_out: int
-    has_bias: bool
-    has_tanh: bool
-
-    @property
-    def shapes(self) -> Shapes:
-        """The shape of each of its tensors."""
-        shapes: Shapes = {"linear.weight": (self.size_out, self.size_in)}
-        if self.has_bias:
-            shapes["linear.bias"] = (self.size_out,)
-        return shapes
-
-
-LaterModule = Dense | Literal["normalize"]
+NORMALIZER = {
+    "do_lower_case": ("lowercase", True),
+    "tokenize_chinese_chars": ("handle_chinese_chars", True),
+    "strip_accents": ("strip_accents", None),
+}
+"""For each setting of ``tokenizer_config.json``, its name in the normalizer of ``tokenizer.json``, and the default."""
 
 
 @dataclass(frozen=True)
 class LightModel:
-    """A model that the light route can run.
-
-    Attributes
-    ----------
-    folder
-        The folder of the transformer and its tokenizer.
-    poolings
-        The modes of the pooling; their vectors are concatenated.
-    steps
-        The modules after the pooling, in their order.
-    lower
-        Whether texts are lower-cased, whatever the tokenizer does.
-    """
+    """A model that the light route can run: the folder of its transformer and tokenizer, and what it computes."""
 
     folder: Path
     architecture: Architecture
-    poolings: tuple[str, ...]
-    steps: tuple[LaterModule, ...]
-    lower: bool
+    pipeline: Pipeline
 
     @classmethod
     def of(cls, folder: Path) -> LightModel:
@@ -86,60 +43,33 @@ class LightModel:
         """
         if own_code(folder):
             raise NotSupportedError("it brings its own code")
-        (kind, transformer), *others = modules(folder)
-        if _name(kind) != "Transformer":
-            raise NotSupportedError(f"its first module is {_name(kind)}")
         if settings_of(folder).get("truncate_dim"):
             raise NotSupportedError("its configuration truncates vectors")
-        settings = transformer_settings(transformer)
-        _check_settings(transformer / "sentence_bert_config.json", settings, TRANSFORMER_SETTINGS)
-        if settings.get("module_output_name", "token_embeddings") != "token_embeddings":
-            raise NotSupportedError("its transformer returns no token vectors")
-        architecture = _architecture(transformer)
-
-        # A transformer without further modules gets mean pooling, as in the library.
-        poolings: tuple[str, ...] = ("mean",)
-        if others:
-            kind, place = others.pop(0)
-            if _name(kind) != "Pooling":
-                raise NotSupportedError(f"its second module is {_name(kind)}, not Pooling")
-            poolings = _poolings(place / "config.json")
-        steps = tuple(_step(kind, place) for kind, place in others)
-        return cls(transformer, architecture, poolings, steps, bool(settings.get("do_lower_case")))
-
-
-def _name(kind: str) -> str:
-    """Return the last part of a module's type: ``Pooling``."""
-    return kind.rpartition(".")[2]
-
-
-def _check_settings(path: Path, settings: JsonObject, known: set[str]) -> None:
-    """Raise NotSupportedError for a setting that is not known."""
-    unknown = settings.keys() - known
-    if unknown:
-        raise NotSupportedError(f"its {path.name} has the unknown setting {min(unknown)!r}")
-
-
-def _architecture(folder: Path) -> Architecture:
-    """Return the architecture of a transformer's folder, after checking its weights and its tokenizer."""
-    architecture = Architecture.of(read_json(folder / "config.json"))
-    _check_weights(folder, architecture)
-    _check_tokenizer(folder)
-    return architecture
+        transformer = modules(folder)[0][1]
+        pipeline = Pipeline.of(folder)
+        architecture = Architecture.of(read_json(transformer / "config.json"))
+        _check_weights(transformer, architecture)
+        _check_tokenizer(transformer)
+        return cls(transformer, architecture, pipeline)
 
 
 def _check_weights(folder: Path, architecture: Architecture) -> None:
-    """Check that the files have exactly the tensors that the graph needs, in its sizes."""
-    prefix = architecture.family.prefix
-    stored = {name.removeprefix(prefix): shape for name, shape in tensor_shapes(folder).items()}
-    if not stored:
+    """Check that the files have all tensors that the graph needs, and no others that could have an effect."""
+    shapes = {architecture.name_in_bert(name): shape for name, (_, shape) in headers(folder).items()}
+    needed = tensors(architecture)
+    if not shapes:
         raise NotSupportedError("it has no weights in safetensors files")
-    architecture.check_names(frozenset(stored))
-    for name, shape in architecture.shapes.items():
-        if stored[name] != shape:
+    if needed - shapes.keys():
+        raise NotSupportedError(f"its weights lack the tensor {min(needed - shapes.keys())!r}")
+    for name in sorted(shapes.keys() - needed):
+        if name not in BUFFERS and not name.startswith(HEADS):
+            raise NotSupportedError(f"its weights have the unknown tensor {name!r}")
+    # The runtime refuses other tensors that do not fit each other.
+    for name, rows in ((WORDS, architecture.vocabulary), (POSITIONS, architecture.positions)):
+        if shapes[name] != (rows, architecture.hidden):
             raise ModelNotFoundError(
-                f"{folder}: the tensor {name!r} has shape {stored[name]}, but config.json says {shape}; "
-                "the files belong to different models"
+                f"{folder}: the tensor {name!r} has shape {shapes[name]}, but config.json says "
+                f"{(rows, architecture.hidden)}; the files belong to different models"
             )
 
 
@@ -159,53 +89,13 @@ def _check_tokenizer(folder: Path) -> None:
     # Other classes make the tokenizer from its vocabulary and from these settings.
     normalizer = tokenizer.get("normalizer") or {}
     pre_tokenizer = tokenizer.get("pre_tokenizer") or {}
-    pairs: list[tuple[str, object, object]] = []
+    differing = []
     if normalizer.get("type") == "BertNormalizer":
-        pairs.append(("do_lower_case", normalizer.get("lowercase"), True))
-        pairs.append(("tokenize_chinese_chars", normalizer.get("handle_chinese_chars"), True))
-        pairs.append(("strip_accents", normalizer.get("strip_accents"), None))
-    if pre_tokenizer.get("type") == "ByteLevel":
-        pairs.append(("add_prefix_space", pre_tokenizer.get("add_prefix_space"), False))
-    for name, value, default in pairs:
-        if settings.get(name, default) != value:
-            raise NotSupportedError(f"its tokenizer.json and tokenizer_config.json differ in {name}")
-
-
-def _poolings(path: Path) -> tuple[str, ...]:
-    """Return the modes of a Pooling module."""
-    settings = read_json(path)
-    if not settings.keys() & {"word_embedding_dimension", "embedding_dimension"}:
-        raise NotSupportedError("its pooling has no dimension")
-    _check_settings(path, settings, {*POOLING_SETTINGS, *LEGACY})
-    if settings.get("include_prompt", True) is not True:
-        raise NotSupportedError("its pooling leaves out the prompt")
-    modes = configured(settings) or ("mean",)
-    if not set(modes) <= set(MODES):
-        raise NotSupportedError(f"its pooling_mode is {', '.join(modes)}")
-    return modes
-
-
-def _step(kind: str, folder: Path) -> LaterModule:
-    """Return a module after the pooling."""
-    name, path = _name(kind), folder / "config.json"
-    if name not in ("Dense", "Normalize"):
-        raise NotSupportedError(f"it has the module {name}")
-    settings = read_json(path)
-    for place in ("module_input_name", "module_output_name"):
-        if settings.get(place, "sentence_embedding") != "sentence_embedding":
-            raise NotSupportedError(f"its module {name} has {place}={settings[place]!r}")
-    if name == "Normalize":
-        _check_settings(path, settings, NORMALIZE_SETTINGS)
-        return "normalize"
-    _check_settings(path, settings, DENSE_SETTINGS)
-    if settings.get("use_residual"):
-        raise NotSupportedError("its module Dense has a residual connection")
-    activation = settings.get("activation_function", TANH)
-    if activation not in (IDENTITY, TANH):
-        raise NotSupportedError(f"its module Dense has the activation {activation}")
-    dense = Dense(
-        folder, settings["in_features"], settings["out_features"], settings.get("bias", True), activation == TANH
-    )
-    if tensor_shapes(folder) != dense.shapes:
-        raise NotSupportedError(f"{folder}: its weights are no Dense module's in a safetensors file")
-    return dense
+        for name, (name_here, default) in NORMALIZER.items():
+            if settings.get(name, default) != normalizer.get(name_here):
+                differing.append(name)
+    has_space = settings.get("add_prefix_space", False)
+    if pre_tokenizer.get("type") == "ByteLevel" and pre_tokenizer.get("add_prefix_space") != has_space:
+        differing.append("add_prefix_space")
+    if differing:
+        raise NotSupportedError(f"its tokenizer.json and tokenizer_config.json differ in {', '.join(differing)}")

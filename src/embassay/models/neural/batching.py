@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
@@ -18,12 +18,8 @@ from embassay.core.samples.base import Role
 from embassay.core.vectors import Indices, VectorMatrix
 from embassay.models.base import Batch, Route
 
-WINDOW = 32_768
-"""Number of texts that are tokenised and sorted together; meanwhile the next ones are tokenised."""
-FIRST = 512
-"""Number of texts in the first window, which is small because nothing can be encoded before it is tokenised."""
-CHUNK = 256
-"""Number of texts per call of a tokenizer."""
+WINDOW = 8_192
+"""Number of texts that are tokenised and sorted together."""
 TOKENS_ON_CPU = 1_024
 TOKENS_ON_DEVICE = 16_384
 """Number of tokens in a batch, on the CPU and on other devices."""
@@ -78,11 +74,10 @@ def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterato
 
 
 def windows(texts: Sequence[str]) -> Iterator[Indices]:
-    """Yield indices of texts in windows of :data:`WINDOW`, longest texts first; the first window has :data:`FIRST`."""
+    """Yield the indices of :data:`WINDOW` texts at a time, longest texts first."""
     order = np.argsort([-len(text) for text in texts], kind="stable")
-    for start, stop in pairwise([0, *range(FIRST, len(order), WINDOW), len(order)]):
-        if start < stop:
-            yield order[start:stop]
+    for start in range(0, len(order), WINDOW):
+        yield order[start : start + WINDOW]
 
 
 def batches(lengths: Sequence[int], limit: int) -> Iterator[Indices]:

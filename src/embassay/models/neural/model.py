@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from embassay.core.errors import ModelNotFoundError, SpecError
+from embassay.core.errors import ModelNotFoundError, SpecError, UnknownNameError, first_line_of
 from embassay.core.samples.base import ROLES, Role
-from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.types import Card, Runtime, check_device, content_hash
 from embassay.core.vectors import Indices, VectorMatrix
 from embassay.models.base import Batch, Prompts, Route, supported_similarity
 from embassay.models.checks import check_whole
@@ -25,20 +25,21 @@ from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
-from embassay.models.neural.library import LibraryRunner, check_place, check_weights, placement, quiet, reason
+from embassay.models.neural.library import BACKENDS, LibraryRunner, check_weights, placement, quiet
 from embassay.models.neural.locations import LOCAL_FOLDER, PUBLISHED_WEIGHTS, ModelFiles, find, is_path
 from embassay.models.neural.model_card import training_datasets
 from embassay.models.neural.model_files import SAFE, folder_files, parameters
 from embassay.models.neural.modules import (
     configured_prompts,
     has_tokenizer,
+    missing_prompts,
     modules,
     own_code,
     own_modules,
     settings_of,
     token_limit,
+    unprompted_texts,
 )
-from embassay.models.neural.prompts import missing_prompts, unprompted_texts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -70,11 +71,11 @@ class Model(LoadedEncoder[Runner]):
     open
         Loads the model.
     parameters
-        Counts its parameters; None if that is not known.
+        The number of its parameters; None if that is not known.
     settings
         What else vectors depend on.
     known_route
-        How the model runs, as far as it is known before loading.
+        What else is known before loading of how it runs.
     """
 
     scheme: str
@@ -88,7 +89,7 @@ class Model(LoadedEncoder[Runner]):
     prompts: Prompts = field(repr=False, hash=False)
     limit: int | None
     open: Callable[[Self], Runner] = field(repr=False, compare=False)
-    parameters: Callable[[], int | None] = field(default=lambda: None, repr=False, compare=False)
+    parameters: int | None = None
     similarity: str = "cosine"
     settings: Options = field(default_factory=dict, hash=False)
     known_route: Route = field(default_factory=dict, hash=False)
@@ -128,7 +129,7 @@ class Model(LoadedEncoder[Runner]):
             target=head,
             options=self.options,
             revision=self.found.revision,
-            parameters=self.parameters(),
+            parameters=self.parameters,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
             missing_prompts=missing,
             max_tokens=self.limit,
@@ -168,8 +169,10 @@ class Model(LoadedEncoder[Runner]):
         return self.full.model if self.full else self.open(self)
 
     def explain(self, error: Exception) -> str:
-        """Return a library's error as text."""
-        return reason(error)
+        """Return the first line of a library's error, or advice if the error is that the model needs its own code."""
+        if "trust_remote_code" in str(error):
+            return "the model brings its own code; if you trust it, add --trust-remote-code LABEL"
+        return first_line_of(error)
 
     def release(self) -> None:
         """Release the loaded model; it is loaded again for the next text."""
@@ -180,7 +183,7 @@ class Model(LoadedEncoder[Runner]):
     def route(self) -> Route:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         runner: Runner | None = vars(self.full or self).get("model")
-        return {**self.known_route, **(runner.route if runner else {})}
+        return {"device": self.device, **self.known_route, **(runner.route if runner else {})}
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> Indices | None:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included.
@@ -212,8 +215,10 @@ class Model(LoadedEncoder[Runner]):
         return training_datasets(self.found.folder) if self.files else ()
 
 
-def explicit(place: str, **options: Any) -> Options:
-    """Return the options that are set. None, False and the precision of float32 are the defaults of all options.
+def explicit(place: str, **arguments: Any) -> Options:
+    """Return the options that are set among the arguments of a ``create``, in alphabetical order.
+
+    None, False, the precision of float32 and empty texts are the defaults of all options; an empty prompt is set.
 
     Parameters
     ----------
@@ -225,53 +230,20 @@ def explicit(place: str, **options: Any) -> Options:
     SpecError
         For a length or a dimension under 1.
     """
-    # The layer 0 is no default, although it equals False.
-    unset = {name for name, value in options.items() if value is None or value is False or value == "float32"}
-    chosen = {name: options[name] for name in sorted(options.keys() - unset)}
-    check_whole(place, max_length=chosen.get("max_length"), dim=chosen.get("dim"))
-    return chosen
+    check_whole(place, max_length=arguments.get("max_length"), dim=arguments.get("dim"))
+    options = {}
+    for name in sorted(arguments.keys() - {"target", "runtime", "device"}):
+        value = arguments[name]
+        is_empty = value == "" and not name.endswith("_prompt")
+        # The layer 0 is no default, although it equals False.
+        if not (value is None or value is False or value == "float32" or is_empty):
+            options[name] = value
+    return options
 
 
 def with_prompts(prompts: Mapping[Any, str], options: Options) -> Prompts:
     """Return the prompt of each role: that of the options, else the model's own."""
     return {role: options.get(f"{role}_prompt", prompts.get(role, "")) for role in ROLES}
-
-
-def locate(target: str, runtime: Runtime, options: Options, device: str, how: str) -> ModelFiles:
-    """Find the files of a model that runs with sentence-transformers, and check them.
-
-    Parameters
-    ----------
-    how
-        The text before a folder's name in a message's advice, for example ``-e sparse:``.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If the model is not available, is an adapter, or lacks a tokenizer: the library would use an empty one.
-    UnknownNameError
-        For an unknown device or backend.
-    SpecError
-        If it needs modules of its own that are not trusted.
-    """
-    check_place(device, runtime.backend)
-    found = find(target, options.get("revision", ""), runtime, how)
-    code = own_modules(found.folder)
-    if code and not runtime.trust_remote_code:
-        raise SpecError(
-            f"encoder {target!r} brings its own code ({', '.join(code)}); "
-            "if you trust it, add --trust-remote-code LABEL"
-        )
-    if (found.folder / "adapter_config.json").is_file():
-        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
-    kind, transformer = modules(found.folder)[0]
-    needs_tokenizer = kind.endswith(".Transformer") and "tokenizer" not in options
-    if needs_tokenizer and not (has_tokenizer(found.folder) or has_tokenizer(transformer)):
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
-            ", or, with hf:, set tokenizer="
-        )
-    return found
 
 
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:
@@ -288,7 +260,7 @@ def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: 
 
 
 def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, options: Options, device: str) -> Model:
-    """Return a model that sentence-transformers loads as its files say.
+    """Find the files of a model, check them, and return it; sentence-transformers loads it as its files say.
 
     Parameters
     ----------
@@ -296,12 +268,39 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         The name of its class in sentence-transformers.
     device
         Empty for the run's device.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the model is not available, is an adapter, or lacks a tokenizer: the library would use an empty one.
+    UnknownNameError
+        For an unknown device or backend.
+    SpecError
+        If it needs modules of its own that are not trusted.
     """
     device = device or runtime.device
-    found = locate(target, runtime, options, device, "-e " if scheme == "st" else f"-e {scheme}:")
+    check_device(device)
+    if runtime.backend not in BACKENDS:
+        raise UnknownNameError("backend", runtime.backend, BACKENDS)
+    found = find(target, options.get("revision", ""), runtime, "-e " if scheme == "st" else f"-e {scheme}:")
     folder, settings = found.folder, settings_of(found.folder)
-    limits = (options.get("max_length"), token_limit(folder))
+    code = own_modules(folder)
+    if code and not runtime.trust_remote_code:
+        raise SpecError(
+            f"encoder {target!r} brings its own code ({', '.join(code)}); "
+            "if you trust it, add --trust-remote-code LABEL"
+        )
+    if (folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
     first_module, transformer = modules(folder)[0]
+    needs_tokenizer = first_module.endswith(".Transformer") and "tokenizer" not in options
+    if needs_tokenizer and not (has_tokenizer(folder) or has_tokenizer(transformer)):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
+            ", or, with hf:, set tokenizer="
+        )
+    is_sparse = kind == "SparseEncoder"
+    limits = (options.get("max_length"), token_limit(folder))
 
     def load(model: Model) -> LibraryRunner:
         import sentence_transformers
@@ -318,7 +317,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             )
             if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, limit=model.limit, is_sparse=kind == "SparseEncoder")
+        return LibraryRunner(loaded, limit=model.limit, is_sparse=is_sparse)
 
     return Model(
         scheme=scheme,
@@ -332,9 +331,8 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         prompts=with_prompts(configured_prompts(folder), options),
         limit=min(filter(None, limits), default=None),
         open=load,
-        parameters=lambda: parameters(folder),
-        similarity=settings.get("similarity_fn_name") or "cosine",
-        known_route={"device": device, "dtype": options.get("dtype", "float32")},
+        parameters=parameters(folder),
+        similarity=settings.get("similarity_fn_name") or ("dot" if is_sparse else "cosine"),
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
         missing_prompts=missing_prompts(settings.get("prompts") or {}),
     )

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 CARD = "README.md"
-LARGEST = 2_000_000
-"""Bytes of a card that is read."""
-_FRONT_MATTER = re.compile(r"\s*---\s*?\n(.*?)\n---\s*?(?:\n|$)", re.DOTALL)
 _HEADING = re.compile(r"#{1,6}\s")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
@@ -20,33 +17,17 @@ def training_datasets(folder: Path) -> tuple[str, ...]:
     They are in the field ``datasets`` of its front matter, and in the first column of a table below a heading with the
     words "training data" in it. What the text says is not read: it also names data that the model was evaluated on.
     """
+    from huggingface_hub import metadata_load
+
     path = folder / CARD
     try:
-        if not path.is_file() or path.stat().st_size > LARGEST:
-            return ()
         text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        # A card is no part of the model: the encoder works without it.
-        return ()
-    return tuple(dict.fromkeys([*_front_matter(text), *_table(text)]))
-
-
-def _front_matter(text: str) -> Iterator[str]:
-    """Yield the data sets in the front matter of a card."""
-    import yaml
-
-    block = _FRONT_MATTER.match(text)
-    if block is None:
-        return
-    try:
-        datasets = yaml.safe_load(block[1])["datasets"]
+        datasets = (metadata_load(path) or {}).get("datasets") or []
     except Exception:
-        # Of whatever kind: the front matter is text that anybody may have written.
-        return
-    if isinstance(datasets, str):
-        datasets = [datasets]
-    if isinstance(datasets, list):
-        yield from (name for name in datasets if isinstance(name, str))
+        # Of whatever kind: a card may have any content, and the model works without it.
+        return ()
+    listed = [datasets] if isinstance(datasets, str) else datasets
+    return tuple(dict.fromkeys([*(name for name in listed if isinstance(name, str)), *_table(text)]))
 
 
 def _table(text: str) -> Iterator[str]:

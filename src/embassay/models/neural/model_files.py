@@ -12,6 +12,8 @@ from glob import glob
 from math import prod
 from pathlib import Path
 
+import numpy as np
+
 from embassay.core.errors import ModelNotFoundError, first_line_of
 from embassay.core.types import JsonObject
 
@@ -106,37 +108,46 @@ def parameters(folder: Path) -> int | None:
     names = folder_files(folder)
     total = 0
     for parent in {_parent(name) for name in names}:
-        total += sum(prod(shape) for kind, shape in _headers(folder / parent).values() if kind.startswith(("F", "BF")))
+        total += sum(prod(shape) for kind, shape in headers(folder / parent).values() if kind.startswith(("F", "BF")))
     return None if any(map(PICKLED.fullmatch, names)) else total or None
 
 
-def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the tensors in a folder's safetensors files by name, without those of its subfolders.
+def headers(folder: Path) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return type and shape of each tensor in a folder's safetensors files by name, without those of its subfolders.
 
     Raises
     ------
     ModelNotFoundError
         For a damaged file.
     """
-    return {name: shape for name, (_, shape) in _headers(folder).items()}
-
-
-def _headers(folder: Path) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Return type and shape of each tensor in a folder's safetensors files."""
     from safetensors import safe_open
 
-    headers = {}
+    tensors = {}
     for path in safetensors_files(folder):
         try:
             with safe_open(path, framework="numpy") as file:
                 for name in file.keys():  # noqa: SIM118
                     tensor = file.get_slice(name)
-                    headers[name] = tensor.get_dtype(), tuple(tensor.get_shape())
+                    tensors[name] = tensor.get_dtype(), tuple(tensor.get_shape())
         except Exception as error:
             raise ModelNotFoundError(
                 f"{path}: damaged, or not a safetensors file ({first_line_of(error)}); copy or download it again"
             ) from None
-    return headers
+    return tensors
+
+
+def read_tensors(folder: Path) -> dict[str, np.ndarray]:
+    """Return the tensors in a folder's safetensors files in float32, without those of its subfolders."""
+    # onnx makes numpy know bfloat16.
+    import onnx  # noqa: F401
+    from safetensors import safe_open
+
+    tensors = {}
+    for path in safetensors_files(folder):
+        with safe_open(path, framework="numpy") as file:
+            for name in file.keys():  # noqa: SIM118
+                tensors[name] = file.get_tensor(name).astype(np.float32, copy=False)
+    return tensors
 
 
 def _parent(name: str) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from embassay.core.errors import ModelNotFoundError
+from embassay.core.errors import ModelNotFoundError, begun
 from embassay.core.types import JsonObject
 from embassay.models.base import Prompts
 from embassay.models.neural.model_files import read_json
-from embassay.models.neural.prompts import by_role
 
 CONFIG = "config_sentence_transformers.json"
+DOCUMENT = ("document", "passage", "corpus")
+"""Names of document prompts in configurations, in the order of preference.
+
+Empty prompts are skipped. sentence-transformers 6.2 adds ``"document": ""`` to every configuration that it loads or
+saves, and its ``encode_document`` uses the first of these names that exists. So it ignores a prompt named ``passage``,
+although the model was trained with it and the library's documentation promises to use it.
+"""
 CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json")
 """Files whose ``auto_map`` names classes of the model's own code."""
 TRANSFORMER_SETTINGS = tuple(
@@ -82,7 +89,32 @@ def transformer_settings(folder: Path) -> JsonObject:
 def configured_prompts(folder: Path) -> Prompts:
     """Return the prompt of each role in a model's configuration; empty if it has none."""
     settings = settings_of(folder)
-    return by_role(settings.get("prompts") or {}, settings.get("default_prompt_name"))
+    prompts = settings.get("prompts") or {}
+    documents = filter(None, map(prompts.get, DOCUMENT))
+    return {
+        "text": prompts.get(settings.get("default_prompt_name")) or "",
+        "query": prompts.get("query") or "",
+        "document": next(documents, ""),
+    }
+
+
+def missing_prompts(prompts: Mapping[str, str]) -> str:
+    """Return which prompts of a model are of no role; an empty text if it has none.
+
+    Parameters
+    ----------
+    prompts
+        The prompts by their names in its configuration.
+    """
+    named = [f"{name} ({begun(prompt)!r})" for name, prompt in prompts.items() if prompt]
+    return f"the model's files name prompts that are not used: {', '.join(named)}" if named else ""
+
+
+def unprompted_texts(prompts: Mapping[Any, str]) -> list[str]:
+    """Return a warning if a model, whose prompts are given by role, has one for queries and none for plain texts."""
+    if not prompts.get("query") or prompts.get("text"):
+        return []
+    return ["the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"]
 
 
 def token_limit(folder: Path) -> int | None:
@@ -107,15 +139,11 @@ def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int |
     """
     config = read_json(folder / "config.json")
     config |= config.get("text_config") or {}
-    positions = first_number(config, POSITIONS) or 0
+    numbers = [int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)]
+    positions = numbers[0] if numbers else 0
     if config.get("model_type") in AFTER_PADDING:
         # MPNet always uses 1, whatever its configuration contains.
         padding = 1 if config["model_type"] == "mpnet" else config.get("pad_token_id", 1)
         positions -= int(padding or 0) + 1
     length = limit or read_json(tokenizer / "tokenizer_config.json").get("model_max_length") or 0
     return min([int(number) for number in (positions, length) if 0 < number < ABSURD], default=None)
-
-
-def first_number(config: JsonObject, names: Sequence[str]) -> int | None:
-    """Return the value of the first of these names that is a whole number in the configuration; None if none is."""
-    return next((int(config[name]) for name in names if isinstance(config.get(name), int)), None)

@@ -5,13 +5,11 @@ A text has a weight for each token of the vocabulary, most of them 0; the dot pr
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import Runtime
 from embassay.models.neural.model import Model, configured_model, explicit
 from embassay.models.neural.model_files import read_json
-from embassay.models.neural.modules import modules, settings_of
+from embassay.models.neural.modules import modules
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
@@ -39,7 +37,7 @@ def create(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = explicit(f"encoder {target!r}", revision=revision or None, max_length=max_length)
+    options = explicit(f"encoder {target!r}", **locals())
     model = configured_model("SparseEncoder", "sparse", target, runtime, options, device)
     kinds = [kind for kind, _ in modules(model.found.folder)]
     architectures = read_json(model.found.folder / "config.json").get("architectures") or [""]
@@ -47,4 +45,4 @@ def create(
     # Of a masked language model the library makes SPLADE; to any other model it adds a layer of random weights.
     if not is_sparse and not (len(kinds) == 1 and architectures[0].endswith("ForMaskedLM")):
         raise ModelNotFoundError(f"encoder {target!r} is no sparse model; without sparse: it has dense vectors")
-    return replace(model, similarity=settings_of(model.found.folder).get("similarity_fn_name") or "dot")
+    return model

@@ -8,15 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from embassay.core.errors import ModelNotFoundError, SpecError
 from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.choice import check_installed, choose_route
-from embassay.models.light.model import LightModel
-from embassay.models.light.runner import LIGHT_TOKENS, LightRunner
+from embassay.models.light.runner import LightRunner
 from embassay.models.neural.locations import find_offline
 from embassay.models.neural.model import Model, configured_model, explicit
-from embassay.models.neural.modules import modules, transformer_settings
 
 EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
@@ -66,56 +63,21 @@ def create(
     Raises
     ------
     ModelNotFoundError
-        If the model is not available, or its folder does not say how tokens become a vector.
+        If the model is not available.
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = explicit(
-        f"encoder {target!r}",
-        revision=revision or None,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        text_prompt=text_prompt,
-        max_length=max_length,
-        dim=dim,
-        dtype=dtype,
-        normalize=normalize,
-        similarity=similarity,
-        vectors=vectors,
-    )
+    options = explicit(f"encoder {target!r}", **locals())
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
-    (kind, transformer), *others = modules(folder)
-    if kind.endswith((".Router", ".Asym")):
-        raise SpecError(
-            f"encoder {target!r} uses different modules for queries and documents (Router), which is not supported"
-        )
-    # Some transformers pool by themselves.
-    pools = bool(others) or transformer_settings(transformer).get("module_output_name") == "sentence_embedding"
-    if kind.endswith(".Transformer") and (folder / "modules.json").is_file() and not pools:
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its modules.json has no Pooling module; hf:{target},pooling=mean uses the mean of "
-            "its tokens"
-        )
-    light, why_not = choose_route(target, lambda: LightModel.of(folder), runtime.backend, model.device, dtype)
+    light, why_not = choose_route(target, folder, runtime.backend, model.device, dtype)
     notes = [why_not] if why_not else []
     if not (folder / "modules.json").is_file():
         notes.append("the model has no modules.json: mean pooling is used")
     model = replace(model, warnings=(*notes, *model.warnings))
     if light is None:
         return model
-    return replace(
-        model,
-        light=light,
-        open=lambda described: LightRunner.load(light, described.limit),
-        known_route={
-            "device": "cpu",
-            "dtype": "float32",
-            "backend": "light",
-            "tokens_per_batch": LIGHT_TOKENS,
-            "batch_invariant": True,
-        },
-    )
+    return replace(model, light=light, device="cpu", open=lambda described: LightRunner.load(light, described.limit))
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:

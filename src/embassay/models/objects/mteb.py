@@ -128,10 +128,10 @@ def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
         prompts=with_prompts(prompts, {}),
         limit=int(meta.max_tokens) if meta.max_tokens and np.isfinite(meta.max_tokens) else None,
         open=load,
-        parameters=lambda: meta.n_parameters,
+        parameters=meta.n_parameters,
         similarity=similarity_of(meta),
         settings={"model": [meta.revision, version, loader_name(meta), settings], "instructions": [SAME, ANSWERS]},
-        known_route={"device": runtime.device, "mteb": version},
+        known_route={"mteb": version},
         warnings=tuple(notes),
     )
 

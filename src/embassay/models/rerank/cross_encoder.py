@@ -35,7 +35,7 @@ def of_model(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = explicit(f"encoder {target!r}", revision=revision or None, max_length=max_length)
+    options = explicit(f"encoder {target!r}", **locals())
     model = configured_model("CrossEncoder", "rerank", target, runtime, options, device)
 
     def score(query: str, texts: list[str]) -> object:

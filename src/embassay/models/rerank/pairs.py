@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from embassay.core.errors import EncoderError, quoted
-from embassay.core.formatting import counted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
@@ -81,7 +80,7 @@ class PairScorer(BaseEncoder):
         Raises
         ------
         EncoderError
-            If there is not one finite score for each text.
+            If there is not one score for each text.
         """
         pairs = [json.loads(text) for text in texts]
         places_of: dict[str, list[int]] = defaultdict(list)
@@ -90,7 +89,13 @@ class PairScorer(BaseEncoder):
         questions = [np.array(places) for places in places_of.values()]
 
         def score(places: Indices) -> DenseVectors:
-            return self._scores(pairs[places[0]][0], [pairs[place][1] for place in places])
+            query, passages = pairs[places[0]][0], [pairs[place][1] for place in places]
+            start = time.perf_counter()
+            scores = np.asarray(off_device(self.score(query, passages)), dtype=np.float32).reshape(-1, 1)
+            self.rates.append((time.perf_counter() - start) / len(passages))
+            if len(scores) != len(passages):
+                raise EncoderError(f"question {quoted(query)}: scores {len(scores)} of {len(passages)} texts")
+            return scores
 
         for number, scores in self.each(score, questions):
             yield questions[number], scores
@@ -98,16 +103,3 @@ class PairScorer(BaseEncoder):
     def batch_invariant(self) -> bool:
         """Return True: a question is scored by itself."""
         return True
-
-    def _scores(self, query: str, texts: list[str]) -> DenseVectors:
-        start = time.perf_counter()
-        scores = np.asarray(off_device(self.score(query, texts)), dtype=np.float64).reshape(-1, 1)
-        self.rates.append((time.perf_counter() - start) / len(texts))
-        if len(scores) != len(texts):
-            raise EncoderError(
-                f"{counted(len(scores), 'score')} for {counted(len(texts), 'text')} of question {quoted(query)}"
-            )
-        if not np.isfinite(scores).all():
-            place = int(np.isfinite(scores).argmin())
-            raise EncoderError(f"the score of text {place + 1} of question {quoted(query)} is no finite number")
-        return scores.astype(np.float32)

@@ -19,7 +19,7 @@ from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
 from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
 from embassay.models.checks import check_whole
-from embassay.models.neural.prompts import unprompted_texts
+from embassay.models.neural.modules import unprompted_texts
 from embassay.models.probe import PROBES, remembered, settled, steps
 from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order, used_tokens
 from embassay.models.services.spending import guess
