@@ -409,6 +409,6 @@ def test_retrievers_of_langchain_and_llama_index(corpus):
 def test_a_run_file_of_another_form_is_refused_with_its_line(content, message, tmp_path):
     path = tmp_path / "system.run"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(SourceError) as error:
+    with pytest.raises(ea.InputError) as error:
         ea.encoder(f"run:{path}")
     assert str(error.value) == f"{path}{message}"
