@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_info
 
 from embassay.core.cores import in_threads
 from embassay.search.exact import exact as topk_exact
-from embassay.search.exact.exact import ExactSearch, multiply, rounding
+from embassay.search.exact import top as topk
+from embassay.search.exact.exact import ExactSearch, multiply, rounding, torch_device
 from embassay.search.exact.top import search
 from embassay.stats.geometry.closeness import paired_cosine, paired_dot
 
@@ -55,8 +56,10 @@ def assert_same(found, expected):
         assert np.array_equal(getattr(found, name), right, equal_nan=name in ("similarity", "own")), name
 
 
-def searched(queries, passages, k, similarity_function, starts=None, pairs=None):
-    return search(queries, passages, k=k, similarity_function=similarity_function, starts=starts, pairs=pairs)
+def searched(queries, passages, k, similarity_function, starts=None, pairs=None, device=""):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(topk, "torch_device", lambda: device)
+        return search(queries, passages, k=k, similarity_function=similarity_function, starts=starts, pairs=pairs)
 
 
 def use_threads(patch, count):
@@ -123,6 +126,13 @@ def test_equals_a_loop_in_blocks_of_any_size(task, data):
         for name, values in sizes.items():
             patch.setattr(topk_exact, name, data.draw(st.sampled_from(values)))
         assert_same(searched(*task), naive(*task))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tasks())
+def test_equals_a_loop_by_torch(task):
+    pytest.importorskip("torch")
+    assert_same(searched(*task, device="cpu"), naive(*task))
 
 
 def large(rng, kind, starts):
@@ -205,18 +215,20 @@ def test_nothing_to_find():
 
 
 @pytest.mark.parametrize("matrix", [np.array, csr_array])
+@pytest.mark.parametrize("device", ["", "cpu"])
 @pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
-def test_the_bound_holds(matrix, similarity_function):
+def test_the_bound_holds(matrix, device, similarity_function):
+    pytest.importorskip("torch")
     rng = np.random.default_rng(8)
     rows = (rng.normal(size=(300, 700)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))).astype(np.float32)
     queries, passages = matrix(rows[:20]), matrix(rows[20:])
     no_pairs = np.empty((0, 2), dtype=np.int64)
-    task = ExactSearch(queries, passages, np.arange(281), 1, similarity_function, no_pairs)
+    task = ExactSearch(queries, passages, np.arange(281), 1, similarity_function, no_pairs, device)
     scaled, lengths = task._scaled(passages)
     query, passage = (a.ravel() for a in np.indices((20, 280)))
     right = task._exact(query, passages, passage).reshape(20, 280)
     error = task._error[:, None] * lengths.max()
-    assert (np.abs(multiply(task._rows, scaled) - right) <= error).all()
+    assert (np.abs(multiply(task._rows, scaled, device) - right) <= error).all()
     # And it is of use: a hundredth of the greatest similarity at most.
     assert error.max() < 0.01 * np.abs(right).max()
 
@@ -226,17 +238,21 @@ def test_the_bound_allows_for_the_worst():
     assert rounding(700, np.float32) >= 702 * 2**-24
 
 
-def test_a_product_that_breaks_its_bound_is_refused(monkeypatch):
+@pytest.mark.parametrize("starts", [None, np.arange(0, 125, 5)])
+def test_a_product_that_breaks_its_bound_is_not_trusted(monkeypatch, starts):
     rng = np.random.default_rng(9)
     rows = rng.normal(size=(130, 16)).astype(np.float32)
+    devices = []
 
-    def wrong(queries, passages):
+    def wrong(queries, passages, device):
+        devices.append(device)
         products = multiply(queries, passages)
-        return products + 0.01 * rng.normal(size=products.shape).astype(products.dtype)
+        return products + 0.01 * rng.normal(size=products.shape).astype(products.dtype) if device else products
 
     monkeypatch.setattr(topk_exact, "multiply", wrong)
-    with pytest.raises(ArithmeticError, match="less precision"):
-        searched(rows[:5], rows[5:], 4, "cosine")
+    found = searched(rows[:5], rows[5:], 4, "cosine", starts, device="cpu")
+    assert devices == ["cpu", ""]
+    assert_same(found, naive(rows[:5], rows[5:], 4, "cosine", starts))
 
 
 def blas_threads():
@@ -277,3 +293,18 @@ def test_ctrl_c_ends_a_search_and_leaves_the_threads_of_blas_alone():
     # In a process of its own, where nobody else waits for signals. The whole search takes half a minute.
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True)
     assert done.stdout == "interrupted True\n"
+
+
+def test_torch_multiplies_where_it_is_loaded_and_precise(monkeypatch):
+    torch = pytest.importorskip("torch")
+    assert torch_device() == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    assert torch_device() == "cuda"
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("medium")
+        assert torch_device() == ""
+    finally:
+        torch.set_float32_matmul_precision(before)
+    monkeypatch.delitem(sys.modules, "torch")
+    assert torch_device() == ""

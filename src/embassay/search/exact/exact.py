@@ -6,8 +6,8 @@
    the rank of a document is wanted, documents above or below its similarity by more than the error are counted so.
 3. The other documents are *open*: their similarity of ``geometry.closeness`` in float64 is computed, and decides.
 
-Threads share the answer. Which documents are open depends on the blocks and the threads, but the answer does not: the
-nearest documents are ordered by similarity and index, and each document is counted once.
+Threads share the answer. Which documents are open depends on the blocks, the threads and the device, but the answer
+does not: the nearest documents are ordered by similarity and index, and each document is counted once.
 
 For a cosine, vectors are divided by their lengths before they are multiplied. The product of two vectors of d numbers,
 summed in any order, differs from the exact one by at most γ = du / (1 − du) times the product of their lengths, with
@@ -17,11 +17,12 @@ are multiplied as NaN, which leaves their documents open. Sparse vectors are mul
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -48,6 +49,10 @@ SHORTEST, LONGEST = 1e-12, 1e12
 """Lengths between which products of float32 neither overflow nor lose digits."""
 
 
+class ImpreciseProductError(Exception):
+    """The error of a product exceeds its bound: some chips multiply with less precision than requested."""
+
+
 @dataclass
 class ExactSearch:
     """A search, and its answer so far.
@@ -60,6 +65,8 @@ class ExactSearch:
         (N + 1,) the first passage of each document, and the number of passages.
     k
         The number of documents wanted for each query, at least 1.
+    device
+        Where vectors are multiplied, as in :func:`multiply`.
     """
 
     queries: Matrix
@@ -68,6 +75,7 @@ class ExactSearch:
     k: int
     measure: Similarity
     pairs: Ints
+    device: str
 
     def __post_init__(self) -> None:
         """Start without any document."""
@@ -102,7 +110,7 @@ class ExactSearch:
 
         Raises
         ------
-        ArithmeticError
+        ImpreciseProductError
             If the error of a product is seen to exceed its bound.
         """
         queries, passages = len(self._active), int(self.edges[-1])
@@ -178,7 +186,7 @@ class ExactSearch:
         unknown = np.isnan(lengths)
         error = self._error * lengths[~unknown].max(initial=0)
         for part, lock in parts:
-            products = multiply(self._rows[part], rows)
+            products = multiply(self._rows[part], rows, self.device)
             # Sparse vectors without a number have no NaN.
             products[:, unknown] = np.nan
             with lock:
@@ -237,8 +245,7 @@ class ExactSearch:
         computed = np.flatnonzero(~((product == 0) & self._are_bags))
         similarity[computed] = self._exact(compared[computed], passages, passage[computed])
         if (np.abs(product - similarity) > error[query_of[number]]).any():
-            # Some chips multiply with less precision than requested.
-            raise ArithmeticError("numpy multiplies float32 with less precision than IEEE 754 requires")
+            raise ImpreciseProductError
         similarity, passage = nearest_passages(number, similarity, passage)
         self._add(queries[query_of], edges[0] + passage, similarity)
 
@@ -266,10 +273,35 @@ class ExactSearch:
         self._similarity[changed] = similarities[best]
 
 
-def multiply(queries: Matrix, passages: Matrix) -> np.ndarray:
-    """Return the (n, m) products of vectors."""
-    products: Any = queries @ passages.T
-    return np.asarray(products.toarray() if issparse(products) else products)
+def multiply(queries: Matrix, passages: Matrix, device: str = "") -> np.ndarray:
+    """Return the (n, m) products of vectors, by torch on a device, or by numpy and scipy without one."""
+    if issparse(passages):
+        return np.asarray(csr_array(queries @ passages.T).toarray())
+    if not device:
+        return np.asarray(queries @ passages.T)
+    import torch
+
+    on_device = [torch.from_numpy(rows).to(device) for rows in (queries, passages)]
+    return np.asarray((on_device[0] @ on_device[1].T).cpu().numpy())
+
+
+def torch_device() -> str:
+    """Return the device on which torch multiplies; empty where numpy does.
+
+    torch is used if something else has imported it, because the import takes longer than most searches, and likewise a
+    GPU if something else uses it. A user may have allowed torch less than the full precision of float32.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return ""
+    try:
+        is_precise = torch.get_float32_matmul_precision() == "highest" and not torch.backends.cuda.matmul.allow_tf32
+    except RuntimeError:
+        # torch raises this if both its old and its new precision settings were used.
+        is_precise = False
+    if not is_precise:
+        return ""
+    return "cuda" if torch.cuda.is_initialized() else "cpu"
 
 
 def rounding(width: int, dtype: DTypeLike) -> float:

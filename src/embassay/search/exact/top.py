@@ -2,20 +2,22 @@
 
 Products in float32, whose error has a proven bound, select candidates block by block. The similarity of
 ``geometry.closeness`` in float64 decides among them and is what is returned. So ids, ranks, ties and similarities are
-those of float64 to the last bit, for any block size and number of threads. Documents that float32 cannot tell apart
-take more time, but the result is the same.
+those of float64 to the last bit, for any block size, number of threads and device. Documents that float32 cannot tell
+apart take more time, but the result is the same.
 
 A document is as near as its nearest passage. The nearest document comes first; ties are ordered by index.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.vectors import Neighbours, Similarity
-from embassay.search.exact.exact import ExactSearch, Matrix
+from embassay.search.exact.exact import ExactSearch, ImpreciseProductError, Matrix, torch_device
 
 
 def search(
@@ -58,4 +60,8 @@ def search(
         raise ValueError("starts must begin at 0 and increase strictly: each document has at least one passage")
     # Two columns also where there are none.
     pairs = np.asarray([] if pairs is None else pairs, dtype=np.int64).reshape(-1, 2)
-    return ExactSearch(queries, passages, edges, max(k, 1), similarity_function, pairs).run(k)
+    exact = ExactSearch(queries, passages, edges, max(k, 1), similarity_function, pairs, torch_device())
+    try:
+        return exact.run(k)
+    except ImpreciseProductError:
+        return replace(exact, device="").run(k)
