@@ -35,8 +35,8 @@ stats/shares.py | var(ddof=1) | var(ddof=0)
 stats/shares.py | values.items() if name in base_systems] | values.items()]
 stats/families.py | setdefault((test.family, test.step), []) | setdefault(test.family, [])
 stats/families.py | (differences) >= MIN_DIFFERENT | (differences) > MIN_DIFFERENT
-stats/best.py | highest_out - ROUNDING | highest_out + ROUNDING
-stats/best.py | 1 + len(better), len(ranked) - len(beaten) | 1 + len(beaten), len(ranked) - len(better)
+core/result.py | highest_out - ROUNDING | highest_out + ROUNDING
+core/result.py | 1 + len(better), len(ranked) - len(beaten) | 1 + len(beaten), len(ranked) - len(better)
 stats/gate.py | most = max(most, -float(gains.min())) | most = float(most)
 stats/gate.py | float((sizes**2).sum() / sizes.sum()) | float(sizes.mean())
 stats/gate.py | if sums.sum() >= 0: | if sums.sum() > 0:
@@ -47,8 +47,8 @@ comparison/differences.py | consistent_interval(row.low, row.high, row.differenc
 comparison/differences.py | items if gain < 0} | items if gain < -0.5}
 comparison/differences.py | min(2 * alone, 1.0) if pair.since else alone | alone
 core/columns.py | self.kind in ("share", "mean over folds") | self.kind == "share"
-diagnostics/metrics/summary.py | return cast(Kind, metric.correlation) | return "spearman"
-diagnostics/metrics/summary.py | fold=self._fold if metric.kind == "mean over folds" else None | fold=None
+diagnostics/metrics/verdict.py | kind = cast(Kind, first.correlation) | kind = "spearman"
+diagnostics/metrics/verdict.py | fold=first.fold if len(first.fold) else None | fold=None
 reports/findings/limits.py | effective_units >= corpus.items / 2 | effective_units >= corpus.items
 """
 """The module, a text that stands in it once, and the text that replaces it."""
