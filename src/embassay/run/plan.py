@@ -36,7 +36,6 @@ from embassay.run.resolve import (
 )
 from embassay.run.specs import Spec, as_spec
 from embassay.run.training_overlap import overlaps
-from embassay.search.retrievers.base import Questions
 
 MAX_NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
@@ -97,23 +96,6 @@ class Plan:
     def candidates_of(self, entry: RunEncoder) -> dict[str, list[AnyCorpus]]:
         """Return by label each candidate that an encoder is, with the corpora that are cut in its way."""
         return grouped(corpora_of(self.tasks_of(entry)), entry.label_on)
-
-    def price_of_questions(self, entry: RunEncoder, corpus: AnyCorpus) -> float | None:
-        """Return what 1,000 questions of a corpus cost with all that answers them, estimated from their length.
-
-        None where a price is not known. That of a service or a function which finds documents never is.
-        """
-        questions, retriever = Questions(corpus, corpus.samples), entry.retriever
-        if retriever is None and not entry.card.remote:
-            return 0.0
-        if retriever is None:
-            tokens = float(entry.encoder.estimate_tokens(questions.texts, "query").mean())
-            return None if entry.card.price is None else entry.card.price * tokens / 1000
-        prices = [self.price_of_questions(self._entry_of[label], corpus) for label in retriever.parts]
-        if retriever.spending:
-            tokens = 1000 * retriever.tokens(questions) / len(corpus.samples)
-            prices.append(retriever.spending.cost_of(round(tokens)))
-        return sum(filter(None, prices)) if retriever.parts and None not in prices else None
 
     @property
     def corpora(self) -> tuple[AnyCorpus, ...]:
