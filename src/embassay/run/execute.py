@@ -229,7 +229,7 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) 
         price=card.price,
         unknown_words=sum(one["unknown_tokens"] for one in words) / all_tokens if all_tokens else None,
         without_words=int(sum(one["without_words"] for one in words)) if all_tokens else None,
-        setting=joined_setting(entry.setting, "" if entry.is_same_on_all_cuts else corpora[0].cut),
+        setting=joined_setting(entry.setting, "" if card.is_chance else corpora[0].cut),
         vectors=counts["vectors"],
         vector_bytes=vector_bytes(card, dim),
         # The lists of a retriever have no dimensions.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -118,7 +118,7 @@ class Plan:
         label, step = entry.label_on(corpus), entry.step
         parts = tuple(self._entry_of[part].label_on(corpus) for part in entry.parts)
         base = corpus
-        if corpus.cut and not entry.whole:
+        if corpus.cut:
             # The other cuts are steps on that of the reference, or on the first.
             cuts = by_name(self.corpora)[corpus.name]
             base = next((cut for cut in cuts if any(one.label_on(cut) == requested for one in self.entries)), cuts[0])
@@ -290,21 +290,17 @@ def corpora_of(tasks: Iterable[Task]) -> tuple[AnyCorpus, ...]:
 
 
 def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Return the tasks that an encoder can be scored on, each on the corpus as the encoder reads it.
+    """Return the tasks that an encoder can be scored on.
 
-    An encoder that is the same on all cuts of a corpus is scored on the first. One that reads whole documents is scored
-    by rankings only, and where each cut has several passages: elsewhere it adds nothing.
+    Random vectors are scored on the first cut of a corpus only.
     """
     cuts_of = by_name(corpora_of(tasks))
     suitable = []
     for task in tasks:
-        cuts = cuts_of[task.corpus.name]
-        ranks = not (entry.retriever or entry.whole) or task.diagnostic.scores_rankings
-        if entry.suits(task.corpus) and ranks and (task.corpus is cuts[0] or not entry.is_same_on_all_cuts):
-            if not entry.whole:
-                suitable.append(task)
-            elif all(cut.is_cut for cut in cuts):
-                suitable.append(replace(task, corpus=task.corpus.whole))
+        has_scores = not entry.retriever or task.diagnostic.scores_rankings
+        is_new = not entry.card.is_chance or task.corpus is cuts_of[task.corpus.name][0]
+        if entry.suits(task.corpus) and has_scores and is_new:
+            suitable.append(task)
     return tuple(suitable)
 
 
