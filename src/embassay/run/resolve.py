@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, listed, nearest
+from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, nearest
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, left_out
 from embassay.core.store.paths import source_path
-from embassay.core.tables.records import ARRAY, columns_in, is_parquet, read_table
+from embassay.core.tables.records import ARRAY, is_parquet, read_table
 from embassay.core.tables.texts import BLANK, decoded
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
@@ -315,10 +315,8 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
         raise SourceError("the file is empty", path, 1)
     if content.startswith("["):
         raise SourceError(ARRAY, path)
-    what = f"its first line is {begun(content.splitlines()[0], MAX_SHOWN)!r}"
-    if content.startswith("{") and (fields := columns_in(head)):
-        what = f"an object with the fields {listed(sorted(fields))}"
-    raise SourceError(f"unrecognised format ({what}); {FILES}", path, 1)
+    first = begun(content.splitlines()[0], MAX_SHOWN)
+    raise SourceError(f"unrecognised format (its first line is {first!r}); {FILES}", path, 1)
 
 
 def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
