@@ -15,6 +15,7 @@ from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
 from embassay.core.types import AnyCorpus, Card
+from embassay.reports.findings.advice import effective_units
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
@@ -29,7 +30,6 @@ from embassay.run.retrieve import RetrieverRun
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
 from embassay.run.score import CandidateRun, EncoderRun
-from embassay.stats.labels import Labels
 
 LOG = logging.getLogger(__name__)
 FLOAT32_BITS = 32
@@ -258,7 +258,7 @@ def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
         fingerprint=corpus.fingerprint,
         items=audit.items,
         units=audit.units,
-        effective_units=Labels.of(corpus.units, corpus.unit_labels).effective_units,
+        effective_units=effective_units(corpus),
         duplicates=audit.duplicates,
         distinct_texts=audit.distinct,
         licence=corpus.licence,

@@ -65,11 +65,6 @@ class Task:
         """The names of diagnostic and corpus, with its cut; no two tasks have the same."""
         return self.name, self.corpus.key
 
-    @cached_property
-    def version(self) -> str:
-        """The version of the diagnostic's code."""
-        return DIAGNOSTICS.version(self.name)
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -134,7 +129,7 @@ class Plan:
             spec=card.spec,
             baseline=entry.baseline,
             is_chance=card.is_chance,
-            version=task.version,
+            version=DIAGNOSTICS.version(task.name),
             reference=corpus is base and requested in entry.labels_on(self.corpora),
             route=card.route,
             group=entry.group,
@@ -306,9 +301,9 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
 
 def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
     """Yield a note for each retriever on the diagnostics that leave it out, because they need vectors."""
+    of_vectors = [task for task in tasks if not task.diagnostic.scores_rankings]
     for entry in entries:
-        suitable = {task.name for task in suitable_tasks(entry, tasks)}
-        names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus) and task.name not in suitable)
+        names = dict.fromkeys(task.name for task in of_vectors if entry.suits(task.corpus))
         if entry.retriever and names:
             yield f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}"
 
