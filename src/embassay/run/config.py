@@ -15,9 +15,6 @@ from embassay.core.types import JsonObject
 from embassay.run.options import FILE, options_in
 from embassay.run.specs import Spec, parse
 
-MAX_SHOWN = 120
-"""Characters of a field's name that a message repeats."""
-
 
 class SpecTable(BaseModel):
     """A spec in its long form: ``spec``, ``name`` and options, whose values may contain commas and spaces."""
@@ -90,6 +87,6 @@ def read(path: Path) -> ConfigFile:
         if problem["type"] == "extra_forbidden":
             known = CheckSettings if place.startswith("check.") else RunConfig
             message = f"unknown setting; known settings: {', '.join(known.model_fields)}"
-        raise SourceError(message, path, field=place[:MAX_SHOWN]) from None
+        raise SourceError(message, path, field=place) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid TOML: {error}", path) from None

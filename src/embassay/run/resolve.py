@@ -13,7 +13,7 @@ from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, le
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import ARRAY, is_parquet, read_table
 from embassay.core.tables.texts import BLANK, decoded
-from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
+from embassay.core.types import AnyCorpus, Diagnostic, Encoder, Function, Runtime
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.models.addresses import without_secrets
 from embassay.models.base import FullEncoder, adopted
@@ -73,8 +73,6 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     label = spec.label or (path.resolve().name if path.is_dir() else path.stem)
     with CORPORA.guarded(loader):
         corpus = module.load(str(path), label, **bind(module.load, options_of_loader, what))
-        if not isinstance(corpus, Corpus):
-            raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
         if loader not in CORPORA.own_names():
             corpus.check()
