@@ -111,12 +111,14 @@ class RunEncoder:
 
 
 def load_candidates(
-    given: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
+    given: Sequence[tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
 ) -> tuple[list[RunEncoder], list[str]]:
     """Load encoders from specs and objects, with notes; the default encoder if there are none.
 
     Parameters
     ----------
+    given
+        Encoders with their labels, which are empty where the spec, or the object, has one.
     trusted
         The labels of the encoders that may bring and run their own code.
 
@@ -126,17 +128,16 @@ def load_candidates(
         If an encoder cannot be loaded, or no encoder has a label in ``trusted``.
     """
     entries, notes = ([], []) if given else default_candidate(runtime)
-    for one in given:
-        if isinstance(one, (str, Spec)):
-            spec = as_spec(one, "encoder")
-            label = spec.label or default_label(spec)
+    for label, encoder in given:
+        if isinstance(encoder, (str, Spec)):
+            spec = as_spec(encoder, "encoder")
+            label = label or spec.label or default_label(spec)
             for alternative in alternatives(spec, label):
                 entry = load_spec(alternative, runtime, trusted)
                 # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
                 entries.append(replace(entry, setting=entry.label.removeprefix(label).removeprefix(",")))
         else:
-            label, thing = one if isinstance(one, tuple) else ("", one)
-            model = load_candidate(thing)
+            model = load_candidate(encoder)
             entries.append(RunEncoder(label or model.name, model))
     labels = {entry.label for entry in entries}
     for label in trusted:

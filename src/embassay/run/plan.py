@@ -30,7 +30,7 @@ from embassay.run.resolve import (
     CorpusInputs,
     NamedDiagnostic,
     builtin_names,
-    encoder_list,
+    labelled,
     load_corpus,
     load_diagnostic,
 )
@@ -166,7 +166,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
                 usable.append(task)
         tasks = usable
 
-    entries, notes = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
+    entries, notes = load_candidates(labelled(request.encoders), runtime, request.trust_remote_code)
     check_labels("encoders", "-e", (entry.label for entry in entries))
     for entry in entries:
         if not suitable_tasks(entry, tasks):

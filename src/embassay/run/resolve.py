@@ -216,19 +216,12 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     return NamedDiagnostic(spec.head, method, options)
 
 
-def encoder_list(encoders: EncoderInputs) -> Sequence[EncoderInput | tuple[str, EncoderInput]]:
-    """Return encoders as a list, objects with a label of the user as pairs.
-
-    A spec stands alone, and so does an object.
-    """
+def labelled(encoders: EncoderInputs) -> list[tuple[str, EncoderInput]]:
+    """Return encoders with the labels that a mapping gives them, else empty ones; one may stand alone."""
     if isinstance(encoders, Mapping):
-        return [
-            replace(as_spec(encoder, "encoder"), label=label) if isinstance(encoder, (str, Spec)) else (label, encoder)
-            for label, encoder in encoders.items()
-        ]
-    if isinstance(encoders, (list, tuple)):
-        return encoders
-    return [cast("EncoderInput", encoders)]
+        return list(encoders.items())
+    several = encoders if isinstance(encoders, (list, tuple)) else [cast("EncoderInput", encoders)]
+    return [("", encoder) for encoder in several]
 
 
 def default_label(spec: Spec) -> str:
