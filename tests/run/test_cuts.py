@@ -94,7 +94,7 @@ def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
         ("passages=[]", "corpus .*: the list of option 'passages' is empty"),
         (
             "passages=[3,document],about=[new-documents,these-documents]",
-            "option 'about' cannot be a list; only passages can vary",
+            "option 'about': must be",
         ),
         ("passages=[3,three]", "passages"),
         ("passages=[3,3]", "two corpora have the label 'docs,passages=3'"),
