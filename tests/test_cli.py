@@ -112,8 +112,8 @@ def test_cache_info(embassay, filled):
     first, second, third = out.splitlines()
     assert re.fullmatch(rf"{filled}: [\d.]+ kB of at most [\d.]+ [kMG]B", first)
     named = re.escape("org/model,max_length=8 (fedcba9876543210)")
-    assert re.fullmatch(rf"{named}: 2 × 384, 3.9 kB, last used \d{{4}}-\d\d-\d\d \d\d:\d\d", second)
-    assert third.startswith("unknown (0123456789abcdef): 1 × 8, ")
+    assert re.fullmatch(rf"{named}: 2 vectors, 3.7 kB, last used \d{{4}}-\d\d-\d\d \d\d:\d\d", second)
+    assert third.startswith("unknown (0123456789abcdef): 1 vector, ")
 
 
 def test_cache_clear(embassay, filled):

@@ -13,6 +13,7 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.store.paths import source_path
 from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.passages import FEWEST_WORDS, Cutter, collapsed, paragraphs
+from embassay.corpora.retrieval.corpus import cut_all
 from embassay.corpora.retrieval.documents import load
 from embassay.run.resolve import load_corpus
 
@@ -409,6 +410,13 @@ def test_right_documents_may_be_named_by_their_files(tmp_path, at):
         ("guides/errors", "guides/keys"),
         ("guides/keys",),
     ]
+
+
+@pytest.mark.parametrize("passages", ["document", "paragraph", "1", "2", "5", "30"])
+def test_passages_make_the_whole_document_again(passages):
+    text = "One two. Three\n\nfour five. Six\n\nseven eight. Nine ten. " + "One two. " * 30
+    (document,) = cut_all({"d": text}, Cutter(passages))
+    assert document.whole.split() == text.split()
 
 
 @pytest.mark.parametrize(

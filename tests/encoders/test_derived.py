@@ -59,8 +59,7 @@ def test_derived_vectors_are_computed_from_cached_ones(model, tmp_path):
     # Only the full vectors are kept, and under their own key.
     (holding,) = cache.info()
     assert holding.vectors == len(TEXTS)
-    assert all(row is not None for row in cache.get(key_in_cache(load_encoder(model)), TEXTS))
-    assert holding.dim == 32
+    assert {len(row) for row in cache.get(key_in_cache(load_encoder(model)), TEXTS)} == {32}
 
 
 @pytest.mark.parametrize("options", ["dim=16", "dim=16,normalize=true", "vectors=int8", "dim=8,vectors=binary"])

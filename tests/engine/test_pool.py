@@ -70,22 +70,6 @@ def test_encoders_that_need_no_cache_leave_none(tmp_path):
     assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS)
 
 
-def test_finished_chunks_are_kept_when_it_breaks(tmp_path, monkeypatch):
-    monkeypatch.setattr(pool, "CHUNK", 1)
-    calls = []
-
-    def fail_later(rows):
-        calls.append(len(rows))
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return rows
-
-    cache = VectorCache(tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        encode(Counting(wrong=fail_later), TEXTS, cache, ignore)
-    assert sum(row is None for row in cache.get("counting-1", TEXTS)) == len(TEXTS) - 1
-
-
 def test_sparse_stays_sparse_and_in_order(monkeypatch):
     monkeypatch.setattr(pool, "BLOCK", 2)
     texts = tuple(("text", t) for t in ("a b c", "a", "b b", "c a"))

@@ -7,6 +7,7 @@ import pytest
 
 from comparison.conftest import source
 from embassay.cli.app import exit_code_of
+from embassay.run.runs.folder import RunFolder
 
 A, B = "a=python:first:encode,version=1", "b=python:second:encode,version=1"
 COUNTED = """
@@ -40,14 +41,13 @@ def result_of(folder):
     return (folder / "result.json").read_bytes()
 
 
-@pytest.mark.parametrize("cache", [(), ("--no-cache",)])
-def test_only_the_encoder_that_is_added_encodes(corpus, tmp_path, cache):
-    assert run(tmp_path / "grown", [A], [corpus], *cache) == 0
+def test_only_the_encoder_that_is_added_encodes(corpus, tmp_path):
+    assert run(tmp_path / "grown", [A], [corpus], "--no-cache") == 0
     scores = {path: path.stat().st_mtime_ns for path in (tmp_path / "grown" / "scores").iterdir()}
     calls_of_a, calls_of_b = sys.modules["first"].texts_of_calls, sys.modules.get("second")
     assert calls_of_a and calls_of_b is None
     calls_of_a.clear()
-    assert run(tmp_path / "grown", [A, B], [corpus], *cache) == 0
+    assert run(tmp_path / "grown", [A, B], [corpus], "--no-cache") == 0
     assert calls_of_a == []
     assert sys.modules["second"].texts_of_calls
     assert {path: path.stat().st_mtime_ns for path in scores} == scores
@@ -62,14 +62,7 @@ class KilledError(BaseException):
     """The process ends here."""
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        "embassay.run.runs.folder.RunFolder.write_result",
-        "embassay.run.command.present",
-    ],
-)
-def test_a_command_that_was_killed_can_be_repeated(corpus, tmp_path, monkeypatch, step):
+def test_a_command_that_was_killed_can_be_repeated(corpus, tmp_path, monkeypatch):
     assert run(tmp_path / "whole", [A, B], [corpus]) == 0
     assert run(tmp_path / "grown", [A], [corpus]) == 0
 
@@ -77,7 +70,7 @@ def test_a_command_that_was_killed_can_be_repeated(corpus, tmp_path, monkeypatch
         raise KilledError
 
     with monkeypatch.context() as patched:
-        patched.setattr(step, kill)
+        patched.setattr(RunFolder, "write_result", kill)
         with pytest.raises(KilledError):
             run(tmp_path / "grown", [A, B], [corpus])
     assert run(tmp_path / "grown", [A, B], [corpus]) == 0

@@ -20,7 +20,7 @@ def cache(what: Literal["info", "clear"], *, cache: Path | None = None) -> int:
         Folder of the vector cache.
     """
     from embassay.core.errors import InputError
-    from embassay.core.formatting import written_bytes
+    from embassay.core.formatting import counted, written_bytes
     from embassay.core.store.files import VECTORS, clear, default_folder, exists, size_of
     from embassay.core.store.paths import output_path
     from embassay.reports.terminal import print_line, stdout
@@ -44,5 +44,6 @@ def cache(what: Literal["info", "clear"], *, cache: Path | None = None) -> int:
         size = written_bytes(holding.bytes)
         used = f"{datetime.fromtimestamp(holding.used).astimezone():%Y-%m-%d %H:%M}" if holding.used else "unknown"
         named = f"{holding.name or 'unknown'} ({holding.fingerprint})"
-        print_line(console, f"{named}: {holding.vectors:,} × {holding.dim:,}, {size}, last used {used}", indent=4)
+        number = counted(holding.vectors, "vector")
+        print_line(console, f"{named}: {number}, {size}, last used {used}", indent=4)
     return FINE

@@ -10,12 +10,19 @@ from typing import Annotated, Any, get_type_hints
 
 from cyclopts import Parameter
 
-from embassay.cli.parameters import FINE, Corpora, Diagnostics, Encoders, Flat, Out, Repeated
-from embassay.run.options import RunOptions, off_flags
+from embassay.cli.parameters import FINE, Corpora, Diagnostics, Encoders, Flat, Out
+from embassay.run.options import RunOptions
 
-# "default" is what a run uses without the flag.
 TYPES = {**get_type_hints(RunOptions), "cache": Path | None}
-OFF = off_flags()
+NEGATIVES = {
+    "baselines": "--no-baselines",
+    "texts": "--no-texts",
+    "robustness": "--no-trust",
+    "cache": "--no-cache",
+}
+"""The flags that switch off what is on by default in a command."""
+DEFAULTS: dict[str, object] = {"cache": "default", "trust_remote_code": ()}
+"""The flags that are not None where they were not given: None is no cache."""
 
 
 def _flags() -> Iterator[tuple[str, Any, Any]]:
@@ -24,16 +31,8 @@ def _flags() -> Iterator[tuple[str, Any, Any]]:
     It is not the default of the option, because a config file sets what is not given.
     """
     for name, kind in TYPES.items():
-        if kind == tuple[str, ...]:
-            yield name, Annotated[kind, Repeated], ()
-        elif kind == bool | None:
-            yield name, Annotated[kind, Parameter(negative=f"--no-{name}")], None
-        elif kind is not bool:
-            yield name, kind | None, None
-        elif name not in OFF:
-            yield name, bool, False
-        if name in OFF:
-            yield OFF[name].name, Annotated[bool, Parameter(help=OFF[name].text)], False
+        parameter = Parameter(negative=NEGATIVES.get(name, ""), consume_multiple=False, show_default=False)
+        yield name, Annotated[kind | None, parameter], DEFAULTS.get(name)
 
 
 RunFlags = make_dataclass("RunFlags", _flags(), namespace={"__doc__": RunOptions.__doc__, "__module__": __name__})
@@ -42,14 +41,7 @@ NOT_GIVEN = RunFlags()
 
 def given_options(flags: object) -> dict[str, Any]:
     """Return the options that were given on the command line, by the names of ``RunOptions``."""
-    # A yes or no is switched off by False; without a folder there is no cache.
-    off_values = {flag.name: (option, False if TYPES[option] is bool else None) for option, flag in OFF.items()}
-    options = {}
-    for name, value in vars(flags).items():
-        if value != getattr(NOT_GIVEN, name):
-            option, option_value = off_values.get(name, (name, value))
-            options[option] = option_value
-    return options
+    return {name: value for name, value in vars(flags).items() if value != getattr(NOT_GIVEN, name)}
 
 
 def run(

@@ -650,9 +650,6 @@ class EncoderRecord:
     step
         What it adds to them, ``fusion``, ``reranker``, ``index`` or a word of another package, or what it changes, one
         of ``CHANGES``; empty where it adds and changes nothing.
-    question_price
-        What 1,000 questions cost with all that it is built on, by corpus, where the user has said prices: estimated
-        from the length of texts.
     """
 
     name: str
@@ -679,7 +676,6 @@ class EncoderRecord:
     dim_in: Mapping[str, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
     step: str = ""
-    question_price: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def dimensions(self) -> str:

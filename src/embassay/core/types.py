@@ -39,10 +39,6 @@ MAX_LISTED = 8
 """Sentences of a group that are shown with one of them, at most."""
 
 
-WHOLE = "passages=document"
-"""How a corpus is cut whose documents are one passage each."""
-
-
 def content_hash(value: object) -> str:
     """Return 16 hexadecimal digits of a SHA-256 over a JSON value, keys sorted."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -147,12 +143,6 @@ class Corpus(Generic[S]):
     def is_cut(self) -> bool:
         """Whether some document has several passages."""
         return not self.stored_documents and any(len(document.passages) > 1 for document in self.documents)
-
-    @cached_property
-    def whole(self) -> Corpus[S]:
-        """The corpus with each document as one passage."""
-        documents = tuple(Document(document.id, (document.whole,)) for document in self.documents)
-        return replace(self, documents=documents, cut=WHOLE)
 
     def need_texts(self, purpose: str) -> None:
         """Raise SpecError if the texts of the documents are not available.

@@ -1,4 +1,4 @@
-"""What candidates cost on a corpus of documents: milliseconds of a question, bytes of all vectors, price."""
+"""What candidates cost on a corpus of documents: milliseconds of a question, bytes of all vectors."""
 
 from __future__ import annotations
 
@@ -51,5 +51,4 @@ def _line(record: EncoderRecord, verdict: Verdict, milliseconds: Milliseconds) -
         "ms a question": Cell(two_digits(time) if time else DASH),
         "vectors": Cell(number(vectors, "count")),
         "size": Cell(written_bytes(size) if size and vectors else DASH),
-        "price of 1,000 questions": Cell(number(record.question_price.get(verdict.corpus), "number")),
     }

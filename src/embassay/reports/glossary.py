@@ -61,8 +61,7 @@ TERMS = (
     _term(
         "Baseline",
         "baselines?",
-        "Counts words (tfidf, bm25 on passages or on whole documents) or is random. "
-        "An encoder should find more than word counts do.",
+        "Counts words (tfidf, bm25) or is random. An encoder should find more than word counts do.",
     ),
     _term(
         "Cosine",

@@ -17,13 +17,8 @@ from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, 
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.search.retrievers.base import PARTS_HINT, Retriever
 
-BASELINES = (
-    ("tfidf", "tfidf", False),
-    ("bm25", "bm25", False),
-    ("bm25 on whole documents", "bm25", True),
-    ("random", "random", False),
-)
-"""Label and spec of those that join a run, and whether they read whole documents: only where a corpus cuts them."""
+BASELINES = ("tfidf", "bm25", "random")
+"""The specs of those that join a run, which are their labels also."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +29,6 @@ class RunEncoder:
     ----------
     baseline
         Whether the run added it automatically.
-    whole
-        Whether it reads each document as one passage, however the corpus cuts them.
     setting
         The options that vary in the run, with their values: ``dim=64``. The label ends with them.
     group
@@ -53,7 +46,6 @@ class RunEncoder:
     label: str
     model: FullEncoder | Retriever
     baseline: bool = False
-    whole: bool = False
     setting: str = ""
     group: str = ""
     published: str = ""
@@ -89,14 +81,12 @@ class RunEncoder:
         """Whether the user requested it, and it is not the encoder of random vectors."""
         return not self.baseline and not self.card.is_chance
 
-    @property
-    def is_same_on_all_cuts(self) -> bool:
-        """Whether its scores do not depend on how documents are cut, so that it is one candidate on all cuts."""
-        return self.whole or self.card.is_chance
-
     def label_on(self, corpus: AnyCorpus) -> str:
-        """Return its label as a candidate on a corpus, with how that is cut where it is cut in several ways."""
-        return self.label if self.is_same_on_all_cuts else joined_setting(self.label, corpus.cut)
+        """Return its label as a candidate on a corpus, with how that is cut where it is cut in several ways.
+
+        Random vectors do not depend on how documents are cut, so they are one candidate on all cuts.
+        """
+        return self.label if self.card.is_chance else joined_setting(self.label, corpus.cut)
 
     def labels_on(self, corpora: Iterable[AnyCorpus]) -> tuple[str, ...]:
         """Return its label, and those of the candidates that it is on some corpora."""
@@ -121,12 +111,14 @@ class RunEncoder:
 
 
 def load_candidates(
-    given: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
+    given: Sequence[tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
 ) -> tuple[list[RunEncoder], list[str]]:
     """Load encoders from specs and objects, with notes; the default encoder if there are none.
 
     Parameters
     ----------
+    given
+        Encoders with their labels, which are empty where the spec, or the object, has one.
     trusted
         The labels of the encoders that may bring and run their own code.
 
@@ -136,17 +128,16 @@ def load_candidates(
         If an encoder cannot be loaded, or no encoder has a label in ``trusted``.
     """
     entries, notes = ([], []) if given else default_candidate(runtime)
-    for one in given:
-        if isinstance(one, (str, Spec)):
-            spec = as_spec(one, "encoder")
-            label = spec.label or default_label(spec)
+    for label, encoder in given:
+        if isinstance(encoder, (str, Spec)):
+            spec = as_spec(encoder, "encoder")
+            label = label or spec.label or default_label(spec)
             for alternative in alternatives(spec, label):
                 entry = load_spec(alternative, runtime, trusted)
                 # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
                 entries.append(replace(entry, setting=entry.label.removeprefix(label).removeprefix(",")))
         else:
-            label, thing = one if isinstance(one, tuple) else ("", one)
-            model = load_candidate(thing)
+            model = load_candidate(encoder)
             entries.append(RunEncoder(label or model.name, model))
     labels = {entry.label for entry in entries}
     for label in trusted:
@@ -182,11 +173,7 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
-    baselines = []
-    for label, spec, whole in BASELINES:
-        if label not in labels:
-            baselines.append(RunEncoder(label, load_candidate(spec, runtime), baseline=True, whole=whole))
-    return baselines
+    return [RunEncoder(spec, load_candidate(spec, runtime), baseline=True) for spec in BASELINES if spec not in labels]
 
 
 def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:

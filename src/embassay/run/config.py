@@ -15,9 +15,6 @@ from embassay.core.types import JsonObject
 from embassay.run.options import FILE, options_in
 from embassay.run.specs import Spec, parse
 
-MAX_SHOWN = 120
-"""Characters of a field's name that a message repeats."""
-
 
 class SpecTable(BaseModel):
     """A spec in its long form: ``spec``, ``name`` and options, whose values may contain commas and spaces."""
@@ -65,7 +62,7 @@ class ConfigFile(BaseModel):
 
 
 _OPTIONS: dict[str, Any] = {name: (kind, None) for name, kind in options_in(FILE).items()}
-RunSettings = create_model("RunSettings", __base__=ConfigFile, **_OPTIONS)
+RunConfig = create_model("RunConfig", __base__=ConfigFile, **_OPTIONS)
 """The settings, with a field for each option of a run that a file can set."""
 
 
@@ -81,15 +78,15 @@ def read(path: Path) -> ConfigFile:
     if path.suffix != ".toml":
         raise SourceError("not a config file (.toml); pass a corpus with -c and an encoder with -e", path)
     try:
-        return RunSettings.model_validate(tomllib.loads(read_text(path)))
+        return RunConfig.model_validate(tomllib.loads(read_text(path)))
     except ValidationError as error:
         # Of a union such as str | SpecTable, the last error is that of the last type, which is no key of the file.
         problem = error.errors(include_url=False)[-1]
         place = ".".join(str(part) for part in problem["loc"] if part not in ("str", SpecTable.__name__))
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":
-            known = CheckSettings if place.startswith("check.") else RunSettings
+            known = CheckSettings if place.startswith("check.") else RunConfig
             message = f"unknown setting; known settings: {', '.join(known.model_fields)}"
-        raise SourceError(message, path, field=place[:MAX_SHOWN]) from None
+        raise SourceError(message, path, field=place) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid TOML: {error}", path) from None

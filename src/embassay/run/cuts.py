@@ -30,27 +30,23 @@ def joined_setting(*parts: str) -> str:
 
 
 def load_cuts(source: str | Spec, *, follow_links: bool = False) -> list[AnyCorpus]:
-    """Load the corpus of a spec, once for each way to cut its documents where options are lists.
+    """Load the corpus of a spec, once for each way to cut its documents where ``passages`` is a list.
 
     Raises
     ------
     SpecError
-        If an option that may not vary is a list, or a list is empty.
+        If the list is empty.
     SourceError
         If a file or folder cannot be read.
     """
     spec = as_spec(source, "corpus")
-    lists = list_options(spec)
-    for name, values in lists.items():
-        # The name of a column may be in brackets: a single value, as in question=[text], is not a list.
-        if name != VARYING and (isinstance(spec.options[name], list) or len(values) != 1):
-            raise SpecError(f"corpus {spec.head!r}: option {name!r} cannot be a list; only {VARYING} can vary in a run")
-    if VARYING not in lists:
+    values = list_options(spec).get(VARYING)
+    if values is None:
         return [load_corpus(spec, follow_links=follow_links)]
-    if not lists[VARYING]:
+    if not values:
         raise SpecError(f"corpus {spec.head!r}: the list of option {VARYING!r} is empty")
     cuts = []
-    for value in lists[VARYING]:
+    for value in values:
         corpus = load_corpus(spec, follow_links=follow_links, passages=value)
         cuts.append(replace(corpus, cut=f"{VARYING}={value}"))
     return cuts

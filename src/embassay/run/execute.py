@@ -15,6 +15,7 @@ from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
 from embassay.core.types import AnyCorpus, Card
+from embassay.reports.findings.advice import effective_units
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
@@ -29,7 +30,6 @@ from embassay.run.retrieve import RetrieverRun
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
 from embassay.run.score import CandidateRun, EncoderRun
-from embassay.stats.labels import Labels
 
 LOG = logging.getLogger(__name__)
 FLOAT32_BITS = 32
@@ -134,7 +134,7 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
         # An encoder has a record for each of its candidates, which differ in how documents are cut.
         for label, cuts in plan.candidates_of(run.entry).items():
             if not cuts[0].cut or any(cut.key in scored for cut in cuts):
-                encoders.append(encoder_record(run, label, cuts, plan))
+                encoders.append(encoder_record(run, label, cuts))
     # A corpus that is cut in several ways has one record, that of its first cut.
     corpora = [corpus_record(cuts[0]) for cuts in by_name(plan.corpora).values()]
     records = Result(
@@ -180,14 +180,13 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     return rounded(part.with_statements(findings))
 
 
-def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
+def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) -> EncoderRecord:
     """Return the record of a candidate on the corpora that are cut in its way."""
     entry, card = run.entry, run.entry.card
     limit = card.max_tokens or 0
     # By corpus.
     counts: dict[str, dict[str, int]] = {name: {} for name in ("truncated", "texts", "vectors", "dim")}
     unread: dict[str, float] = {}
-    prices: dict[str, float] = {}
     words = []
     for corpus in corpora:
         name = corpus.name
@@ -199,8 +198,6 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
         words += [one for one in scalars if "tokens" in one]
         if corpus.documents:
             counts["vectors"][name] = corpus.audit().passages
-            if price := plan.price_of_questions(entry, corpus):
-                prices[name] = price
         tokens_of = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
         tokens = list(tokens_of.values())
         # Questions are short and many, so they count only where no document is truncated.
@@ -232,7 +229,7 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
         price=card.price,
         unknown_words=sum(one["unknown_tokens"] for one in words) / all_tokens if all_tokens else None,
         without_words=int(sum(one["without_words"] for one in words)) if all_tokens else None,
-        setting=joined_setting(entry.setting, "" if entry.is_same_on_all_cuts else corpora[0].cut),
+        setting=joined_setting(entry.setting, "" if card.is_chance else corpora[0].cut),
         vectors=counts["vectors"],
         vector_bytes=vector_bytes(card, dim),
         # The lists of a retriever have no dimensions.
@@ -240,7 +237,6 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], 
         missing_prompts=card.missing_prompts,
         parts=origin.parts,
         step=origin.step,
-        question_price=prices,
     )
 
 
@@ -262,7 +258,7 @@ def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
         fingerprint=corpus.fingerprint,
         items=audit.items,
         units=audit.units,
-        effective_units=Labels.of(corpus.units, corpus.unit_labels).effective_units,
+        effective_units=effective_units(corpus),
         duplicates=audit.duplicates,
         distinct_texts=audit.distinct,
         licence=corpus.licence,

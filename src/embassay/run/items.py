@@ -305,5 +305,4 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
     stored = [scores for scores in folder.stored() if scores.origin.encoder in candidates]
     stored.sort(key=lambda scores: candidates.index(scores.origin.encoder))
-    # Some candidates read whole documents.
-    return scored_tasks(diagnostics, (*(cut.whole for cut in loaded if cut.is_cut), *loaded), stored)
+    return scored_tasks(diagnostics, loaded, stored)

@@ -6,7 +6,6 @@ Its field in :class:`RunOptions` makes its flag and the help of ``embassay run``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
@@ -21,22 +20,6 @@ PYTHON: Place = "python"
 """It is a keyword of ``ea.assay``."""
 RECORD: Place = "record"
 """It is kept in ``run.json`` and identifies the run: another value makes another run."""
-
-
-@dataclass(frozen=True)
-class Off:
-    """A flag of its own that switches an option off.
-
-    Attributes
-    ----------
-    name
-        Of the flag, as a field: ``no_texts`` for ``--no-texts``.
-    text
-        Its help.
-    """
-
-    name: str
-    text: str
 
 
 Positive = Annotated[int, Gt(0)]
@@ -97,20 +80,13 @@ class RunOptions:
     device: Annotated[str, FILE, PYTHON] = "auto"
     backend: Annotated[str, FILE, PYTHON] = "auto"
     dry_run: bool = False
-    baselines: Annotated[
-        bool, Off("no_baselines", "Leave out the baselines tfidf, random and, for retrieval, bm25."), FILE, PYTHON
-    ] = True
+    baselines: Annotated[bool, FILE, PYTHON] = True
     examples: Annotated[Count | Literal["all"], FILE, PYTHON, RECORD] = 100
-    texts: Annotated[bool, Off("no_texts", "Write no sentence of a corpus into result and report."), FILE, RECORD] = (
-        True
-    )
-    robustness: Annotated[
-        bool,
-        Off("no_trust", "Do not check how far vectors depend on the batch."),
-    ] = False
+    texts: Annotated[bool, FILE, RECORD] = True
+    robustness: bool = False
     follow_links: bool = False
     # "default" is the user's own cache, None is no cache.
-    cache: Annotated[Path | Literal["default"] | None, Off("no_cache", "Do not use the vector cache."), PYTHON] = None
+    cache: Annotated[Path | Literal["default"] | None, PYTHON] = None
     overwrite: bool = False
     quiet: bool = False
     trust_remote_code: tuple[str, ...] = ()
@@ -118,16 +94,5 @@ class RunOptions:
 
 def options_in(place: Place) -> dict[str, Any]:
     """Return the types, with their limits, of the options that belong to a place, by name."""
-    return {name: kind for name, kind, mark in _marks() if mark == place}
-
-
-def off_flags() -> dict[str, Off]:
-    """Return the flags that switch an option off, by the name of the option."""
-    return {name: mark for name, _, mark in _marks() if isinstance(mark, Off)}
-
-
-def _marks() -> Iterable[tuple[str, Any, object]]:
-    """Yield the name and the type of an option with each thing that is said about it beside its type."""
-    for name, kind in get_type_hints(RunOptions, include_extras=True).items():
-        for mark in getattr(kind, "__metadata__", ()):
-            yield name, kind, mark
+    types = get_type_hints(RunOptions, include_extras=True)
+    return {name: kind for name, kind in types.items() if place in getattr(kind, "__metadata__", ())}

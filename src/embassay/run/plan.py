@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -30,13 +30,12 @@ from embassay.run.resolve import (
     CorpusInputs,
     NamedDiagnostic,
     builtin_names,
-    encoder_list,
+    labelled,
     load_corpus,
     load_diagnostic,
 )
 from embassay.run.specs import Spec, as_spec
 from embassay.run.training_overlap import overlaps
-from embassay.search.retrievers.base import Questions
 
 MAX_NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
@@ -66,11 +65,6 @@ class Task:
         """The names of diagnostic and corpus, with its cut; no two tasks have the same."""
         return self.name, self.corpus.key
 
-    @cached_property
-    def version(self) -> str:
-        """The version of the diagnostic's code."""
-        return DIAGNOSTICS.version(self.name)
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -98,23 +92,6 @@ class Plan:
         """Return by label each candidate that an encoder is, with the corpora that are cut in its way."""
         return grouped(corpora_of(self.tasks_of(entry)), entry.label_on)
 
-    def price_of_questions(self, entry: RunEncoder, corpus: AnyCorpus) -> float | None:
-        """Return what 1,000 questions of a corpus cost with all that answers them, estimated from their length.
-
-        None where a price is not known. That of a service or a function which finds documents never is.
-        """
-        questions, retriever = Questions(corpus, corpus.samples), entry.retriever
-        if retriever is None and not entry.card.remote:
-            return 0.0
-        if retriever is None:
-            tokens = float(entry.encoder.estimate_tokens(questions.texts, "query").mean())
-            return None if entry.card.price is None else entry.card.price * tokens / 1000
-        prices = [self.price_of_questions(self._entry_of[label], corpus) for label in retriever.parts]
-        if retriever.spending:
-            tokens = 1000 * retriever.tokens(questions) / len(corpus.samples)
-            prices.append(retriever.spending.cost_of(round(tokens)))
-        return sum(filter(None, prices)) if retriever.parts and None not in prices else None
-
     @property
     def corpora(self) -> tuple[AnyCorpus, ...]:
         """The corpora; one whose documents are cut in several ways is there once for each."""
@@ -136,7 +113,7 @@ class Plan:
         label, step = entry.label_on(corpus), entry.step
         parts = tuple(self._entry_of[part].label_on(corpus) for part in entry.parts)
         base = corpus
-        if corpus.cut and not entry.whole:
+        if corpus.cut:
             # The other cuts are steps on that of the reference, or on the first.
             cuts = by_name(self.corpora)[corpus.name]
             base = next((cut for cut in cuts if any(one.label_on(cut) == requested for one in self.entries)), cuts[0])
@@ -152,7 +129,7 @@ class Plan:
             spec=card.spec,
             baseline=entry.baseline,
             is_chance=card.is_chance,
-            version=task.version,
+            version=DIAGNOSTICS.version(task.name),
             reference=corpus is base and requested in entry.labels_on(self.corpora),
             route=card.route,
             group=entry.group,
@@ -189,7 +166,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
                 usable.append(task)
         tasks = usable
 
-    entries, notes = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
+    entries, notes = load_candidates(labelled(request.encoders), runtime, request.trust_remote_code)
     check_labels("encoders", "-e", (entry.label for entry in entries))
     for entry in entries:
         if not suitable_tasks(entry, tasks):
@@ -308,29 +285,25 @@ def corpora_of(tasks: Iterable[Task]) -> tuple[AnyCorpus, ...]:
 
 
 def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Return the tasks that an encoder can be scored on, each on the corpus as the encoder reads it.
+    """Return the tasks that an encoder can be scored on.
 
-    An encoder that is the same on all cuts of a corpus is scored on the first. One that reads whole documents is scored
-    by rankings only, and where each cut has several passages: elsewhere it adds nothing.
+    Random vectors are scored on the first cut of a corpus only.
     """
     cuts_of = by_name(corpora_of(tasks))
     suitable = []
     for task in tasks:
-        cuts = cuts_of[task.corpus.name]
-        ranks = not (entry.retriever or entry.whole) or task.diagnostic.scores_rankings
-        if entry.suits(task.corpus) and ranks and (task.corpus is cuts[0] or not entry.is_same_on_all_cuts):
-            if not entry.whole:
-                suitable.append(task)
-            elif all(cut.is_cut for cut in cuts):
-                suitable.append(replace(task, corpus=task.corpus.whole))
+        has_scores = not entry.retriever or task.diagnostic.scores_rankings
+        is_new = not entry.card.is_chance or task.corpus is cuts_of[task.corpus.name][0]
+        if entry.suits(task.corpus) and has_scores and is_new:
+            suitable.append(task)
     return tuple(suitable)
 
 
 def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
     """Yield a note for each retriever on the diagnostics that leave it out, because they need vectors."""
+    of_vectors = [task for task in tasks if not task.diagnostic.scores_rankings]
     for entry in entries:
-        suitable = {task.name for task in suitable_tasks(entry, tasks)}
-        names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus) and task.name not in suitable)
+        names = dict.fromkeys(task.name for task in of_vectors if entry.suits(task.corpus))
         if entry.retriever and names:
             yield f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}"
 

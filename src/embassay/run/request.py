@@ -66,11 +66,7 @@ class RunRequest(RunOptions):
         for name in ("out", "cache"):
             if options[name] not in ("default", None):
                 options[name] = output_path(options[name])
-        request = cls(**options)
-        for name in ("encoders", "corpora", "diagnostics"):
-            if of_file.get(name) and name in flags:
-                request.tell(f"{config}: its {name} are left out: those of the command line replace them")
-        return request
+        return cls(**options)
 
     @cached_property
     def cache_folder(self) -> Path | None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, listed, nearest
+from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, nearest
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, left_out
 from embassay.core.store.paths import source_path
-from embassay.core.tables.records import ARRAY, columns_in, is_parquet, read_table
+from embassay.core.tables.records import ARRAY, is_parquet, read_table
 from embassay.core.tables.texts import BLANK, decoded
-from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
+from embassay.core.types import AnyCorpus, Diagnostic, Encoder, Function, Runtime
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.models.addresses import without_secrets
 from embassay.models.base import FullEncoder, adopted
@@ -66,8 +66,6 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     loader = str(options.get("loader", "")) or find_loader(spec.head, options_of_loader)
     module = CORPORA.module(loader)
     path, what = source_path(spec.head), f"corpus {spec.head!r}"
-    if loader in builtin_names() and spec.head != loader:
-        raise SpecError(f"{what}: {loader!r} is a built-in corpus and reads no file")
     # Only loaders of folders have the option, and one in the spec stays.
     if follow_links and "follow_links" in known_options(module.load):
         options_of_loader.setdefault("follow_links", True)
@@ -75,8 +73,6 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     label = spec.label or (path.resolve().name if path.is_dir() else path.stem)
     with CORPORA.guarded(loader):
         corpus = module.load(str(path), label, **bind(module.load, options_of_loader, what))
-        if not isinstance(corpus, Corpus):
-            raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
         if loader not in CORPORA.own_names():
             corpus.check()
@@ -220,19 +216,12 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     return NamedDiagnostic(spec.head, method, options)
 
 
-def encoder_list(encoders: EncoderInputs) -> Sequence[EncoderInput | tuple[str, EncoderInput]]:
-    """Return encoders as a list, objects with a label of the user as pairs.
-
-    A spec stands alone, and so does an object.
-    """
+def labelled(encoders: EncoderInputs) -> list[tuple[str, EncoderInput]]:
+    """Return encoders with the labels that a mapping gives them, else empty ones; one may stand alone."""
     if isinstance(encoders, Mapping):
-        return [
-            replace(as_spec(encoder, "encoder"), label=label) if isinstance(encoder, (str, Spec)) else (label, encoder)
-            for label, encoder in encoders.items()
-        ]
-    if isinstance(encoders, (list, tuple)):
-        return encoders
-    return [cast("EncoderInput", encoders)]
+        return list(encoders.items())
+    several = encoders if isinstance(encoders, (list, tuple)) else [cast("EncoderInput", encoders)]
+    return [("", encoder) for encoder in several]
 
 
 def default_label(spec: Spec) -> str:
@@ -315,10 +304,8 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
         raise SourceError("the file is empty", path, 1)
     if content.startswith("["):
         raise SourceError(ARRAY, path)
-    what = f"its first line is {begun(content.splitlines()[0], MAX_SHOWN)!r}"
-    if content.startswith("{") and (fields := columns_in(head)):
-        what = f"an object with the fields {listed(sorted(fields))}"
-    raise SourceError(f"unrecognised format ({what}); {FILES}", path, 1)
+    first = begun(content.splitlines()[0], MAX_SHOWN)
+    raise SourceError(f"unrecognised format (its first line is {first!r}); {FILES}", path, 1)
 
 
 def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:

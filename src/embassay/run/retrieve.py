@@ -17,7 +17,6 @@ import numpy as np
 
 from embassay.core.errors import EncoderError
 from embassay.core.formatting import counted, names
-from embassay.core.grouping import grouped
 from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
@@ -68,30 +67,32 @@ class RetrieverRun(CandidateRun):
         return content_hash([own, *of_parts]) if of_parts else own
 
     def score_tasks(self) -> None:
-        """Score the retriever on its tasks; where it fails on one corpus, the others continue.
+        """Score the retriever on its tasks.
 
         Raises
         ------
         EncoderError
-            If it fails on all.
+            If it fails on all corpora.
         """
-        for key, tasks in grouped(self.plan.tasks_of(self.entry), lambda task: task.corpus.key).items():
-            try:
-                of_parts = [run.fingerprints[key] for run in self.parts(key).values()]
-                self.fingerprints[key] = self._with_parts(of_parts)
-                self.load_stored(tasks)
-                for task in tasks:
-                    if task.key not in self.scores:
-                        self.need(task.corpus)
-                        self.keep(task, partial(self.score, task))
-            except EncoderError as error:
-                for task in tasks:
-                    if task.key not in self.scores:
-                        self.fail(task, str(error))
-                # What is built on it must not ask again.
-                self.fingerprints.pop(key, None)
+        super().score_tasks()
         if not self.scores:
             raise EncoderError(self.failed_tasks[0].reason)
+
+    def score_corpus(self, corpus: AnyCorpus, tasks: Sequence[Task]) -> None:
+        """Score the tasks of a corpus that are not stored; where the retriever fails, the other corpora continue."""
+        key = corpus.key
+        try:
+            of_parts = [run.fingerprints[key] for run in self.parts(key).values()]
+            self.fingerprints[key] = self._with_parts(of_parts)
+            for task in self.unscored(tasks):
+                self.need(corpus)
+                self.keep(task, partial(self.score, task))
+        except EncoderError as error:
+            for task in tasks:
+                if task.key not in self.scores:
+                    self.fail(task, str(error))
+            # What is built on it must not ask again.
+            self.fingerprints.pop(key, None)
 
     def score(self, task: Task) -> ItemScores:
         """Return the scores of one task, with what the retriever has found out and chosen."""

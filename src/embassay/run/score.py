@@ -26,7 +26,7 @@ from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_i
 from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
 from embassay.run.engine.encode import as_encoder_error, encode
-from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
+from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, milliseconds_alone
 from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import counting
 from embassay.run.runs.folder import RunFolder
@@ -88,9 +88,14 @@ class CandidateRun(ABC):
     def fingerprint(self) -> str:
         """The fingerprint before anything is learnt from a corpus."""
 
-    @abstractmethod
     def score_tasks(self) -> None:
         """Score all tasks that are not stored; EncoderError if the candidate fails on all corpora."""
+        for tasks in grouped(self.plan.tasks_of(self.entry), lambda task: task.corpus.key).values():
+            self.score_corpus(tasks[0].corpus, tasks)
+
+    @abstractmethod
+    def score_corpus(self, corpus: AnyCorpus, tasks: Sequence[Task]) -> None:
+        """Score the tasks of a corpus that are not stored."""
 
     @abstractmethod
     def need(self, corpus: AnyCorpus) -> None:
@@ -105,12 +110,16 @@ class CandidateRun(ABC):
         """Return what identifies the scores of a task."""
         return self.plan.origin(task, self.entry, self.fingerprints[task.corpus.key])
 
-    def load_stored(self, tasks: Iterable[Task]) -> None:
-        """Load the scores of tasks that are in the run's folder."""
+    def unscored(self, tasks: Iterable[Task]) -> list[Task]:
+        """Load the scores of tasks that are in the run's folder, and return the other tasks."""
+        unscored = []
         for task in tasks:
             scores = self.folder.load(self.origin(task)) if self.folder else None
-            if scores is not None:
+            if scores is None:
+                unscored.append(task)
+            else:
                 self.scores[task.key] = scores
+        return unscored
 
     def fail(self, task: Task, reason: str) -> None:
         """Remember why a task has no scores."""
@@ -150,29 +159,30 @@ class EncoderRun(CandidateRun):
         return self.entry.encoder.fingerprint
 
     def score_tasks(self) -> None:
-        """Score the encoder on its tasks.
+        """Score the encoder on its tasks, and count the tokens of all texts.
 
         Raises
         ------
         EncoderError
             If it cannot encode.
         """
-        for tasks in grouped(self.plan.tasks_of(self.entry), lambda task: task.corpus.key).values():
-            corpus = tasks[0].corpus
-            encoder = self.fitted(corpus)
-            self.fingerprints[corpus.key] = encoder.fingerprint
-            self.load_stored(tasks)
-            unscored = [task for task in tasks if task.key not in self.scores]
-            if not unscored:
-                continue
-            vectors, encoded = self.encode(corpus, encoder)
-            self.texts += len(vectors.row)
-            self.encoded += encoded
-            self.check(encoder, vectors, encoded)
-            for task in unscored:
-                self.keep(task, partial(self.score, task, encoder, vectors))
-            self.serve(corpus, encoder, vectors)
+        super().score_tasks()
         self.lengths = self.token_lengths()
+
+    def score_corpus(self, corpus: AnyCorpus, tasks: Sequence[Task]) -> None:
+        """Encode a corpus, and score the tasks that are not stored; nothing is encoded if all are."""
+        encoder = self.fitted(corpus)
+        self.fingerprints[corpus.key] = encoder.fingerprint
+        unscored = self.unscored(tasks)
+        if not unscored:
+            return
+        vectors, encoded = self.encode(corpus, encoder)
+        self.texts += len(vectors.row)
+        self.encoded += encoded
+        self.check(encoder, vectors, encoded)
+        for task in unscored:
+            self.keep(task, partial(self.score, task, encoder, vectors))
+        self.serve(corpus, encoder, vectors)
 
     def fitted(self, corpus: AnyCorpus) -> FullEncoder:
         """Return the encoder that has learnt from the texts of a corpus; the encoder itself where it learns nothing."""
@@ -202,11 +212,12 @@ class EncoderRun(CandidateRun):
             return
         try:
             self.robustness = check_robustness(encoder, vectors, request.seed, encoded)
+            texts = list(vectors.row)
+            queries = [text for text in texts if text[0] == "query"]
+            self.milliseconds[""] = milliseconds_alone(encoder, queries or texts)
         except Exception as error:
             # The vectors have been computed: the run does not depend on this check.
             request.warn(f"{self.entry.label}: its vectors were not checked: {reason_of(error)}")
-        if self.robustness and self.robustness.query_milliseconds:
-            self.milliseconds[""] = self.robustness.query_milliseconds
 
     def score(self, task: Task, encoder: FullEncoder, vectors: Vectors) -> ItemScores:
         """Return the scores of one task, with counts of unknown words where the encoder counts them."""
@@ -254,7 +265,7 @@ class EncoderRun(CandidateRun):
         questions = [sample.question for sample in corpus.samples[:TIMED]]
         alone = self.milliseconds.get("")
         if issparse(vectors.matrix):
-            _, alone = encode_alone(encoder, [("query", question) for question in questions])
+            alone = milliseconds_alone(encoder, [("query", question) for question in questions])
         # Encoders with fewer dimensions take the time of the full one.
         model, remembered = encoder_of_vectors(encoder).fingerprint, Remembered(self.plan.request.cache_folder, TIMES)
         if alone:

@@ -1,8 +1,8 @@
 """The vector cache: exact float32 vectors by (fingerprint, role, text), in plain files.
 
 Each encoder has a folder. Each ``put`` writes one file into it, which is never changed: an archive as numpy writes it
-(``.npz``, not compressed) with ``keys`` (n times 16 bytes, each a hash of fingerprint, role and text), ``dim`` and
-``vectors`` ((n, dim) float32), each with its checksum.
+(``.npz``, not compressed) with ``keys`` (n times 16 bytes, each a hash of fingerprint, role and text) and ``vectors``
+((n, d) float32), each with its checksum.
 
 A vector of another model, prompt, role or text is never returned: the key is a hash of
 all of them, and a damaged file is skipped, so that its texts are encoded again. Other processes may read, write and
@@ -54,8 +54,8 @@ class Holding:
         Whose they are; empty if that is not known.
     used
         When they were last used, in seconds since 1970; 0 if that is not known.
-    dim
-        Their dimension; 0 if it cannot be read.
+    vectors
+        Their number.
     bytes
         The size of the files.
     """
@@ -63,7 +63,6 @@ class Holding:
     fingerprint: str
     name: str
     used: float
-    dim: int
     vectors: int
     bytes: int
 
@@ -134,17 +133,14 @@ class VectorCache:
             return
         # A name begins with the time; the token keeps two processes apart.
         path = self._folder_of(fingerprint) / f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
-        arrays = {"keys": keys, "dim": np.array(rows.shape[1]), "vectors": np.asarray(rows, dtype="<f4")}
+        arrays = {"keys": keys, "vectors": np.asarray(rows, dtype="<f4")}
         self._write(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
         self._size += added
 
     def info(self) -> list[Holding]:
         """Return what the cache holds of each encoder, the most recently used one first."""
-        holdings = []
-        for folder in self._folder.iterdir():
-            if index := self._index(folder):
-                newest, _ = max(index.values())
-                holdings.append(Holding(*_note(folder), int(_array(newest, "dim") or 0), len(index), size_of(folder)))
+        indexes = {folder: self._index(folder) for folder in self._folder.iterdir()}
+        holdings = [Holding(*_note(folder), len(index), size_of(folder)) for folder, index in indexes.items() if index]
         return sorted(holdings, key=lambda holding: holding.used, reverse=True)
 
     def _folder_of(self, fingerprint: str) -> Path:

@@ -1,8 +1,8 @@
 """Encode each distinct text once; vectors in the cache are read from it.
 
 Texts are sorted by length, so that a batch has texts of similar length. They are encoded in blocks, so that finished
-vectors are kept if a run is interrupted. If the last bits of a vector depend on its batch, texts are encoded in chunks,
-and a chunk is cached whole or not at all: so a run that is started again encodes the same chunks that are left.
+vectors are kept if a run is interrupted. If the last bits of a vector depend on its batch, a chunk of texts is cached
+whole or not at all: so a run that is started again encodes the same chunks that are left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from embassay.run.cache.cache import VectorCache
 BLOCK = 128
 """The number of texts that are encoded together, if the encoder makes no batches itself."""
 CHUNK = 1_024
-"""The number of texts that are cached together; also encoded together, if a vector depends on its batch."""
+"""The number of texts that are encoded and cached together."""
 Block = tuple[list[Text], VectorMatrix]
 """Texts and their (n, d) vectors."""
 
@@ -106,24 +106,19 @@ def _encode_all(
     encoder: Encoder, texts: list[Text], cache: VectorCache | None, advance: Callable[[int], None]
 ) -> Iterator[Block]:
     """Encode sorted texts, cache their vectors, and yield them."""
-    # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
-    in_parts = cache is None or encoder.card.remote or adopted(encoder).batch_invariant()
-    size = len(texts) if in_parts else CHUNK
-    for first in range(0, len(texts), size):
+    # The answers of a service cost money, so each is kept, also if no batch gives the same answer.
+    keeps_parts = encoder.card.remote or adopted(encoder).batch_invariant()
+    for first in range(0, len(texts), CHUNK):
         blocks: list[Block] = []
+        is_whole = False
         try:
-            for block, rows in _encoded(encoder, texts[first : first + size]):
-                blocks.append((block, rows))
-                advance(len(block))
-                if in_parts and sum(len(each) for each, _ in blocks) >= CHUNK:
-                    _store(encoder, blocks, cache)
-                    yield from blocks
-                    blocks = []
-        except BaseException:
-            if in_parts:
+            for block in _encoded(encoder, texts[first : first + CHUNK]):
+                blocks.append(block)
+                advance(len(block[0]))
+            is_whole = True
+        finally:
+            if is_whole or keeps_parts:
                 _store(encoder, blocks, cache)
-            raise
-        _store(encoder, blocks, cache)
         yield from blocks
 
 

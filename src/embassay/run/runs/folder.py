@@ -264,22 +264,24 @@ def changes(record: RunRecord, settings: RunSettings) -> list[str]:
     Each score is stored with all that it depends on. So encoders and corpora may be added, the code of diagnostics may
     differ, and the content of encoders that had failed.
     """
-    # As they are written to the file, and read from it.
-    before: Any = plain(record["settings"])
-    now: Any = plain(settings)
-    # A failure without a diagnostic is that of the encoder itself.
-    failed = {one["encoder"] for one in record.get("failures", ()) if not one.get("diagnostic")}
-    changed = []
-    for group, of_one in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostics on")):
-        new = now.pop(group)
-        for name, fact in before.pop(group).items():
-            if group == "encoders" and name in failed and name in new:
-                # Its spec and its route, without the fingerprint.
-                fact, new[name] = fact[:2], new[name][:2]
-            if new.get(name) != fact:
-                changed.append(f"{of_one} {name}")
-    changed = [name for name, value in before.items() if now.get(name) != value] + changed
+    before, now = _named_facts(record["settings"]), _named_facts(settings)
+    for failure in record.get("failures", ()):
+        name = f"encoder {failure['encoder']}"
+        # A failure without a diagnostic is that of the encoder itself.
+        if not failure.get("diagnostic") and name in before and name in now:
+            # Its spec and its route, without the fingerprint.
+            before[name], now[name] = before[name][:2], now[name][:2]
+    changed = [name for name, fact in before.items() if now.get(name) != fact]
     return changed if record.get("embassay") == __version__ else [*changed, "version of embassay"]
+
+
+def _named_facts(settings: RunSettings) -> Any:
+    """Return settings in one mapping, as they are written to the file and read from it: ``seed``, ``encoder bow``."""
+    facts: Any = plain(settings)
+    for group, of_one in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostics on")):
+        for name, fact in facts.pop(group).items():
+            facts[f"{of_one} {name}"] = fact
+    return facts
 
 
 NOT_CONTENT = {"id", "unit", "units"}

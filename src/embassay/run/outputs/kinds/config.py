@@ -11,7 +11,6 @@ from embassay.core.errors import OutputError
 from embassay.core.result import CHANGES
 from embassay.reports.findings.support import findings_of, use_of
 from embassay.run.finished import FinishedRun
-from embassay.run.item_tests import settings_of
 from embassay.run.outputs.formats import Export
 
 FILE = "setup.toml"
@@ -38,21 +37,15 @@ def export(finished: FinishedRun) -> Export:
     # What a candidate is only derived from is not needed to run it.
     parts = {encoder.name: encoder.parts for encoder in result.encoders if encoder.step not in CHANGES}
     labels = {candidate: record["encoders"][candidate]["encoder"] for candidate in with_parts(name, parts)}
-    # What weight=auto and an index have chosen on this corpus.
-    chosen = dict[str, Mapping[str, object]]()
-    for scores in finished.folder.stored():
-        if scores.origin.corpus == verdict.corpus:
-            weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
-            chosen[scores.origin.encoder] = {**weight, **settings_of(scores)}
     encoders, notes = [], []
-    for candidate, label in labels.items():
+    for label in labels.values():
         source = sources["encoders"][label]
         if source["spec"].startswith("http"):
             notes.append(
                 f"{label}: what follows ? in its address is not stored, and of headers and parameters only those that "
                 "are $NAME; add them"
             )
-        encoders.append({**source, "name": label, **chosen.get(candidate, {}), "original": None})
+        encoders.append({**source, "name": label, "original": None})
     # The candidate "m,passages=100" is the encoder "m" on documents that are cut so.
     cut = dict(option.split("=", 1) for option in name.removeprefix(labels[name]).split(",") if option)
     corpora = []
