@@ -26,9 +26,9 @@ from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
 from embassay.models.neural.library import BACKENDS, LibraryRunner, check_weights, placement, quiet
-from embassay.models.neural.locations import LOCAL_FOLDER, PUBLISHED_WEIGHTS, ModelFiles, find, is_path
+from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles, find, is_path
 from embassay.models.neural.model_card import training_datasets
-from embassay.models.neural.model_files import SAFE, folder_files, parameters
+from embassay.models.neural.model_files import folder_files, parameters
 from embassay.models.neural.modules import (
     configured_prompts,
     has_tokenizer,
@@ -201,14 +201,6 @@ class Model(LoadedEncoder[Runner]):
     def _tokenizer(self) -> Tokenizer | None:
         # Without the library, which takes seconds to import.
         return read_tokenizer(self.tokens) if self.tokens and (self.tokens / "tokenizer.json").is_file() else None
-
-    def name_of_weights(self) -> str:
-        """Return what papers call the model of a local folder; empty if its weights are not known, or with options."""
-        weights = self.found.folder / SAFE[0]
-        if self.scheme == "st" and self.found.revision == LOCAL_FOLDER and not self.options and weights.is_file():
-            digest = self.runtime.sha256(weights)
-            return next((name for name, known in PUBLISHED_WEIGHTS.items() if known == digest), "")
-        return ""
 
     def training_datasets(self) -> tuple[str, ...]:
         """Return the data sets that the model card beside the model's files names as training data."""
