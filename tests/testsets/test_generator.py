@@ -410,6 +410,10 @@ def test_the_budget_is_that_of_all_resumes(chat, make, journal):
     again = make(*options)
     assert again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
     assert again.chat.service.spending.earlier == spent
+    # A prompt that is repeated costs nothing more.
+    assert again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
+    assert again.chat.service.spending.earlier == spent
+    assert f"journal of an earlier build: {answered} answer" in again.notes()[0]
     assert make(*options).replies([Request("new", ASK.format(TEXTS[0], TEXTS[8]))])[0].text
 
 

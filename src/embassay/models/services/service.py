@@ -182,6 +182,8 @@ class Service:
         if token:
             self._headers["authorization"] = f"{'Basic' if user else 'Bearer'} {token}"
         for name, value in (headers or {}).items():
+            if not (name + value).isascii() or not (name + value).isprintable():
+                raise SpecError(f"{place}: the header {name!r} may only have printable ASCII characters")
             self._headers[name] = value
             if value.startswith("$"):
                 self._headers[name] = read_key(place, value[1:])

@@ -33,8 +33,10 @@ class ChatGenerator:
         self.chat = chat
         self.journal = journal
         self.name = f"{chat.model} at {chat.service.host}"
-        # The number of answers that were taken from the journal.
+        # The number of answers that an earlier build has paid for.
         self._taken = 0
+        # The hashes of the requests whose tokens are counted already.
+        self._counted = set[str]()
         # Failures since the last answer.
         self._failures = list[EndpointError]()
         self._models = set[str]()
@@ -101,12 +103,15 @@ class ChatGenerator:
         self.journal.read()
         answers = dict[str, ChatAnswer]()
         for prompt in prompts:
-            if kept := self.journal.answers.get(self._hash(prompt)):
+            request = self._hash(prompt)
+            if kept := self.journal.answers.get(request):
                 answers[prompt] = kept
+                if request not in self._counted:
+                    # The cost of this request in an earlier build counts towards the budget.
+                    self._counted.add(request)
+                    self._taken += 1
+                    self.chat.service.spending.earlier += kept.tokens
         missing = [prompt for prompt in prompts if prompt not in answers]
-        self._taken += len(answers)
-        # The cost of these requests in an earlier build counts towards the budget.
-        self.chat.service.spending.earlier += sum(answer.tokens for answer in answers.values())
         advance(len(answers), len(prompts))
         with closing(self.chat.service.each(self._ask, missing)) as results:
             for place, answer in results:
@@ -128,8 +133,10 @@ class ChatGenerator:
                 raise
             return ChatAnswer(finish=FAILED)
         self._failures.clear()
+        request = self._hash(prompt)
+        self._counted.add(request)
         # In the requesting thread, so that an interrupt does not lose received answers.
-        self.journal.keep(self._hash(prompt), answer)
+        self.journal.keep(request, answer)
         return answer
 
     def _hash(self, prompt: str) -> str:
