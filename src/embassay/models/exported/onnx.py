@@ -22,6 +22,7 @@ from embassay.models.base import Route
 from embassay.models.light.architecture import NotSupportedError
 from embassay.models.light.pipeline import Pipeline
 from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
+from embassay.models.limits import Count
 from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
 from embassay.models.neural.model import Model, explicit, with_prompts
@@ -60,8 +61,8 @@ def create(
     query_prompt: str | None = None,
     document_prompt: str | None = None,
     text_prompt: str | None = None,
-    max_length: int | None = None,
-    dim: int | None = None,
+    max_length: Count | None = None,
+    dim: Count | None = None,
     normalize: bool = False,
     similarity: Similarity | None = None,
 ) -> Model:
@@ -93,7 +94,7 @@ def create(
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
-    options = explicit(f"encoder 'onnx:{target}'", **locals())
+    options = explicit(locals())
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)

@@ -19,7 +19,6 @@ from embassay.core.samples.base import ROLES, Role
 from embassay.core.types import Card, Runtime, check_device, content_hash
 from embassay.core.vectors import Indices, VectorMatrix
 from embassay.models.base import Batch, Prompts, Route, supported_similarity
-from embassay.models.checks import check_whole
 from embassay.models.light.model import LightModel
 from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
@@ -207,22 +206,11 @@ class Model(LoadedEncoder[Runner]):
         return training_datasets(self.found.folder) if self.files else ()
 
 
-def explicit(place: str, **arguments: Any) -> Options:
+def explicit(arguments: Mapping[str, Any]) -> Options:
     """Return the options that are set among the arguments of a ``create``, in alphabetical order.
 
     None, False, the precision of float32 and empty texts are the defaults of all options; an empty prompt is set.
-
-    Parameters
-    ----------
-    place
-        What the options belong to, for messages: ``"encoder 'bge-m3'"``.
-
-    Raises
-    ------
-    SpecError
-        For a length or a dimension under 1.
     """
-    check_whole(place, max_length=arguments.get("max_length"), dim=arguments.get("dim"))
     options = {}
     for name in sorted(arguments.keys() - {"target", "runtime", "device"}):
         value = arguments[name]

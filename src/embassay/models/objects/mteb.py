@@ -21,6 +21,7 @@ from embassay.core.samples.base import Role
 from embassay.core.types import Runtime
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import Batch
+from embassay.models.limits import Count
 from embassay.models.neural.batching import Runner, windows
 from embassay.models.neural.library import available_device, quiet
 from embassay.models.neural.locations import ModelFiles
@@ -72,7 +73,7 @@ class RegistryRunner(Runner):
             yield window, encode(self.model, [texts[place] for place in window], role)
 
 
-def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
+def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
     """Look the model up in the registry; it is loaded when the first text is encoded.
 
     Parameters
@@ -92,7 +93,7 @@ def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
     import mteb
 
     place = f"encoder 'mteb:{target}'"
-    options = explicit(place, dim=dim)
+    options = explicit({"dim": dim})
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about renamed models
