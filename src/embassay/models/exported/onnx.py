@@ -121,7 +121,7 @@ def create(
     of_graph = {path.relative_to(folder).as_posix() for path in graph.parent.glob(f"{graph.stem}.*")}
     return Model(
         scheme="onnx",
-        target=target,
+        name=target,
         found=ModelFiles(folder, LOCAL_FOLDER),
         runtime=runtime,
         device="cpu",
@@ -133,7 +133,6 @@ def create(
         open=load,
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
-        known_route={"graph": graph.relative_to(folder).as_posix()},
         warnings=() if pooling or (folder / "modules.json").is_file() else (UNPOOLED,),
     )
 
@@ -193,6 +192,7 @@ class GraphRunner(TokenizerRunner):
         """How it computes, for ``run.json``."""
         return {
             "device": "cpu",
+            "graph": self.graph.name,
             "backend": "onnxruntime",
             "threads": cores(),
             "alone": self.alone,

@@ -53,7 +53,7 @@ class Model(LoadedEncoder[Runner]):
 
     Attributes
     ----------
-    target
+    name
         The model's name or folder.
     found
         The folder with its files, and their revision.
@@ -73,12 +73,10 @@ class Model(LoadedEncoder[Runner]):
         The number of its parameters; None if that is not known.
     settings
         What else vectors depend on.
-    known_route
-        What else is known before loading of how it runs.
     """
 
     scheme: str
-    target: str
+    name: str
     found: ModelFiles
     runtime: Runtime = field(repr=False)
     device: str = "auto"
@@ -91,15 +89,9 @@ class Model(LoadedEncoder[Runner]):
     parameters: int | None = None
     similarity: str = "cosine"
     settings: Options = field(default_factory=dict, hash=False)
-    known_route: Route = field(default_factory=dict, hash=False)
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
     light: LightModel | None = field(default=None, repr=False)
-
-    @property
-    def name(self) -> str:
-        """The model's name or folder."""
-        return self.target
 
     @cached_property
     def fingerprint(self) -> str:
@@ -113,7 +105,7 @@ class Model(LoadedEncoder[Runner]):
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
-        head = f"{self.scheme}:{self.target}"
+        head = f"{self.scheme}:{self.name}"
         spec = [f"{name}={'true' if value is True else value}" for name, value in self.options.items()]
         # Whoever sets a prompt, be it an empty one, has chosen.
         has_chosen = any(self.prompts.values()) or any(f"{role}_prompt" in self.options for role in ROLES)
@@ -182,7 +174,7 @@ class Model(LoadedEncoder[Runner]):
     def route(self) -> Route:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         runner: Runner | None = vars(self.full or self).get("model")
-        return {"device": self.device, **self.known_route, **(runner.route if runner else {})}
+        return {"device": self.device, **(runner.route if runner else {})}
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> Indices | None:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included.
@@ -301,7 +293,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
 
     return Model(
         scheme=scheme,
-        target=target,
+        name=target,
         found=found,
         runtime=runtime,
         device=device,

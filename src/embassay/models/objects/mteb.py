@@ -20,7 +20,7 @@ from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.samples.base import Role
 from embassay.core.types import Runtime
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import Batch
+from embassay.models.base import Batch, Route
 from embassay.models.limits import Count
 from embassay.models.neural.batching import Runner, windows
 from embassay.models.neural.library import available_device, quiet
@@ -66,6 +66,12 @@ class RegistryRunner(Runner):
     """A model that mteb has loaded."""
 
     model: EncoderProtocol
+    version: str
+
+    @property
+    def route(self) -> Route:
+        """The version of mteb, for ``run.json``."""
+        return {"mteb": self.version}
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors), longest texts first; mteb adds the prompt."""
@@ -116,11 +122,11 @@ def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
     def load(model: Model) -> RegistryRunner:
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return RegistryRunner(meta.load_model(device=available_device(runtime.device), embed_dim=dim))
+            return RegistryRunner(meta.load_model(device=available_device(runtime.device), embed_dim=dim), version)
 
     return Model(
         scheme="mteb",
-        target=target,
+        name=target,
         found=ModelFiles(Path(), meta.revision or ""),
         runtime=runtime,
         device=runtime.device,
@@ -132,7 +138,6 @@ def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
         parameters=meta.n_parameters,
         similarity=similarity_of(meta),
         settings={"model": [meta.revision, version, loader_name(meta), settings], "instructions": [SAME, ANSWERS]},
-        known_route={"mteb": version},
         warnings=tuple(notes),
     )
 

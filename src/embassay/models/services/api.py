@@ -20,7 +20,7 @@ from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
 from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
 from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.neural.modules import unprompted_texts
-from embassay.models.probe import PROBES, remembered, settled, steps
+from embassay.models.probe import PROBES, remembered, settled
 from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order, used_tokens
 from embassay.models.services.spending import guess
 
@@ -150,12 +150,12 @@ class ApiEncoder(BaseEncoder):
         """
         if self._probe is None:
             self._probe = settled(self.runtime.remembered, self._key, self.encode(PROBES))
-        return content_hash([self._key, steps(self._probe)])
+        return content_hash([self._key, self._probe.tolist()])
 
     def known_fingerprint(self) -> str | None:
         """Return the last fingerprint, without a request; None if there is none."""
         probe = remembered(self.runtime.remembered, self._key) if self._probe is None else self._probe
-        return None if probe is None else content_hash([self._key, steps(probe)])
+        return None if probe is None else content_hash([self._key, probe.tolist()])
 
     @property
     def _key(self) -> str:
