@@ -138,9 +138,9 @@ def test_without_a_pooling_configuration_the_mean_is_assumed_and_said(copy, orig
 
 
 def test_both_forms_of_pooling_configurations_are_read():
-    assert configured({"pooling_mode": "cls"}) == ("cls",)
-    assert configured({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}) == ("cls", "mean")
-    assert configured({}) == ()
+    assert configured({"pooling_mode": "cls"}) == "cls"
+    assert configured({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}) == "cls+mean"
+    assert configured({}) == "mean"
 
 
 @pytest.mark.parametrize("kind", ["Dense", "Pooling"])

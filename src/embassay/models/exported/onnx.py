@@ -25,7 +25,7 @@ from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_toke
 from embassay.models.limits import Count
 from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
-from embassay.models.neural.model import Model, explicit, with_prompts
+from embassay.models.neural.model import Model, explicit
 from embassay.models.neural.model_files import folder_files
 from embassay.models.neural.modules import configured_prompts, settings_of, token_limit
 
@@ -104,9 +104,9 @@ def create(
         pipeline = Pipeline.of(folder)
     except NotSupportedError as error:
         # The graph may do it.
-        pipeline, unsupported = Pipeline(("mean",)), str(error)
+        pipeline, unsupported = Pipeline("mean"), str(error)
     if pooling:
-        pipeline, unsupported = replace(pipeline, poolings=(pooling,)), ""
+        pipeline, unsupported = replace(pipeline, pooling=pooling), ""
 
     def load(model: Model) -> GraphRunner:
         runner = GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline)
@@ -128,8 +128,8 @@ def create(
         files={folder: sorted({*folder_files(folder), *of_graph})},
         tokens=folder,
         options=options,
-        prompts=with_prompts(configured_prompts(folder), options),
-        limit=min(filter(None, (max_length, token_limit(folder))), default=None),
+        own_prompts=configured_prompts(folder),
+        own_limit=token_limit(folder),
         open=load,
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},

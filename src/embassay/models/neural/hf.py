@@ -23,7 +23,6 @@ from embassay.models.neural.model import (
     configured_model,
     explicit,
     file_warnings,
-    with_prompts,
 )
 from embassay.models.neural.model_files import folder_files, parameters, read_json
 from embassay.models.neural.modules import modules, own_code, transformer_limit
@@ -127,9 +126,9 @@ def create(
         model,
         files=files,
         tokens=tokens,
-        prompts=with_prompts({}, options),
+        own_prompts={},
         missing_prompts="",
-        limit=transformer_limit(folder, tokens, max_length),
+        own_limit=transformer_limit(folder, tokens, max_length),
         open=_load,
         parameters=parameters(folder),
         similarity="cosine",

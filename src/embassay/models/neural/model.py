@@ -63,10 +63,10 @@ class Model(LoadedEncoder[Runner]):
         The folder of the tokenizer; None if its tokens cannot be counted.
     options
         The options of the spec; the device is not among them.
-    prompts
-        The prompt of each role; empty if it has none.
-    limit
-        The number of tokens after which texts are truncated; None for no limit.
+    own_prompts
+        The model's prompts by role.
+    own_limit
+        The number of tokens after which the model truncates texts; None for no limit.
     open
         Loads the model.
     parameters
@@ -83,8 +83,8 @@ class Model(LoadedEncoder[Runner]):
     files: Mapping[Path, Sequence[str]] = field(repr=False, hash=False)
     tokens: Path | None = field(default=None, repr=False)
     options: Options = field(hash=False)
-    prompts: Prompts = field(repr=False, hash=False)
-    limit: int | None
+    own_prompts: Mapping[Role, str] = field(repr=False, hash=False)
+    own_limit: int | None
     open: Callable[[Self], Runner] = field(repr=False, compare=False)
     parameters: int | None = None
     similarity: str = "cosine"
@@ -92,6 +92,16 @@ class Model(LoadedEncoder[Runner]):
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
     light: LightModel | None = field(default=None, repr=False)
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        """The prompt of each role: that of the options, else the model's own; empty if it has none."""
+        return {role: self.options.get(f"{role}_prompt", self.own_prompts.get(role, "")) for role in ROLES}
+
+    @cached_property
+    def limit(self) -> int | None:
+        """The number of tokens after which texts are truncated; None for no limit."""
+        return min(filter(None, (self.options.get("max_length"), self.own_limit)), default=None)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -213,11 +223,6 @@ def explicit(arguments: Mapping[str, Any]) -> Options:
     return options
 
 
-def with_prompts(prompts: Mapping[Any, str], options: Options) -> Prompts:
-    """Return the prompt of each role: that of the options, else the model's own."""
-    return {role: options.get(f"{role}_prompt", prompts.get(role, "")) for role in ROLES}
-
-
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:
     """Return warnings about the code that a model brings along, and if its files may not be those that are meant."""
     warnings = []
@@ -272,7 +277,6 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             ", or, with hf:, set tokenizer="
         )
     is_sparse = kind == "SparseEncoder"
-    limits = (options.get("max_length"), token_limit(folder))
 
     def load(model: Model) -> LibraryRunner:
         import sentence_transformers
@@ -300,8 +304,8 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         files={folder: folder_files(folder)},
         tokens=transformer if (transformer / "tokenizer.json").is_file() else folder,
         options=options,
-        prompts=with_prompts(configured_prompts(folder), options),
-        limit=min(filter(None, limits), default=None),
+        own_prompts=configured_prompts(folder),
+        own_limit=token_limit(folder),
         open=load,
         parameters=parameters(folder),
         similarity=settings.get("similarity_fn_name") or ("dot" if is_sparse else "cosine"),

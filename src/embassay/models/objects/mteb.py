@@ -25,7 +25,7 @@ from embassay.models.limits import Count
 from embassay.models.neural.batching import Runner, windows
 from embassay.models.neural.library import available_device, quiet
 from embassay.models.neural.locations import ModelFiles
-from embassay.models.neural.model import Model, explicit, with_prompts
+from embassay.models.neural.model import Model, explicit
 from embassay.models.objects.matrices import off_device
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
         device=runtime.device,
         files={},
         options=options,
-        prompts=with_prompts(prompts, {}),
-        limit=int(meta.max_tokens) if meta.max_tokens and np.isfinite(meta.max_tokens) else None,
+        own_prompts=prompts,
+        own_limit=int(meta.max_tokens) if meta.max_tokens and np.isfinite(meta.max_tokens) else None,
         open=load,
         parameters=meta.n_parameters,
         similarity=similarity_of(meta),
@@ -142,9 +142,9 @@ def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
     )
 
 
-def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
+def prompts_of(model_prompts: Mapping[str, str]) -> dict[Role, str]:
     """Return the prompts by role, for roles that have one among a model's named prompts."""
-    prompts: dict[str, str] = {}
+    prompts: dict[Role, str] = {}
     for role, names in PROMPTS.items():
         for name in names:
             if model_prompts.get(name):
@@ -154,8 +154,7 @@ def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
 
 def similarity_of(meta: ModelMeta) -> str:
     """Return the similarity in a model's metadata: ``cosine``, ``dot`` …; ``cosine`` if it has none."""
-    similarity = meta.similarity_fn_name
-    return similarity.value if similarity else "cosine"
+    return str(getattr(meta.similarity_fn_name, "value", "cosine"))
 
 
 def encode(model: EncoderProtocol, texts: Sequence[str], role: Role) -> DenseVectors:
