@@ -94,7 +94,7 @@ def create(
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
-    options = explicit(locals())
+    options = explicit(create, locals())
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)

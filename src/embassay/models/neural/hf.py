@@ -100,7 +100,7 @@ def create(
     SpecError
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """
-    options = explicit(locals())
+    options = explicit(create, locals())
     place = f"encoder {target!r}"
     if runtime.backend == "light":
         raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")

@@ -6,6 +6,7 @@ knows without torch; the graphs of ``onnx:`` run with onnxruntime.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -208,19 +209,14 @@ class Model(LoadedEncoder[Runner]):
         return training_datasets(self.found.folder) if self.files else ()
 
 
-def explicit(arguments: Mapping[str, Any]) -> Options:
-    """Return the options that are set among the arguments of a ``create``, in alphabetical order.
+def explicit(create: Callable[..., object], arguments: Mapping[str, Any]) -> Options:
+    """Return the options among the arguments of a ``create`` that differ from its defaults, in alphabetical order.
 
-    None, False, the precision of float32 and empty texts are the defaults of all options; an empty prompt is set.
+    The device is left out, because no vector depends on it.
     """
-    options = {}
-    for name in sorted(arguments.keys() - {"target", "runtime", "device"}):
-        value = arguments[name]
-        is_empty = value == "" and not name.endswith("_prompt")
-        # The layer 0 is no default, although it equals False.
-        if not (value is None or value is False or value == "float32" or is_empty):
-            options[name] = value
-    return options
+    parameters = inspect.signature(create).parameters
+    names = sorted(parameters.keys() - {"target", "runtime", "device"})
+    return {name: arguments[name] for name in names if arguments[name] != parameters[name].default}
 
 
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:

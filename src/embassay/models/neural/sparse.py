@@ -38,7 +38,7 @@ def create(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = explicit(locals())
+    options = explicit(create, locals())
     model = configured_model("SparseEncoder", "sparse", target, runtime, options, device)
     kinds = [kind for kind, _ in modules(model.found.folder)]
     architectures = read_json(model.found.folder / "config.json").get("architectures") or [""]

@@ -68,7 +68,7 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = explicit(locals())
+    options = explicit(create, locals())
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
     light, why_not = choose_route(target, folder, runtime.backend, model.device, dtype)

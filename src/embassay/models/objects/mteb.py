@@ -99,7 +99,7 @@ def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
     import mteb
 
     place = f"encoder 'mteb:{target}'"
-    options = explicit({"dim": dim})
+    options = explicit(create, {"dim": dim})
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about renamed models

@@ -36,7 +36,7 @@ def of_model(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = explicit(locals())
+    options = explicit(of_model, locals())
     model = configured_model("CrossEncoder", "rerank", target, runtime, options, device)
 
     def score(query: str, texts: list[str]) -> object:
