@@ -36,7 +36,7 @@ SPECS = {
     "sparse": "sparse:{sparse}",
 }
 LOADED = {"prepare", "release"}
-OF_FILES = {"count_tokens", "training_datasets", "name_of_weights"}
+OF_FILES = {"count_tokens", "training_datasets"}
 MODEL = {"batches", "derive", "route", "batch_invariant", *OF_FILES, *LOADED}
 KNOWN_WORDS = {"unknown_words", *LOADED}
 ABILITIES = {

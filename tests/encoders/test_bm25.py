@@ -101,7 +101,7 @@ def test_it_is_known_by_its_texts_and_its_constants():
 
 @pytest.mark.parametrize("options", ["k1=-0.1", "k1=inf", "k1=nan", "b=-0.1", "b=1.1", "b=nan"])
 def test_constants_out_of_range(options):
-    with pytest.raises(SpecError, match="k1 must be 0 or more and b between 0 and 1, are"):
+    with pytest.raises(SpecError, match=r"option '(k1|b)': must be (greater|less) than"):
         load_encoder(f"bm25,{options}")
 
 

@@ -192,8 +192,7 @@ def test_of_a_text_that_is_too_long_the_template_is_kept(folder):
     [
         ({"pooling": "mask"}, r"needs a template with the mask token, for example .*\{text\}\" means \[MASK\]"),
         ({"template": "it rains"}, r"must contain \{text\} exactly once, is 'it rains'"),
-        ({"max_length": 0}, "must be 1 or more, is 0"),
-        ({"dim": -1}, "must be 1 or more, is -1"),
+        ({"max_length": 0}, "must be greater than or equal to 1, is 0"),
         ({"pooling": "median"}, "must be 'mean', 'cls', 'max', 'last', 'mask'"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.core.errors import EncoderError
+from embassay.core.errors import EncoderError, SpecError
 from embassay.run.resolve import load_candidate, load_corpus
 from embassay.run.specs import Spec
 from embassay.search.retrievers.base import Questions
@@ -187,3 +187,11 @@ def test_the_parameters_of_an_address_are_part_of_what_is_asked(corpus):
 )
 def test_paths_lead_into_an_answer(answer, path, values):
     assert values_at(answer, path) == values
+
+
+@pytest.mark.parametrize("headers", [{"x-tenant": "Größe"}, {"größe": "one"}, {"x-tenant": "one\ntwo"}])
+def test_headers_are_printable_ascii(headers):
+    with pytest.raises(
+        SpecError, match=r"'https://h/search': the header '.*' may only have printable ASCII characters"
+    ):
+        load_candidate(Spec("https://h/search", None, {"headers": headers}))

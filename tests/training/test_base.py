@@ -115,7 +115,7 @@ def test_what_a_base_takes_are_options_of_an_encoder():
     [
         ("dim=1", "option 'dim' cannot be used in training; the base takes query_prompt"),
         ("dims=3", "option 'dims' cannot be used in training"),
-        ("max_length=0", "must be 1 or more"),
+        ("max_length=0", "must be greater than or equal to 1"),
         ("max_length=short", "option .max_length.: must be"),
         ("similarity=euclidean", "must be .cosine. or .dot."),
     ],

@@ -29,7 +29,7 @@ from embassay.core.errors import InputError
 from embassay.core.result import Result
 from embassay.core.types import Runtime, content_hash, sha256_of
 from embassay.diagnostics.published import published
-from embassay.models.neural.locations import PUBLISHED_WEIGHTS, find_offline
+from embassay.models.neural.locations import BUNDLED_FILES, BUNDLED_MODEL, find_offline
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -37,6 +37,11 @@ from embassay.run.resolve import load_corpus
 from embassay.run.runs.folder import RunFolder
 
 REPRODUCED, DIFFERS, NOT_AVAILABLE = "reproduced", "differs", "not available"
+WEIGHTS = {
+    BUNDLED_MODEL: BUNDLED_FILES["model.safetensors"],
+    "all-mpnet-base-v2": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+}
+"""The SHA-256 of the publisher's weights by the papers' name of the model; those of other models are not checked."""
 MODEL = "model"
 """The label of the only encoder of a run."""
 Settings = Mapping[str, Any]
@@ -100,7 +105,7 @@ class Bench:
             if model is None:
                 raise MissingError(f"the weights are not available (--models FOLDER with {name})")
             path = model.folder
-        known, weights = PUBLISHED_WEIGHTS.get(name), path / "model.safetensors"
+        known, weights = WEIGHTS.get(name), path / "model.safetensors"
         if known and not (weights.is_file() and sha256(weights) == known):
             raise MissingError(f"{path} does not hold the weights of {name}: their SHA-256 is not {known[:16]}…")
         return str(spec.format(path))

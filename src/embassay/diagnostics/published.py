@@ -40,7 +40,7 @@ def published(name: str) -> Mapping[str, Any]:
 
 
 def published_name(origin: Origin) -> str:
-    """Return what papers call an encoder: as the user or its weights say, else as its spec does."""
+    """Return what papers call an encoder: as the user says, else as its spec does."""
     return origin.published or name_in_papers(origin.spec)
 
 

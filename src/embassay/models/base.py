@@ -127,10 +127,6 @@ class BaseEncoder:
         """Return the data sets that its model card names as training data, as written there; empty without a card."""
         return ()
 
-    def name_of_weights(self) -> str:
-        """Return what papers call the model that has these weights, whatever its folder is called; empty if unknown."""
-        return ""
-
     def known_fingerprint(self) -> str | None:
         """Return the fingerprint without a request to a service: the last known one; None if there is none."""
         return cast("Encoder", self).fingerprint

@@ -57,12 +57,6 @@ def settled(memory: MutableMapping[str, str], key: str, probe: DenseVectors) -> 
     return probe
 
 
-def steps(probe: DenseVectors) -> list[list[int]]:
-    """Return the coordinates of a probe in multiples of :data:`STEP`, rounded to integers."""
-    rounded: list[list[int]] = np.rint(probe.astype(np.float64) / STEP).astype(int).tolist()
-    return rounded
-
-
 def _agree(before: DenseVectors, probe: DenseVectors) -> bool:
     """Return whether all coordinates differ by at most :data:`STEP`, times the longest norm if that exceeds 1."""
     if before.shape != probe.shape:

@@ -70,13 +70,6 @@ class RunEncoder:
         return cast("FullEncoder", self.model)
 
     @property
-    def published_name(self) -> str:
-        """What papers call its model, as its spec or the hash of its weights says; empty if neither does."""
-        if self.published or self.retriever:
-            return self.published
-        return self.encoder.name_of_weights()
-
-    @property
     def is_candidate(self) -> bool:
         """Whether the user requested it, and it is not the encoder of random vectors."""
         return not self.baseline and not self.card.is_chance

@@ -133,7 +133,7 @@ class Plan:
             reference=corpus is base and requested in entry.labels_on(self.corpora),
             route=card.route,
             group=entry.group,
-            published=entry.published_name,
+            published=entry.published,
             parts=parts,
             step=step,
         )

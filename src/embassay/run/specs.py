@@ -131,7 +131,7 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
     SpecError
         If a value does not fit.
     """
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, include_extras=True)
     names = known_options(function)
     bound = {}
     for name, value in options.items():

@@ -321,7 +321,7 @@ def _plan(
     """
     options = request.options
     corpora = (*material.tests, *general)
-    of_base = Spec(f"st:{base.target}", BASE, base.options)
+    of_base = Spec(f"st:{base.name}", BASE, base.options)
     # One diagnostic for each shape of corpus, each once; the cards have the paper's figures of retrieval. All pairs are
     # compared, so that pretrained+finetuned is also compared with fine-tuning alone.
     by_shape = {**ranking_diagnostics(), "retrieval": "retrieval,paper=true"}

@@ -98,7 +98,7 @@ def load(encoder: Base, device: str) -> SentenceTransformer:
             local_files_only=True,
         )
     except Exception as error:
-        raise EncoderError(f"base {encoder.target!r} cannot be loaded: {first_line_of(error)}") from error
+        raise EncoderError(f"base {encoder.name!r} cannot be loaded: {first_line_of(error)}") from error
     if "max_length" in encoder.options:
         model.max_seq_length = encoder.card.max_tokens
     return model

@@ -49,7 +49,7 @@ def check_masks(base: Base) -> None:
             mask = AutoTokenizer.from_pretrained(place, local_files_only=True).mask_token
     if mask is None:
         raise SpecError(
-            f"base {base.target!r} cannot be pre-trained: {config.model_type!r} has no head for masked words, or its "
+            f"base {base.name!r} cannot be pre-trained: {config.model_type!r} has no head for masked words, or its "
             "tokenizer has no mask; use --finetune alone"
         )
 

@@ -22,9 +22,10 @@ from embassay.models.base import Route
 from embassay.models.light.architecture import NotSupportedError
 from embassay.models.light.pipeline import Pipeline
 from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
+from embassay.models.limits import Count
 from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
-from embassay.models.neural.model import Model, explicit, with_prompts
+from embassay.models.neural.model import Model, explicit
 from embassay.models.neural.model_files import folder_files
 from embassay.models.neural.modules import configured_prompts, settings_of, token_limit
 
@@ -60,8 +61,8 @@ def create(
     query_prompt: str | None = None,
     document_prompt: str | None = None,
     text_prompt: str | None = None,
-    max_length: int | None = None,
-    dim: int | None = None,
+    max_length: Count | None = None,
+    dim: Count | None = None,
     normalize: bool = False,
     similarity: Similarity | None = None,
 ) -> Model:
@@ -93,7 +94,7 @@ def create(
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
-    options = explicit(f"encoder 'onnx:{target}'", **locals())
+    options = explicit(create, locals())
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
@@ -103,9 +104,9 @@ def create(
         pipeline = Pipeline.of(folder)
     except NotSupportedError as error:
         # The graph may do it.
-        pipeline, unsupported = Pipeline(("mean",)), str(error)
+        pipeline, unsupported = Pipeline("mean"), str(error)
     if pooling:
-        pipeline, unsupported = replace(pipeline, poolings=(pooling,)), ""
+        pipeline, unsupported = replace(pipeline, pooling=pooling), ""
 
     def load(model: Model) -> GraphRunner:
         runner = GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline)
@@ -120,19 +121,18 @@ def create(
     of_graph = {path.relative_to(folder).as_posix() for path in graph.parent.glob(f"{graph.stem}.*")}
     return Model(
         scheme="onnx",
-        target=target,
+        name=target,
         found=ModelFiles(folder, LOCAL_FOLDER),
         runtime=runtime,
         device="cpu",
         files={folder: sorted({*folder_files(folder), *of_graph})},
         tokens=folder,
         options=options,
-        prompts=with_prompts(configured_prompts(folder), options),
-        limit=min(filter(None, (max_length, token_limit(folder))), default=None),
+        own_prompts=configured_prompts(folder),
+        own_limit=token_limit(folder),
         open=load,
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
-        known_route={"graph": graph.relative_to(folder).as_posix()},
         warnings=() if pooling or (folder / "modules.json").is_file() else (UNPOOLED,),
     )
 
@@ -192,6 +192,7 @@ class GraphRunner(TokenizerRunner):
         """How it computes, for ``run.json``."""
         return {
             "device": "cpu",
+            "graph": self.graph.name,
             "backend": "onnxruntime",
             "threads": cores(),
             "alone": self.alone,

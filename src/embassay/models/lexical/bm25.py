@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import SpecError
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
@@ -25,6 +24,7 @@ from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.base import spec_of
 from embassay.models.lexical.counts import LexicalEncoder
+from embassay.models.limits import AmountOrZero, Share
 from embassay.models.tokens import CutWords, need_nltk
 from embassay.stats.lexical.words import WORD, prepared, words
 
@@ -61,8 +61,8 @@ def create(
     target: str,
     runtime: Runtime,
     *,
-    k1: float = K1,
-    b: float = B,
+    k1: AmountOrZero = K1,
+    b: Share = B,
     tokens: Tokens = "words",
     stopwords: str = "",
     stemmer: Stemmer = "none",
@@ -85,14 +85,12 @@ def create(
 
     Raises
     ------
-    SpecError
-        For a number out of range, or a file that cannot be read.
+    SourceError
+        For a file that cannot be read.
     MissingExtraError
         If nltk is wanted and not installed.
     """
     del target
-    if not (k1 >= 0 and np.isfinite(k1)) or not 0 <= b <= 1:
-        raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1, are {k1:g} and {b:g}")
     if stemmer != "none":
         need_nltk(f"encoder 'bm25', stemmer={stemmer},")
     stopped = frozenset[str]()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from embassay.core.errors import EncoderError, SpecError
+from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
 from embassay.core.vectors import DenseVectors, VectorMatrix
@@ -34,13 +34,9 @@ def lexical_encoder(name: str, tokens: Cutting, pca: int) -> LexicalEncoder:
 
     Raises
     ------
-    SpecError
-        For a negative ``pca``.
     MissingExtraError
         If nltk is wanted and not installed.
     """
-    if pca < 0:
-        raise SpecError(f"encoder {name!r}, option 'pca': must be 1 or more, or 0 for no PCA; is {pca}")
     cut = cutter(tokens, f"encoder {name!r}", lower=True)
     if pca:
         return ProjectedEncoder(name, tokens, cut, pca=pca)

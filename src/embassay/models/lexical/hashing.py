@@ -11,12 +11,12 @@ from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.base import BaseEncoder
-from embassay.models.checks import check_whole
+from embassay.models.limits import Count
 from embassay.models.tokens import WORD
 from embassay.stats.lexical.words import tokens
 
 
-def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
+def create(target: str, runtime: Runtime, *, dim: Count = 256) -> HashingEncoder:
     """Make the encoder.
 
     Parameters
@@ -25,7 +25,6 @@ def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
         Number of dimensions; each word adds +1 or −1 to one of them.
     """
     del target, runtime
-    check_whole("encoder 'hashing'", dim=dim)
     return HashingEncoder(dim)
 
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import BaseEncoder, spec_of
+from embassay.models.limits import Count, CountOrZero
 
 DIMENSIONS = 256
 
 
-def create(target: str, runtime: Runtime, *, dim: int = DIMENSIONS, seed: int = 0) -> RandomEncoder:
+def create(target: str, runtime: Runtime, *, dim: Count = DIMENSIONS, seed: CountOrZero = 0) -> RandomEncoder:
     """Make the encoder.
 
     Parameters
@@ -28,8 +28,6 @@ def create(target: str, runtime: Runtime, *, dim: int = DIMENSIONS, seed: int = 
         Seed of the random vectors.
     """
     del target, runtime
-    if dim < 1 or seed < 0:
-        raise SpecError(f"encoder 'random': dim must be 1 or more and seed 0 or more, are {dim} and {seed}")
     return RandomEncoder(dim, seed)
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from embassay.core.types import Runtime
 from embassay.models.lexical.counts import LexicalEncoder, lexical_encoder
+from embassay.models.limits import CountOrZero
 from embassay.models.tokens import Cutting
 
 
-def create(target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int = 0) -> LexicalEncoder:
+def create(target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: CountOrZero = 0) -> LexicalEncoder:
     """Make the encoder; it learns its words and weights from each corpus.
 
     Parameters
@@ -24,8 +25,6 @@ def create(target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int
 
     Raises
     ------
-    SpecError
-        For a negative ``pca``.
     MissingExtraError
         If nltk is wanted and not installed.
     """

@@ -5,7 +5,6 @@ In: the folder of a model, and the (n, t, d) vectors of tokens; out: (n, d) vect
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +28,7 @@ LEGACY = {
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-"""The names of the modes in configurations before sentence-transformers 6, in the order of concatenation."""
+"""The names of the modes in configurations before sentence-transformers 6."""
 IDENTITY, TANH = "torch.nn.modules.linear.Identity", "torch.nn.modules.activation.Tanh"
 """The activations of a Dense module, by their names in its configuration."""
 KNOWN = {
@@ -80,13 +79,13 @@ class Pipeline:
 
     Attributes
     ----------
-    poolings
-        The modes of the pooling; their vectors are concatenated.
+    pooling
+        The mode of the pooling.
     steps
         The modules after the pooling, in their order; None for Normalize.
     """
 
-    poolings: tuple[str, ...]
+    pooling: str
     steps: tuple[Dense | None, ...] = ()
 
     @classmethod
@@ -108,17 +107,17 @@ class Pipeline:
         settings = [transformer_settings(places[0]), *(read_json(place / "config.json") for place in places[1:])]
         for name, values in zip(names, settings, strict=True):
             check_settings(f"module {name}", values, KNOWN[name], FIXED[name])
-        poolings = (() if is_bare else configured(settings[1])) or ("mean",)
-        if not set(poolings) <= set(MODES):
-            raise NotSupportedError(f"its pooling_mode is {', '.join(poolings)}")
+        pooling = "mean" if is_bare else configured(settings[1])
+        if pooling not in MODES:
+            raise NotSupportedError(f"its pooling_mode is {pooling}")
         steps: list[Dense | None] = []
         for name, place, values in zip(names[2:], places[2:], settings[2:], strict=True):
             steps.append(None if name == "Normalize" else _dense(place, values))
-        return cls(poolings, tuple(steps))
+        return cls(pooling, tuple(steps))
 
     def __call__(self, tokens: np.ndarray) -> DenseVectors:
         """Return the (n, d) float32 vectors of texts of equal length from the (n, t, m) ones of their tokens."""
-        rows = pool(tokens, self.poolings)
+        rows = pool(tokens, self.pooling)
         for step in self.steps:
             rows = unit(rows) if step is None else step(rows)
         return rows
@@ -134,33 +133,30 @@ def _dense(folder: Path, settings: JsonObject) -> Dense:
     return Dense(folder, activation == TANH)
 
 
-def configured(config: JsonObject) -> tuple[str, ...]:
-    """Return the modes in a pooling module's ``config.json``, also those that are not in :data:`MODES`."""
-    modes = config.get("pooling_mode") or [mode for name, mode in LEGACY.items() if config.get(name)]
-    return (modes,) if isinstance(modes, str) else tuple(modes)
+def configured(config: JsonObject) -> str:
+    """Return the mode in a pooling module's ``config.json``, also one that is not in :data:`MODES`; several with +."""
+    modes = config.get("pooling_mode") or [mode for name, mode in LEGACY.items() if config.get(name)] or "mean"
+    return modes if isinstance(modes, str) else "+".join(modes)
 
 
-def pool(tokens: np.ndarray, modes: Sequence[str]) -> DenseVectors:
-    """Return (n, d) float32 vectors of texts of equal length; for m modes they are concatenated to (n, m · d).
+def pool(tokens: np.ndarray, mode: str) -> DenseVectors:
+    """Return the (n, d) float32 vectors of texts of equal length.
 
     Parameters
     ----------
     tokens
         (n, t, d) token vectors.
-    modes
-        Names in :data:`MODES`.
+    mode
+        A name in :data:`MODES`.
     """
     tokens = tokens.astype(np.float32, copy=False)
-    vectors = []
-    for mode in modes:
-        if mode == "cls":
-            vectors.append(tokens[:, 0])
-        elif mode == "lasttoken":
-            vectors.append(tokens[:, -1])
-        elif mode == "max":
-            vectors.append(tokens.max(axis=1))
-        else:
-            # The mean of each text by itself, in the same order: other texts of a batch do not change the last bits.
-            weights = np.ones(tokens.shape[1], dtype=np.float32)
-            vectors.append(np.einsum("t,ntd->nd", weights, tokens) / weights.sum())
-    return np.concatenate(vectors, axis=1)
+    # Copies, because a view would keep the vectors of all tokens in memory.
+    if mode == "cls":
+        return tokens[:, 0].copy()
+    if mode == "lasttoken":
+        return tokens[:, -1].copy()
+    if mode == "max":
+        return np.asarray(tokens.max(axis=1))
+    # The mean of each text by itself, in the same order: other texts of a batch do not change the last bits.
+    weights = np.ones(tokens.shape[1], dtype=np.float32)
+    return np.asarray(np.einsum("t,ntd->nd", weights, tokens) / weights.sum())

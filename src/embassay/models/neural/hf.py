@@ -15,6 +15,7 @@ from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.architecture import FAMILIES
+from embassay.models.limits import Count
 from embassay.models.neural.library import UNUSED, LibraryRunner, check_weights, placement, quiet
 from embassay.models.neural.locations import find_tokenizer
 from embassay.models.neural.model import (
@@ -22,7 +23,6 @@ from embassay.models.neural.model import (
     configured_model,
     explicit,
     file_warnings,
-    with_prompts,
 )
 from embassay.models.neural.model_files import folder_files, parameters, read_json
 from embassay.models.neural.modules import modules, own_code, transformer_limit
@@ -53,8 +53,8 @@ def create(
     query_prompt: str | None = None,
     document_prompt: str | None = None,
     text_prompt: str | None = None,
-    max_length: int | None = None,
-    dim: int | None = None,
+    max_length: Count | None = None,
+    dim: Count | None = None,
     dtype: Literal["float32", "float16", "bfloat16"] = "float32",
     device: str = "",
     normalize: bool = False,
@@ -100,7 +100,7 @@ def create(
     SpecError
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """
-    options = explicit(f"encoder {target!r}", **locals())
+    options = explicit(create, locals())
     place = f"encoder {target!r}"
     if runtime.backend == "light":
         raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")
@@ -126,9 +126,9 @@ def create(
         model,
         files=files,
         tokens=tokens,
-        prompts=with_prompts({}, options),
+        own_prompts={},
         missing_prompts="",
-        limit=transformer_limit(folder, tokens, max_length),
+        own_limit=transformer_limit(folder, tokens, max_length),
         open=_load,
         parameters=parameters(folder),
         similarity="cosine",

@@ -32,11 +32,6 @@ BUNDLED_FILES = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-PUBLISHED_WEIGHTS = {
-    BUNDLED_MODEL: BUNDLED_FILES["model.safetensors"],
-    "all-mpnet-base-v2": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
-}
-"""The SHA-256 of the publisher's weights by the papers' name of the model; those of other models are not checked."""
 LOCAL_FOLDER = "local folder"
 """The revision of a model that was found as a folder."""
 TOKENIZER_FILES = (*TOKENIZERS, "*.tiktoken", "*.py", "*token*.json", "config.json")

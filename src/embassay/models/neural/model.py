@@ -6,6 +6,7 @@ knows without torch; the graphs of ``onnx:`` run with onnxruntime.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,16 +20,15 @@ from embassay.core.samples.base import ROLES, Role
 from embassay.core.types import Card, Runtime, check_device, content_hash
 from embassay.core.vectors import Indices, VectorMatrix
 from embassay.models.base import Batch, Prompts, Route, supported_similarity
-from embassay.models.checks import check_whole
 from embassay.models.light.model import LightModel
 from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
 from embassay.models.neural.library import BACKENDS, LibraryRunner, check_weights, placement, quiet
-from embassay.models.neural.locations import LOCAL_FOLDER, PUBLISHED_WEIGHTS, ModelFiles, find, is_path
+from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles, find, is_path
 from embassay.models.neural.model_card import training_datasets
-from embassay.models.neural.model_files import SAFE, folder_files, parameters
+from embassay.models.neural.model_files import folder_files, parameters
 from embassay.models.neural.modules import (
     configured_prompts,
     has_tokenizer,
@@ -54,7 +54,7 @@ class Model(LoadedEncoder[Runner]):
 
     Attributes
     ----------
-    target
+    name
         The model's name or folder.
     found
         The folder with its files, and their revision.
@@ -64,43 +64,45 @@ class Model(LoadedEncoder[Runner]):
         The folder of the tokenizer; None if its tokens cannot be counted.
     options
         The options of the spec; the device is not among them.
-    prompts
-        The prompt of each role; empty if it has none.
-    limit
-        The number of tokens after which texts are truncated; None for no limit.
+    own_prompts
+        The model's prompts by role.
+    own_limit
+        The number of tokens after which the model truncates texts; None for no limit.
     open
         Loads the model.
     parameters
         The number of its parameters; None if that is not known.
     settings
         What else vectors depend on.
-    known_route
-        What else is known before loading of how it runs.
     """
 
     scheme: str
-    target: str
+    name: str
     found: ModelFiles
     runtime: Runtime = field(repr=False)
     device: str = "auto"
     files: Mapping[Path, Sequence[str]] = field(repr=False, hash=False)
     tokens: Path | None = field(default=None, repr=False)
     options: Options = field(hash=False)
-    prompts: Prompts = field(repr=False, hash=False)
-    limit: int | None
+    own_prompts: Mapping[Role, str] = field(repr=False, hash=False)
+    own_limit: int | None
     open: Callable[[Self], Runner] = field(repr=False, compare=False)
     parameters: int | None = None
     similarity: str = "cosine"
     settings: Options = field(default_factory=dict, hash=False)
-    known_route: Route = field(default_factory=dict, hash=False)
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
     light: LightModel | None = field(default=None, repr=False)
 
-    @property
-    def name(self) -> str:
-        """The model's name or folder."""
-        return self.target
+    @cached_property
+    def prompts(self) -> Prompts:
+        """The prompt of each role: that of the options, else the model's own; empty if it has none."""
+        return {role: self.options.get(f"{role}_prompt", self.own_prompts.get(role, "")) for role in ROLES}
+
+    @cached_property
+    def limit(self) -> int | None:
+        """The number of tokens after which texts are truncated; None for no limit."""
+        return min(filter(None, (self.options.get("max_length"), self.own_limit)), default=None)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -114,7 +116,7 @@ class Model(LoadedEncoder[Runner]):
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
-        head = f"{self.scheme}:{self.target}"
+        head = f"{self.scheme}:{self.name}"
         spec = [f"{name}={'true' if value is True else value}" for name, value in self.options.items()]
         # Whoever sets a prompt, be it an empty one, has chosen.
         has_chosen = any(self.prompts.values()) or any(f"{role}_prompt" in self.options for role in ROLES)
@@ -183,7 +185,7 @@ class Model(LoadedEncoder[Runner]):
     def route(self) -> Route:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         runner: Runner | None = vars(self.full or self).get("model")
-        return {"device": self.device, **self.known_route, **(runner.route if runner else {})}
+        return {"device": self.device, **(runner.route if runner else {})}
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> Indices | None:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included.
@@ -202,48 +204,19 @@ class Model(LoadedEncoder[Runner]):
         # Without the library, which takes seconds to import.
         return read_tokenizer(self.tokens) if self.tokens and (self.tokens / "tokenizer.json").is_file() else None
 
-    def name_of_weights(self) -> str:
-        """Return what papers call the model of a local folder; empty if its weights are not known, or with options."""
-        weights = self.found.folder / SAFE[0]
-        if self.scheme == "st" and self.found.revision == LOCAL_FOLDER and not self.options and weights.is_file():
-            digest = self.runtime.sha256(weights)
-            return next((name for name, known in PUBLISHED_WEIGHTS.items() if known == digest), "")
-        return ""
-
     def training_datasets(self) -> tuple[str, ...]:
         """Return the data sets that the model card beside the model's files names as training data."""
         return training_datasets(self.found.folder) if self.files else ()
 
 
-def explicit(place: str, **arguments: Any) -> Options:
-    """Return the options that are set among the arguments of a ``create``, in alphabetical order.
+def explicit(create: Callable[..., object], arguments: Mapping[str, Any]) -> Options:
+    """Return the options among the arguments of a ``create`` that differ from its defaults, in alphabetical order.
 
-    None, False, the precision of float32 and empty texts are the defaults of all options; an empty prompt is set.
-
-    Parameters
-    ----------
-    place
-        What the options belong to, for messages: ``"encoder 'bge-m3'"``.
-
-    Raises
-    ------
-    SpecError
-        For a length or a dimension under 1.
+    The device is left out, because no vector depends on it.
     """
-    check_whole(place, max_length=arguments.get("max_length"), dim=arguments.get("dim"))
-    options = {}
-    for name in sorted(arguments.keys() - {"target", "runtime", "device"}):
-        value = arguments[name]
-        is_empty = value == "" and not name.endswith("_prompt")
-        # The layer 0 is no default, although it equals False.
-        if not (value is None or value is False or value == "float32" or is_empty):
-            options[name] = value
-    return options
-
-
-def with_prompts(prompts: Mapping[Any, str], options: Options) -> Prompts:
-    """Return the prompt of each role: that of the options, else the model's own."""
-    return {role: options.get(f"{role}_prompt", prompts.get(role, "")) for role in ROLES}
+    parameters = inspect.signature(create).parameters
+    names = sorted(parameters.keys() - {"target", "runtime", "device"})
+    return {name: arguments[name] for name in names if arguments[name] != parameters[name].default}
 
 
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:
@@ -300,7 +273,6 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             ", or, with hf:, set tokenizer="
         )
     is_sparse = kind == "SparseEncoder"
-    limits = (options.get("max_length"), token_limit(folder))
 
     def load(model: Model) -> LibraryRunner:
         import sentence_transformers
@@ -321,15 +293,15 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
 
     return Model(
         scheme=scheme,
-        target=target,
+        name=target,
         found=found,
         runtime=runtime,
         device=device,
         files={folder: folder_files(folder)},
         tokens=transformer if (transformer / "tokenizer.json").is_file() else folder,
         options=options,
-        prompts=with_prompts(configured_prompts(folder), options),
-        limit=min(filter(None, limits), default=None),
+        own_prompts=configured_prompts(folder),
+        own_limit=token_limit(folder),
         open=load,
         parameters=parameters(folder),
         similarity=settings.get("similarity_fn_name") or ("dot" if is_sparse else "cosine"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import Runtime
+from embassay.models.limits import Count
 from embassay.models.neural.model import Model, configured_model, explicit
 from embassay.models.neural.model_files import read_json
 from embassay.models.neural.modules import modules
@@ -17,7 +18,7 @@ TARGET = "MODEL or ./FOLDER"
 
 
 def create(
-    target: str, runtime: Runtime, *, revision: str = "", max_length: int | None = None, device: str = ""
+    target: str, runtime: Runtime, *, revision: str = "", max_length: Count | None = None, device: str = ""
 ) -> Model:
     """Find the model's files; nothing is loaded yet.
 
@@ -37,7 +38,7 @@ def create(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = explicit(f"encoder {target!r}", **locals())
+    options = explicit(create, locals())
     model = configured_model("SparseEncoder", "sparse", target, runtime, options, device)
     kinds = [kind for kind, _ in modules(model.found.folder)]
     architectures = read_json(model.found.folder / "config.json").get("architectures") or [""]

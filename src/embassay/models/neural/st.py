@@ -12,6 +12,7 @@ from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.choice import check_installed, choose_route
 from embassay.models.light.runner import LightRunner
+from embassay.models.limits import Count
 from embassay.models.neural.locations import find_offline
 from embassay.models.neural.model import Model, configured_model, explicit
 
@@ -29,8 +30,8 @@ def create(
     query_prompt: str | None = None,
     document_prompt: str | None = None,
     text_prompt: str | None = None,
-    max_length: int | None = None,
-    dim: int | None = None,
+    max_length: Count | None = None,
+    dim: Count | None = None,
     dtype: Literal["float32", "float16", "bfloat16"] = "float32",
     device: str = "",
     normalize: bool = False,
@@ -67,7 +68,7 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = explicit(f"encoder {target!r}", **locals())
+    options = explicit(create, locals())
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
     light, why_not = choose_route(target, folder, runtime.backend, model.device, dtype)

@@ -20,11 +20,12 @@ from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.samples.base import Role
 from embassay.core.types import Runtime
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import Batch
+from embassay.models.base import Batch, Route
+from embassay.models.limits import Count
 from embassay.models.neural.batching import Runner, windows
 from embassay.models.neural.library import available_device, quiet
 from embassay.models.neural.locations import ModelFiles
-from embassay.models.neural.model import Model, explicit, with_prompts
+from embassay.models.neural.model import Model, explicit
 from embassay.models.objects.matrices import off_device
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ class RegistryRunner(Runner):
     """A model that mteb has loaded."""
 
     model: EncoderProtocol
+    version: str
+
+    @property
+    def route(self) -> Route:
+        """The version of mteb, for ``run.json``."""
+        return {"mteb": self.version}
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors), longest texts first; mteb adds the prompt."""
@@ -72,7 +79,7 @@ class RegistryRunner(Runner):
             yield window, encode(self.model, [texts[place] for place in window], role)
 
 
-def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
+def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
     """Look the model up in the registry; it is loaded when the first text is encoded.
 
     Parameters
@@ -92,7 +99,7 @@ def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
     import mteb
 
     place = f"encoder 'mteb:{target}'"
-    options = explicit(place, dim=dim)
+    options = explicit(create, {"dim": dim})
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about renamed models
@@ -115,30 +122,29 @@ def create(target: str, runtime: Runtime, *, dim: int | None = None) -> Model:
     def load(model: Model) -> RegistryRunner:
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return RegistryRunner(meta.load_model(device=available_device(runtime.device), embed_dim=dim))
+            return RegistryRunner(meta.load_model(device=available_device(runtime.device), embed_dim=dim), version)
 
     return Model(
         scheme="mteb",
-        target=target,
+        name=target,
         found=ModelFiles(Path(), meta.revision or ""),
         runtime=runtime,
         device=runtime.device,
         files={},
         options=options,
-        prompts=with_prompts(prompts, {}),
-        limit=int(meta.max_tokens) if meta.max_tokens and np.isfinite(meta.max_tokens) else None,
+        own_prompts=prompts,
+        own_limit=int(meta.max_tokens) if meta.max_tokens and np.isfinite(meta.max_tokens) else None,
         open=load,
         parameters=meta.n_parameters,
         similarity=similarity_of(meta),
         settings={"model": [meta.revision, version, loader_name(meta), settings], "instructions": [SAME, ANSWERS]},
-        known_route={"mteb": version},
         warnings=tuple(notes),
     )
 
 
-def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
+def prompts_of(model_prompts: Mapping[str, str]) -> dict[Role, str]:
     """Return the prompts by role, for roles that have one among a model's named prompts."""
-    prompts: dict[str, str] = {}
+    prompts: dict[Role, str] = {}
     for role, names in PROMPTS.items():
         for name in names:
             if model_prompts.get(name):
@@ -148,8 +154,7 @@ def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
 
 def similarity_of(meta: ModelMeta) -> str:
     """Return the similarity in a model's metadata: ``cosine``, ``dot`` …; ``cosine`` if it has none."""
-    similarity = meta.similarity_fn_name
-    return similarity.value if similarity else "cosine"
+    return str(getattr(meta.similarity_fn_name, "value", "cosine"))
 
 
 def encode(model: EncoderProtocol, texts: Sequence[str], role: Role) -> DenseVectors:

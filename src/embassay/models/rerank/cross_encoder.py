@@ -6,6 +6,7 @@ from typing import cast
 
 from embassay.core.errors import EncoderError
 from embassay.core.types import Runtime
+from embassay.models.limits import Count
 from embassay.models.neural.library import LibraryRunner
 from embassay.models.neural.model import configured_model, explicit
 from embassay.models.rerank.pairs import PairScorer
@@ -15,7 +16,7 @@ REQUIRES = ("torch", "transformers", "sentence_transformers")
 
 
 def of_model(
-    target: str, runtime: Runtime, *, revision: str = "", max_length: int | None = None, device: str = ""
+    target: str, runtime: Runtime, *, revision: str = "", max_length: Count | None = None, device: str = ""
 ) -> PairScorer:
     """Find the model's files; nothing is loaded yet.
 
@@ -35,7 +36,7 @@ def of_model(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = explicit(f"encoder {target!r}", **locals())
+    options = explicit(of_model, locals())
     model = configured_model("CrossEncoder", "rerank", target, runtime, options, device)
 
     def score(query: str, texts: list[str]) -> object:

@@ -12,6 +12,7 @@ from embassay.core.errors import EndpointError, SpecError
 from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import spec_of
+from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.rerank.pairs import PairScorer
 from embassay.models.services.service import BLANK, Service, in_order, used_tokens
 from embassay.models.services.spending import guess
@@ -29,10 +30,10 @@ def of_service(
     base_url: str = "",
     key_env: str = "",
     version: str = "",
-    price: float | None = None,
-    budget: float | None = None,
-    timeout: float = 120.0,
-    concurrency: int = 4,
+    price: AmountOrZero | None = None,
+    budget: Amount | None = None,
+    timeout: Amount = 120.0,
+    concurrency: Count = 4,
 ) -> PairScorer:
     """Describe the service; nothing is sent yet.
 
@@ -54,7 +55,7 @@ def of_service(
     Raises
     ------
     SpecError
-        If an option is out of range, the address or the key is missing, or the key would travel unencrypted.
+        If the address or the key is missing, or the key would travel unencrypted.
     """
     spec = f"rerank:api:{target}"
     place = f"encoder {spec!r}"

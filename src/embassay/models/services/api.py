@@ -18,9 +18,9 @@ from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
 from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
-from embassay.models.checks import check_whole
+from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.neural.modules import unprompted_texts
-from embassay.models.probe import PROBES, remembered, settled, steps
+from embassay.models.probe import PROBES, remembered, settled
 from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order, used_tokens
 from embassay.models.services.spending import guess
 
@@ -40,16 +40,16 @@ def create(
     *,
     base_url: str = "",
     key_env: str = OPENAI_KEY,
-    dim: int | None = None,
-    price: float | None = None,
-    budget: float | None = None,
-    batch: int = 128,
+    dim: Count | None = None,
+    price: AmountOrZero | None = None,
+    budget: Amount | None = None,
+    batch: Count = 128,
     query_prompt: str = "",
     document_prompt: str = "",
     text_prompt: str = "",
     similarity: Similarity = "cosine",
-    concurrency: int = 4,
-    timeout: float = 120.0,
+    concurrency: Count = 4,
+    timeout: Amount = 120.0,
 ) -> ApiEncoder:
     """Describe the service; nothing is sent yet.
 
@@ -77,12 +77,10 @@ def create(
     Raises
     ------
     SpecError
-        If an option is out of range, the key is missing, or it would travel unencrypted.
+        If the key is missing, or would travel unencrypted, or there is a budget and no price.
     """
-    place = f"encoder 'api:{target}'"
-    check_whole(place, dim=dim, batch=batch)
     service = Service(
-        place,
+        f"encoder 'api:{target}'",
         base_url,
         key_env,
         timeout=timeout,
@@ -152,12 +150,12 @@ class ApiEncoder(BaseEncoder):
         """
         if self._probe is None:
             self._probe = settled(self.runtime.remembered, self._key, self.encode(PROBES))
-        return content_hash([self._key, steps(self._probe)])
+        return content_hash([self._key, self._probe.tolist()])
 
     def known_fingerprint(self) -> str | None:
         """Return the last fingerprint, without a request; None if there is none."""
         probe = remembered(self.runtime.remembered, self._key) if self._probe is None else self._probe
-        return None if probe is None else content_hash([self._key, steps(probe)])
+        return None if probe is None else content_hash([self._key, probe.tolist()])
 
     @property
     def _key(self) -> str:

@@ -30,7 +30,6 @@ from embassay._version import __version__
 from embassay.core.errors import EndpointError, SpecError, begun, quoted
 from embassay.core.formatting import counted
 from embassay.core.vectors import DenseVectors
-from embassay.models.checks import check_amounts, check_whole
 from embassay.models.services.secrets import hider
 from embassay.models.services.spending import Spending
 
@@ -141,10 +140,9 @@ class Service:
         Raises
         ------
         SpecError
-            If an option is out of range, the address is not valid, or the key is missing or would be sent unencrypted.
+            If there is a budget and no price, the address is not valid, or the key is missing or would be sent
+            unencrypted.
         """
-        check_whole(place, concurrency=concurrency)
-        check_amounts(place, price=price, budget=budget, timeout=timeout)
         if budget is not None and price is None:
             raise SpecError(f"{place}, option 'budget': also needs price=, the price of a million tokens")
         parts = read_address(place, address or os.environ.get("OPENAI_BASE_URL") or OPENAI)
@@ -182,6 +180,8 @@ class Service:
         if token:
             self._headers["authorization"] = f"{'Basic' if user else 'Bearer'} {token}"
         for name, value in (headers or {}).items():
+            if not (name + value).isascii() or not (name + value).isprintable():
+                raise SpecError(f"{place}: the header {name!r} may only have printable ASCII characters")
             self._headers[name] = value
             if value.startswith("$"):
                 self._headers[name] = read_key(place, value[1:])

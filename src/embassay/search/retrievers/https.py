@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from embassay.core.errors import SpecError, quoted
 from embassay.core.types import Runtime, content_hash
 from embassay.models.base import spec_of
-from embassay.models.checks import check_whole
+from embassay.models.limits import Amount, Count
 from embassay.models.services.service import Service
 from embassay.search.retrievers.base import DEPTH, Lists, Questions, Retriever
 
@@ -37,9 +37,9 @@ def create(
     body: dict[str, Any] | None = None,
     headers: dict[str, str] | None = None,
     key_env: str = "",
-    depth: int = DEPTH,
-    concurrency: int = 4,
-    timeout: float = 30.0,
+    depth: Count = DEPTH,
+    concurrency: Count = 4,
+    timeout: Amount = 30.0,
     version: str = "",
 ) -> SearchService:
     """Describe the service; nothing is sent yet.
@@ -69,11 +69,10 @@ def create(
     Raises
     ------
     SpecError
-        If an option is out of range, a variable is not set, or a key would be sent unencrypted.
+        If options do not fit each other, a variable is not set, or a key would be sent unencrypted.
     """
     address = target if target.startswith("http") else f"https:{target}"
     place = f"encoder {address.partition('?')[0]!r}"
-    check_whole(place, depth=depth)
     if query and body is not None:
         raise SpecError(f"{place}: query= asks by GET, which has no body; remove one of them")
     service = Service(

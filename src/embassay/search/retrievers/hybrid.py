@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from embassay.core.errors import SpecError
 from embassay.core.types import Runtime, content_hash
 from embassay.models.base import spec_of
-from embassay.models.checks import check_whole
+from embassay.models.limits import Count, Share
 from embassay.search.retrievers.base import DEPTH, PARTS_HINT, Lists, Questions, Retriever
 
 TARGET = "A+B[+C]"
@@ -31,7 +31,7 @@ DIGITS = 12
 
 
 def create(
-    target: str, runtime: Runtime, *, weight: float | Literal["auto"] | None = None, depth: int = DEPTH
+    target: str, runtime: Runtime, *, weight: Share | Literal["auto"] | None = None, depth: Count = DEPTH
 ) -> Hybrid:
     """Fuse the lists of two or three candidates.
 
@@ -46,7 +46,7 @@ def create(
     Raises
     ------
     SpecError
-        For another number of parts, a part that is named twice, or a number out of range.
+        For another number of parts, or a part that is named twice.
     """
     parts = tuple(part.strip() for part in target.split("+"))
     what = "encoder 'hybrid'"
@@ -54,9 +54,6 @@ def create(
         raise SpecError(f"{what}: give the labels of two or three different candidates, A+B or A+B+C; is {target!r}")
     if weight is not None and len(parts) == 3:
         raise SpecError(f"{what}, option 'weight': three parts have equal weights; leave it out, or give two parts")
-    if isinstance(weight, float) and not 0 <= weight <= 1:
-        raise SpecError(f"{what}, option 'weight': must be 0 to 1, or auto, is {weight:g}")
-    check_whole(what, depth=depth)
 
     weights = (1 / len(parts),) * len(parts)
     choices: dict[float, Retriever] = {}

@@ -19,7 +19,7 @@ from embassay.core.samples.base import Text
 from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import Indices
 from embassay.models.base import Route, spec_of
-from embassay.models.checks import check_whole
+from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.rerank import cross_encoder, function, service
 from embassay.models.rerank.pairs import PairScorer, pair
 from embassay.models.services.spending import guess
@@ -45,17 +45,17 @@ def create(
     runtime: Runtime,
     *,
     over: str = "",
-    depth: int | None = None,
+    depth: Count | None = None,
     version: str | None = None,
     revision: str | None = None,
-    max_length: int | None = None,
+    max_length: Count | None = None,
     device: str | None = None,
     base_url: str | None = None,
     key_env: str | None = None,
-    price: float | None = None,
-    budget: float | None = None,
-    timeout: float | None = None,
-    concurrency: int | None = None,
+    price: AmountOrZero | None = None,
+    budget: Amount | None = None,
+    timeout: Amount | None = None,
+    concurrency: Count | None = None,
 ) -> Reranker:
     """Make the reranker; nothing is loaded or sent yet.
 
@@ -73,12 +73,11 @@ def create(
     Raises
     ------
     InputError
-        If ``over`` is missing, the depth is below 1, an option is not of this kind, or the kind refuses it.
+        If ``over`` is missing, an option is not of this kind, or the kind refuses it.
     """
     place = f"encoder 'rerank:{target}'"
     if not over:
         raise SpecError(f"{place}: set over=, the label of the candidate whose first documents are reranked")
-    check_whole(place, depth=depth)
     kind, colon, rest = target.partition(":")
     if not colon or kind not in KINDS:
         kind, rest = "", target

@@ -6,11 +6,14 @@ import importlib.util
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Ge, Le
 
 from embassay.core.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.types import content_hash
-from embassay.models.checks import check_whole
+from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.services.chat import FAILED, Chat, ChatAnswer
 from embassay.models.services.service import OPENAI_KEY, Service
 from embassay.run.specs import bind, parse
@@ -33,8 +36,10 @@ class ChatGenerator:
         self.chat = chat
         self.journal = journal
         self.name = f"{chat.model} at {chat.service.host}"
-        # The number of answers that were taken from the journal.
+        # The number of answers that an earlier build has paid for.
         self._taken = 0
+        # The hashes of the requests whose tokens are counted already.
+        self._counted = set[str]()
         # Failures since the last answer.
         self._failures = list[EndpointError]()
         self._models = set[str]()
@@ -101,12 +106,15 @@ class ChatGenerator:
         self.journal.read()
         answers = dict[str, ChatAnswer]()
         for prompt in prompts:
-            if kept := self.journal.answers.get(self._hash(prompt)):
+            request = self._hash(prompt)
+            if kept := self.journal.answers.get(request):
                 answers[prompt] = kept
+                if request not in self._counted:
+                    # The cost of this request in an earlier build counts towards the budget.
+                    self._counted.add(request)
+                    self._taken += 1
+                    self.chat.service.spending.earlier += kept.tokens
         missing = [prompt for prompt in prompts if prompt not in answers]
-        self._taken += len(answers)
-        # The cost of these requests in an earlier build counts towards the budget.
-        self.chat.service.spending.earlier += sum(answer.tokens for answer in answers.values())
         advance(len(answers), len(prompts))
         with closing(self.chat.service.each(self._ask, missing)) as results:
             for place, answer in results:
@@ -128,8 +136,10 @@ class ChatGenerator:
                 raise
             return ChatAnswer(finish=FAILED)
         self._failures.clear()
+        request = self._hash(prompt)
+        self._counted.add(request)
         # In the requesting thread, so that an interrupt does not lose received answers.
-        self.journal.keep(self._hash(prompt), answer)
+        self.journal.keep(request, answer)
         return answer
 
     def _hash(self, prompt: str) -> str:
@@ -170,13 +180,13 @@ def create(
     *,
     base_url: str = "",
     key_env: str = OPENAI_KEY,
-    temperature: float = 0.0,
-    max_tokens: int = 512,
+    temperature: Annotated[float, Ge(0), Le(2)] = 0.0,
+    max_tokens: Count = 512,
     seed: int | None = None,
-    price: float | None = None,
-    budget: float | None = None,
-    concurrency: int = 4,
-    timeout: float = 120.0,
+    price: AmountOrZero | None = None,
+    budget: Amount | None = None,
+    concurrency: Count = 4,
+    timeout: Amount = 120.0,
 ) -> ChatGenerator:
     """Describe a model and its service; nothing is sent yet.
 
@@ -203,11 +213,8 @@ def create(
     Raises
     ------
     SpecError
-        If an option is out of range, the key is missing, or it would be sent unencrypted.
+        If the key is missing, or would be sent unencrypted, or there is a budget and no price.
     """
     place = f"generator {model!r}"
-    check_whole(place, max_tokens=max_tokens)
-    if not 0 <= temperature <= 2:
-        raise SpecError(f"{place}, option 'temperature': must be from 0 to 2, is {temperature}")
     service = Service(place, base_url, key_env, timeout=timeout, concurrency=concurrency, price=price, budget=budget)
     return ChatGenerator(Chat(service, model, temperature, max_tokens, seed), Journal(journal))

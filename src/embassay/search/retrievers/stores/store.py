@@ -27,7 +27,7 @@ from embassay.core.formatting import counted, names
 from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import Indices
 from embassay.models.base import spec_of
-from embassay.models.checks import check_whole
+from embassay.models.limits import Count
 from embassay.search.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
 from embassay.search.retrievers.stores.index import NUMBERS, Ask, Collection, Nearest, Numbers, Rows
 from embassay.search.retrievers.stores.on_faiss import in_faiss
@@ -52,12 +52,12 @@ def create(
     *,
     encoder: str = "",
     index: Literal["hnsw", "ivf", "ivf_pq", "none"] = "hnsw",
-    m: int | None = None,
-    ef_construction: int | None = None,
-    ef_search: int | None = None,
-    lists: int | None = None,
-    probes: int | None = None,
-    depth: int = DEPTH,
+    m: Count | None = None,
+    ef_construction: Count | None = None,
+    ef_search: Count | None = None,
+    lists: Count | None = None,
+    probes: Count | None = None,
+    depth: Count = DEPTH,
     dsn_env: str = "",
 ) -> Store:
     """Make it; nothing is written yet.
@@ -102,7 +102,6 @@ def create(
     for name in (*numbers, *(["dsn_env"] if dsn_env else [])):
         if name not in known:
             raise SpecError(f"{place}, option {name!r}: with index={index} it has {names(known)}; remove it")
-    check_whole(place, **numbers, depth=depth)
 
     options = {"index": index, **numbers, "depth": depth}
     holding: dict[str, Holding] = {
