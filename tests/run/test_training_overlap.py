@@ -15,7 +15,21 @@ datasets:
 - 12
 ---
 # A model
-Evaluated on SICK.
+## Evaluation
+| Dataset | value |
+|---|---|
+| HotpotQA | 0.9 |
+## Training data
+Also evaluated on SICK.
+
+| Dataset | Paper |
+|---|:---:|
+| [SQuAD2.0](https://x.example) (question, answer) | a |
+| Quora: pairs | b |
+
+| anchor | positive |
+|---|---|
+| Fever is a symptom | c |
 """
 
 
@@ -28,10 +42,11 @@ def squad(name="x", prefix="56be"):
     return Corpus(name, "retrieval", tuple(questions), documents=(Document("d", ("text",)),), loader="squad")
 
 
-def test_a_card_names_data_in_its_front_matter(tmp_path):
+def test_a_card_names_data_in_its_front_matter_and_below_training_data(tmp_path):
     assert training_datasets(tmp_path) == ()
     (tmp_path / "README.md").write_text(CARD, encoding="utf-8")
-    assert training_datasets(tmp_path) == ("ms_marco", "sentence-transformers/natural-questions")
+    names = ("ms_marco", "sentence-transformers/natural-questions", "SQuAD2.0", "Quora")
+    assert training_datasets(tmp_path) == names
 
 
 def test_a_corpus_is_recognised_by_its_ids_and_not_by_its_label():

@@ -143,7 +143,7 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
     """Raise an error if weights of a loaded model are missing from the files of its folder: they are random then.
 
     A name may also be absent because the weight is tied to another one or was renamed. Only the library knows that, so
-    if a name is absent, the library loads the model once more.
+    if a name is absent, the library loads the model once more, with accelerate without its values.
 
     Raises
     ------
@@ -160,8 +160,9 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
     absent = [n for n in model.state_dict() if not stored & {n, prefix + n, n.removeprefix(prefix)}]
     if not any(map(is_used, absent)):
         return
+    place = {"device_map": "meta"} if find_spec("accelerate") else {}
     _, info = type(model).from_pretrained(
-        str(folder), config=model.config, local_files_only=True, output_loading_info=True
+        str(folder), config=model.config, local_files_only=True, output_loading_info=True, **place
     )
     missing = sorted(filter(is_used, info["missing_keys"]))
     if missing:
