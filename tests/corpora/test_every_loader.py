@@ -163,7 +163,7 @@ def test_a_users_file_has_ids_units_and_texts_and_no_claims(write, loader, form)
     assert len(set(ids)) == len(ids)
     assert len(corpus.units) == len(ids)
     assert all(text.strip() for _, text in corpus.texts())
-    assert (corpus.version, corpus.builtin, corpus.filtered_with) == ("", False, ())
+    assert (corpus.builtin, corpus.filtered_with) == (False, ())
 
 
 @pytest.mark.parametrize("loader", sorted(EXAMPLES.keys() - ALSO_FOLDERS))

@@ -249,49 +249,34 @@ def worse_systems(comparisons: Iterable[Comparison]) -> dict[str, set[str]]:
     return better
 
 
-@dataclass(frozen=True)
-class Standings:
-    """The best list and rank intervals: what the verdicts on pairs say about several systems together.
+def standings(
+    values: Mapping[str, float], comparisons: Iterable[Comparison]
+) -> tuple[tuple[str, ...], dict[str, tuple[int, int]]]:
+    """Return what the verdicts on pairs say about several systems together: the best list and rank intervals.
 
     It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. So the list
     never contradicts a printed verdict, and what joins a run moves it only by its own verdicts.
 
-    Attributes
+    Parameters
     ----------
-    out
-        Each system that is shown to be worse than another one, with the highest such other.
-    may_be_best
-        The systems that are not out, and whose value is at least that of every system that is; highest first.
-    rank_low, rank_high
-        By system 1 + the number of verdicts against it, and the number of systems less the verdicts for it.
+    values
+        The value of each system; higher is better.
+    comparisons
+        All of them: verdicts on other systems are ignored.
+
+    Returns
+    -------
+    The systems that are not out, and whose value is at least that of every system that is, highest first; and by system
+    1 + the number of verdicts against it, and the number of systems less the verdicts for it.
     """
-
-    out: Mapping[str, str] = field(default_factory=dict)
-    may_be_best: tuple[str, ...] = ()
-    rank_low: Mapping[str, int] = field(default_factory=dict)
-    rank_high: Mapping[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, values: Mapping[str, float], comparisons: Iterable[Comparison]) -> Standings:
-        """Return the standings of systems.
-
-        Parameters
-        ----------
-        values
-            The value of each system; higher is better.
-        comparisons
-            All of them: verdicts on other systems are ignored.
-        """
-        worse_than = worse_systems(comparisons)
-        ranked = sorted(values, key=lambda name: -values[name])
-        better = {name: [other for other in ranked if other in worse_than.get(name, ())] for name in ranked}
-        losers_of = Counter(winner for winners in better.values() for winner in winners)
-        out = {name: winners[0] for name, winners in better.items() if winners}
-        highest_out = max((values[name] for name in out), default=-math.inf)
-        best = tuple(name for name in ranked if name not in out and values[name] >= highest_out - ROUNDING)
-        rank_low = {name: 1 + len(winners) for name, winners in better.items()}
-        rank_high = {name: len(ranked) - losers_of[name] for name in ranked}
-        return cls(out, best, rank_low, rank_high)
+    worse_than = worse_systems(comparisons)
+    better = {name: worse_than.get(name, set()).intersection(values) for name in values}
+    losers_of = Counter(winner for winners in better.values() for winner in winners)
+    highest_out = max((values[name] for name in values if better[name]), default=-math.inf)
+    may_be_best = [name for name in values if not better[name] and values[name] >= highest_out - ROUNDING]
+    may_be_best.sort(key=lambda name: -values[name])
+    ranks = {name: (1 + len(better[name]), len(values) - losers_of[name]) for name in values}
+    return tuple(may_be_best), ranks
 
 
 @dataclass(frozen=True)
@@ -973,17 +958,17 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
-        row_of, pairs, standings = self.headline(verdict), self.differences(verdict), self.standings(verdict)
-        ranks = []
+        row_of, pairs, ranks = self.headline(verdict), self.differences(verdict), self._ranks(verdict)
+        lines = []
         for name in verdict.candidates:
             row, against_baseline = row_of[name], between(pairs, name, verdict.baseline)
             difference, p = None, None
             if against_baseline:
                 difference, p = against_baseline.difference, against_baseline.p_holm
-            rank_low, rank_high = standings.rank_low.get(name), standings.rank_high.get(name)
             may_be_best = name in verdict.best_set if verdict.best_set else None
-            ranks.append((name, row.value, row.low, row.high, rank_low, rank_high, may_be_best, difference, p))
-        return polars.DataFrame(ranks, schema=_RANKS, orient="row")
+            rank: tuple[int, int] | tuple[None, None] = ranks.get(name, (None, None))
+            lines.append((name, row.value, row.low, row.high, *rank, may_be_best, difference, p))
+        return polars.DataFrame(lines, schema=_RANKS, orient="row")
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.
@@ -1035,15 +1020,16 @@ class Result:
         """Return what pairs of encoders differ by on the metric that a verdict ranks by, each pair once."""
         return tuple(one for one in self.comparisons if one.metric == verdict.metric and verdict.key.covers(one.key))
 
-    def standings(self, verdict: Verdict) -> Standings:
-        """Return the ranks of the base systems that a verdict ranks; none where it has a reason."""
+    def _ranks(self, verdict: Verdict) -> dict[str, tuple[int, int]]:
+        """Return the lowest and highest rank of each base system that a verdict ranks; none where it has a reason."""
+        if verdict.reason:
+            return {}
         pairs = self.differences(verdict)
         # Each base system is compared with each other one, in these families.
         names = {name for one in pairs if one.family in ("main", "lexical", "models") for name in (one.a, one.b)}
         names = names.union(verdict.best_set).difference(verdict.left_out)
         values = {name: row.value for name, row in self.headline(verdict).items() if name in names}
-        defined = {name: value for name, value in values.items() if value is not None}
-        return Standings() if verdict.reason else Standings.of(defined, pairs)
+        return standings({name: value for name, value in values.items() if value is not None}, pairs)[1]
 
     def figure(self, metric: str, encoder: str) -> Row:
         """Return the row of a metric and an encoder.

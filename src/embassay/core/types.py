@@ -76,7 +76,7 @@ class Corpus(Generic[S]):
     shape
         What the samples are: ``choice``, ``composition``, ``groups``, ``minimal_pairs``, ``pairs`` or ``retrieval``, or
         a shape of another package's diagnostic. A diagnostic says which shape it needs.
-    version, licence, source
+    licence, source
         Its origin; ``source`` says how it was made (hand-written, generated …).
     builtin
         True for the small corpora that ship with the package: no best model is named on them.
@@ -106,7 +106,6 @@ class Corpus(Generic[S]):
     name: str
     shape: str
     samples: tuple[S, ...]
-    version: str = ""
     licence: str = "unknown"
     source: str = ""
     loader: str = ""
