@@ -88,10 +88,10 @@ class OfMetric(Figures):
 
     diagnostic: str
     corpus: str
-    metric: str
     subset: str
     similarity_function: str
     condition: str
+    metric: str
 
     @property
     def key(self) -> MetricKey:
@@ -1005,12 +1005,10 @@ class Result:
             If there is no such diagnostic or corpus, or there are several and none is named.
         """
         chosen = [one for one in self.verdicts if diagnostic in ("", one.diagnostic) and corpus in (None, one.corpus)]
-        if len(chosen) == 1:
-            return chosen[0]
-        every = ", ".join(f"{one.diagnostic} on {one.corpus}" for one in chosen or self.verdicts)
-        if chosen:
-            raise SpecError(f"name the diagnostic and the corpus: {every}")
-        raise SpecError(f"there is no verdict of {diagnostic or 'any diagnostic'} on {corpus or 'any corpus'}: {every}")
+        if len(chosen) != 1:
+            every = ", ".join(f"{one.diagnostic} on {one.corpus}" for one in chosen or self.verdicts)
+            raise SpecError(f"name one diagnostic and one corpus: {every or 'there is none'}")
+        return chosen[0]
 
     def headline(self, verdict: Verdict) -> dict[str, Row]:
         """Return by encoder the row of the metric that a verdict ranks by."""
@@ -1045,19 +1043,15 @@ class Result:
         Raises
         ------
         UnknownNameError
-            If there is no such encoder, or it has no such metric.
-        SpecError
-            If it has several.
+            If there is no such encoder, or it has no such metric or several.
         """
         row_of = {row.key: row for row in self.rows if row.encoder == encoder}
         if not row_of:
-            raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
+            raise UnknownNameError("encoder", encoder, {row.encoder for row in self.rows})
         headlines = {key for key in row_of for verdict in self.verdicts if verdict.key.covers(key)}
         matches = matching(metric, row_of, headlines)
-        if not matches:
-            raise UnknownNameError("metric", metric, near_names(metric, row_of))
-        if len(matches) > 1:
-            raise SpecError(f"there are several metrics {metric!r}; name one: {', '.join(map(str, matches))}")
+        if len(matches) != 1:
+            raise UnknownNameError("metric", metric, map(str, matches or near_names(metric, row_of)))
         return row_of[matches[0]]
 
     def table(self, diagnostic: str | None = None) -> DataFrame:
