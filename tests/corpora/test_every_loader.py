@@ -274,7 +274,7 @@ def test_the_filters_of_all_lines_are_collected(write, loader):
         if value == []:
             assert load_corpus(str(path)).filtered_with == ()
         else:
-            assert message_of(path).startswith(", line 1, field 'filtered_with'")
+            assert message_of(path).startswith(", line 1, field 'filtered_with")
 
 
 def test_a_table_of_no_known_form_is_not_blamed_for_being_no_json(write):

@@ -119,7 +119,7 @@ def test_pairs_with_and_without_labels(tmp_path):
     [
         ("q,r\na,b\n", {}, "name its columns with --first and --second; found q, r"),
         ("q,r\na,b\n", {"first": "q"}, "field 'sentence2': missing"),
-        ("q,r\na,b\n", {"first": "q", "second": "q"}, "is used both as the first and as the second"),
+        ("q,r\na,b\n", {"first": "q", "second": "q"}, "has another use, and cannot be the second as well"),
         ("first,second\na,\n", {"label": "none"}, "line 2, field 'second': an empty text"),
         ("first,second\n,b\n", {"label": "none"}, "line 2, field 'first': an empty text"),
         (

@@ -142,10 +142,8 @@ def shortest_name(key: MetricKey, keys: Collection[MetricKey], headlines: Collec
     for shorter in (key.short, replace(longest, similarity_function="")):
         # The name may be that of several metrics.
         with suppress(SpecError):
-            matches = matching(str(shorter), of_diagnostic, headlines)
-            if {match.within_diagnostic for match in matches} == {longest}:
+            if key in matching(str(shorter), of_diagnostic, headlines):
                 return str(shorter)
-    # The longest name holds everything, so it is never that of two metrics.
     return str(longest)
 
 

@@ -781,11 +781,9 @@ class ItemFrames(Protocol):
 
     def frame(self, diagnostic: str) -> DataFrame:
         """Return one row for each item and encoder; see :meth:`Result.scores`."""
-        ...
 
     def save(self, folder: str | Path, *, overwrite: bool) -> Path:
         """Write the run of these items; see :meth:`Result.save`."""
-        ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -1075,11 +1073,9 @@ class Renderer(Protocol):
 
     def html(self, result: Result, /) -> str:
         """Return the result as HTML for a notebook."""
-        ...
 
     def chart(self, result: Result, verdict: Verdict, /) -> TopLevelMixin | None:
         """Return the first chart of a verdict's diagnostic; None if it has none."""
-        ...
 
 
 _renderers: list[Callable[[], Renderer]] = []

@@ -15,7 +15,7 @@ from embassay.core.samples.composition import Composition
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.pairs import Pair
-from embassay.core.samples.retrieval import Document, Question, StoredDocuments
+from embassay.core.samples.retrieval import Document, Question, StoredDocuments, places_of
 from embassay.core.samples.two import TwoText
 
 SAMPLES: dict[str, type] = {
@@ -49,16 +49,17 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
     if shape == "retrieval" and not documents:
         raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
     _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape))
-    if isinstance(documents, StoredDocuments):
-        # There may be too many to look at one by one; those that are right for some question must exist.
-        ids = {*documents.vectors.rows_of({right for sample in samples for right in sample.right})}
-    else:
+    # There may be too many stored ones to look at one by one.
+    if not isinstance(documents, StoredDocuments):
         _check_each(f"corpus {name!r}, document", documents, Document)
-        ids = {document.id for document in documents}
-    for place, sample in enumerate(samples):
-        unknown = [right for right in getattr(sample, "right", ()) if right not in ids]
-        if unknown:
-            raise SpecError(f"corpus {name!r}, sample {place}: the right document {unknown[0]!r} is not in the corpus")
+    if shape == "retrieval":
+        places = places_of(samples, documents)
+        for number, sample in enumerate(samples):
+            for right in sample.right:
+                if right not in places:
+                    raise SpecError(
+                        f"corpus {name!r}, sample {number}: the right document {right!r} is not in the corpus"
+                    )
 
 
 def problem_in(error: Mapping[str, Any]) -> str:

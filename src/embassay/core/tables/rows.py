@@ -96,9 +96,6 @@ def checked(
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         wrong, *inside = first["loc"]
-        # The whole value of a list is named, not its place in it.
-        if len(inside) == 1 and isinstance(inside[0], int):
-            inside = []
         steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
         field_name = names.get(str(wrong)) or known_names(model, str(wrong))[0]
         is_missing = first["type"] == "missing"
