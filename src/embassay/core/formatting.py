@@ -12,6 +12,8 @@ from embassay.core.errors import visible as visible
 from embassay.core.layout import Format
 
 DASH = "–"
+written_bytes = decimal
+"""Writes a number of bytes with its unit: ``1.2 MB``."""
 POINTS = "points"
 """How percentage points are written after a number; ``point`` after 1."""
 FORMATS: dict[Format, tuple[int, str]] = {
@@ -152,8 +154,3 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def written_bytes(size: int) -> str:
-    """Write a number of bytes with its unit: ``1.2 MB``."""
-    return decimal(size)

@@ -204,11 +204,6 @@ class Comparison(OfMetric):
     items_needed: int | None = None
 
     @property
-    def tied(self) -> int:
-        """On how many items both have the same value."""
-        return self.items - self.won - self.lost
-
-    @property
     def is_significant(self) -> bool:
         """Whether one of the two is significantly better."""
         return self.p_holm is not None and self.p_holm <= ALPHA
