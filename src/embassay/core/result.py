@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from embassay.core.errors import SpecError, UnknownNameError, begun, one_line
 from embassay.core.formatting import counted
-from embassay.core.metric_key import MetricKey, matching, near_names
+from embassay.core.metric_key import MetricKey, matching
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -1044,7 +1044,7 @@ class Result:
         headlines = {key for key in row_of for verdict in self.verdicts if verdict.key.covers(key)}
         matches = matching(metric, row_of, headlines)
         if len(matches) != 1:
-            raise UnknownNameError("metric", metric, map(str, matches or near_names(metric, row_of)))
+            raise UnknownNameError("metric", metric, map(str, matches or {key.short for key in row_of}))
         return row_of[matches[0]]
 
     def table(self, diagnostic: str | None = None) -> DataFrame:

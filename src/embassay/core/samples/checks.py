@@ -48,7 +48,7 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
         raise SpecError(f"corpus {name!r} has no samples")
     if shape == "retrieval" and not documents:
         raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
-    _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape))
+    _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape, object))
     # There may be too many stored ones to look at one by one.
     if not isinstance(documents, StoredDocuments):
         _check_each(f"corpus {name!r}, document", documents, Document)
@@ -69,11 +69,11 @@ def problem_in(error: Mapping[str, Any]) -> str:
     return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(error['input'])}"
 
 
-def _check_each(what: str, things: Sequence[Any], wanted: type | None) -> None:
-    """Check items by the annotations of their class, if it is one of ours, and that no two have the same id."""
+def _check_each(what: str, things: Sequence[Any], wanted: type) -> None:
+    """Check items by the annotations of their class, and that no two have the same id."""
     from pydantic import TypeAdapter, ValidationError
 
-    of_class: Any = list[wanted] if wanted else list  # type: ignore[valid-type]
+    of_class: Any = list[wanted]  # type: ignore[valid-type]
     try:
         TypeAdapter(of_class).validate_python(list(things))
     except ValidationError as error:
