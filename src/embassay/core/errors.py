@@ -216,11 +216,7 @@ class EndpointError(EncoderError):
 
 def reason_of(error: BaseException) -> str:
     """Return the type and the message of an unexpected exception, on one line."""
-    reason = type(error).__name__
-    text = str(error).strip()
-    if text:
-        reason += f": {text}"
-    return one_line(reason)
+    return one_line(f"{type(error).__name__}: {str(error).strip()}".removesuffix(": "))
 
 
 def first_line_of(source: BaseException | str) -> str:

@@ -28,7 +28,7 @@ def layouts(result: Result) -> dict[str, Layout]:
             if isinstance(error, UnknownNameError):
                 reason = f"diagnostic {name!r} is not installed"
             warn_once(f"{reason}; its figures are shown in plain tables")
-            chosen[name] = _plain_layout(name, result)
+            chosen[name] = plain(name, [row.key for row in result.rows if row.diagnostic == name])
     return chosen
 
 
@@ -75,8 +75,3 @@ def _format(part: Any, metrics: Sequence[Metric]) -> Format:
                 return metric.style
     # The subsets differ from line to line. The last declaration of a name is the most general one.
     return of_name[-1].style if of_name else "declared"
-
-
-def _plain_layout(name: str, result: Result) -> Layout:
-    """Return a layout of plain tables for the rows of a diagnostic."""
-    return plain(name, [row.key for row in result.rows if row.diagnostic == name])
