@@ -125,7 +125,7 @@ def test_pairs_with_and_without_labels(tmp_path):
         (
             "first,second,label\na,b,2\n",
             {},
-            "line 2, field 'label': must be 1, true or yes, or 0, false or no; it is '2'",
+            "line 2, field 'label': must be a valid boolean, unable to interpret input; it is '2'",
         ),
     ],
 )
