@@ -213,19 +213,12 @@ class Comparison(OfMetric):
         if encoder == self.a:
             return self
 
-        def minus(value: float | None) -> float | None:
-            # 0 − 0 is a 0.0, which is printed without a sign.
-            return None if value is None else 0.0 - value
-
+        # 0 − 0 is a 0.0, which is printed without a sign.
+        difference, low, high = (
+            None if value is None else 0.0 - value for value in (self.difference, self.high, self.low)
+        )
         return replace(
-            self,
-            a=self.b,
-            b=self.a,
-            difference=minus(self.difference),
-            low=minus(self.high),
-            high=minus(self.low),
-            won=self.lost,
-            lost=self.won,
+            self, a=self.b, b=self.a, difference=difference, low=low, high=high, won=self.lost, lost=self.won
         )
 
 

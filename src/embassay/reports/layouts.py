@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from embassay.core.errors import PluginError, UnknownNameError
-from embassay.core.layout import Column, Format, Layout, check_layout, plain
+from embassay.core.layout import Column, Format, Layout, plain
 from embassay.core.plugins import DIAGNOSTICS, warn_once
 from embassay.core.result import Result
 from embassay.diagnostics.metrics.metric import Metric, declared_metrics, pattern_of
@@ -49,7 +49,8 @@ def _own_layout(name: str, result: Result) -> Layout:
             layout = module.LAYOUT
         else:
             layout = default_layout(name, result)
-        check_layout(layout)
+        if not isinstance(layout, Layout):
+            raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
         formatted: Layout = _with_formats(layout, declared_metrics(name))
         return formatted
 
