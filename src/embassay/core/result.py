@@ -944,7 +944,12 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
-        row_of, pairs, ranks = self.headline(verdict), self.differences(verdict), self._ranks(verdict)
+        row_of, pairs = self.headline(verdict), self.differences(verdict)
+        # Each base system is compared with each other one, in these families.
+        names = {name for one in pairs if one.family in ("main", "lexical", "models") for name in (one.a, one.b)}
+        names = names.union(verdict.best_set).difference(verdict.left_out)
+        values = {name: row.value for name, row in row_of.items() if name in names and row.value is not None}
+        ranks = {} if verdict.reason else standings(values, pairs)[1]
         lines = []
         for name in verdict.candidates:
             row, against_baseline = row_of[name], between(pairs, name, verdict.baseline)
@@ -1003,17 +1008,6 @@ class Result:
     def differences(self, verdict: Verdict) -> tuple[Comparison, ...]:
         """Return what pairs of encoders differ by on the metric that a verdict ranks by, each pair once."""
         return tuple(one for one in self.comparisons if one.metric == verdict.metric and verdict.key.covers(one.key))
-
-    def _ranks(self, verdict: Verdict) -> dict[str, tuple[int, int]]:
-        """Return the lowest and highest rank of each base system that a verdict ranks; none where it has a reason."""
-        if verdict.reason:
-            return {}
-        pairs = self.differences(verdict)
-        # Each base system is compared with each other one, in these families.
-        names = {name for one in pairs if one.family in ("main", "lexical", "models") for name in (one.a, one.b)}
-        names = names.union(verdict.best_set).difference(verdict.left_out)
-        values = {name: row.value for name, row in self.headline(verdict).items() if name in names}
-        return standings({name: value for name, value in values.items() if value is not None}, pairs)[1]
 
     def figure(self, metric: str, encoder: str) -> Row:
         """Return the row of a metric and an encoder.
