@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import timedelta
 
 from rich.filesize import decimal
 
@@ -148,9 +149,5 @@ def two_digits(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a duration: ``40 s``, ``12 min``, ``2.5 h``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    """Write a duration in hours, minutes and seconds: ``0:12:40``."""
+    return str(timedelta(seconds=round(seconds)))
