@@ -84,7 +84,7 @@ def test_a_refusal_is_not_tried_again(service, endpoint, status):
 
 def test_after_six_attempts_it_is_given_up(service, endpoint, pauses):
     service.script(*[service.status(500, b"out of order")] * 9)
-    assert str(failure(endpoint)) == (f"{service.host} answered 500: it failed (tried 6 times); it says: out of order")
+    assert str(failure(endpoint)) == (f"{service.host} answered 500: it failed; it says: out of order (tried 6 times)")
     assert len(service.seen) == 6
     assert len(pauses) == 5
 

@@ -107,7 +107,7 @@ QUESTIONS = {
         "look -c m=docs,questions=q.jsonl",
     ),
     "jsonl-nested": Case(
-        "line 1, field 'document'",
+        "line 1, field 'document\\[0\\]'",
         asked('{"question": "How fast?", "document": [["kettle"]]}\n', "q.jsonl"),
         "look -c m=docs,questions=q.jsonl",
         code=2,

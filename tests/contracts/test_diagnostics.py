@@ -14,7 +14,7 @@ import pytest
 
 import embassay as ea
 from contracts.abilities import overridden
-from embassay.core.layout import check_layout
+from embassay.core.layout import Layout
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.diagnostics.metrics.metric import declared
@@ -134,7 +134,7 @@ def test_a_diagnostic_without_a_base_has_its_own_members_and_defaults_for_what_i
 @pytest.mark.parametrize("name", CORPORA)
 def test_it_declares_a_version_and_a_layout_that_can_be_drawn(name):
     assert isinstance(DIAGNOSTICS.module(name).VERSION, int)
-    check_layout(layouts(outcome(name).result)[name])
+    assert isinstance(layouts(outcome(name).result)[name], Layout)
 
 
 @cache

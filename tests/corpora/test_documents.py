@@ -335,8 +335,8 @@ def test_a_named_column_must_be_there_and_be_one_thing(docs, at):
     asked = at("q.csv", ASKED)
     for option, path in [("id", docs), ("text", docs), ("question", asked), ("document", asked)]:
         assert f"{path}, line 1, field 'no': missing; found " in fails(docs, questions=asked, **{option: "no"})
-    assert "field 'id': is used both as the id and as the text" in fails(docs, questions=asked, text="id")
-    assert "field 'question': is used both as the question and as the document" in fails(
+    assert "field 'id': has another use, and cannot be the text as well" in fails(docs, questions=asked, text="id")
+    assert "field 'question': has another use, and cannot be the document as well" in fails(
         docs, questions=asked, document="question"
     )
 

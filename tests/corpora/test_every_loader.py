@@ -163,7 +163,7 @@ def test_a_users_file_has_ids_units_and_texts_and_no_claims(write, loader, form)
     assert len(set(ids)) == len(ids)
     assert len(corpus.units) == len(ids)
     assert all(text.strip() for _, text in corpus.texts())
-    assert (corpus.version, corpus.builtin, corpus.filtered_with) == ("", False, ())
+    assert (corpus.builtin, corpus.filtered_with) == (False, ())
 
 
 @pytest.mark.parametrize("loader", sorted(EXAMPLES.keys() - ALSO_FOLDERS))
@@ -274,7 +274,7 @@ def test_the_filters_of_all_lines_are_collected(write, loader):
         if value == []:
             assert load_corpus(str(path)).filtered_with == ()
         else:
-            assert message_of(path).startswith(", line 1, field 'filtered_with'")
+            assert message_of(path).startswith(", line 1, field 'filtered_with")
 
 
 def test_a_table_of_no_known_form_is_not_blamed_for_being_no_json(write):

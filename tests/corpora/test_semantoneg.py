@@ -54,7 +54,7 @@ def test_the_release_has_its_published_counts(semantoneg_file):
     assert (audit.items, audit.units, audit.duplicates) == (3152, 450, 72)
     assert (audit.texts, audit.distinct) == (12608, 2435)
     assert corpus.licence == "CC-BY-4.0"
-    assert corpus.version == "1.0"
+    assert corpus.notes == ("this is SemAntoNeg v1.0 as released",)
 
 
 def test_the_release_in_units_of_4_to_28(semantoneg_file):

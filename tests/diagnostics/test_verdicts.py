@@ -5,6 +5,7 @@ import pytest
 
 from embassay.api import assay
 from embassay.core.errors import UnknownNameError
+from embassay.core.result import worse_systems
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
 from embassay.reports.findings.support import verdict
@@ -57,7 +58,7 @@ def test_an_encoder_that_leaves_hard_texts_out_is_not_used_where_the_other_wins(
     # All eight signs agree in 2 of 2⁸ patterns, of which half counts; 9,999 patterns are drawn.
     assert difference.p == difference.p_holm == pytest.approx(1 / 256, abs=0.002)
     assert found.left_out == (("leaves",) if left_out else ())
-    assert result.standings(found).out == ({} if left_out else {"leaves": "good"})
+    assert worse_systems(result.differences(found)) == {"leaves": {"good"}}
     assert "leaves" not in found.best_set
     assert found.undefined_as_wrong["leaves"] < found.undefined_as_wrong["good"]
     told = sentences(result)
@@ -96,9 +97,7 @@ def test_no_pair_has_two_verdicts_and_none_contradicts_its_interval_or_the_list(
             if comparison.p_holm is not None:
                 excludes_0 = comparison.low > 0 or comparison.high < 0
                 assert excludes_0 == (comparison.p_holm <= 0.05)
-        for one in result.differences(found):
-            loser = one.b if (one.difference or 0) > 0 else one.a
-            assert not one.is_significant or loser in (*result.standings(found).out, *found.left_out)
+        assert not set(found.best_set).intersection(worse_systems(result.differences(found)))
 
 
 # --- what joins a run ------------------------------------------------------------------------------------
@@ -120,7 +119,7 @@ def test_the_reference_moves_neither_values_nor_the_best_set():
     first, second = (run(tables, corpus, reference=name) for name in "ab")
     assert first.rows == second.rows
     assert first.verdicts[0].best_set == second.verdicts[0].best_set
-    assert first.standings(first.verdicts[0]) == second.standings(second.verdicts[0])
+    assert first.rank().select("rank_low", "rank_high").equals(second.rank().select("rank_low", "rank_high"))
 
 
 @pytest.mark.parametrize("label", ["hashnig", "tfidf", "chance"])

@@ -67,7 +67,7 @@ def scores(model, task, cache=None):
 def ours(spec, corpus, diagnostic):
     """Return the figures of a run, as a task names them."""
     result = ea.assay([spec], [corpus], [diagnostic], baselines=False, cache=None, resamples=10)
-    return {row.key.slug(row.similarity_function): row.value for row in result.rows if row.encoder}
+    return {row.key.slug: row.value for row in result.rows if row.encoder}
 
 
 def numbers(found):

@@ -1,7 +1,7 @@
 """The page of a diagnostic without a layout has everything that it declares and measures."""
 
 import embassay as ea
-from embassay.core.layout import ComparisonTable, Examples, IntervalChart, SubsetTable, check_layout
+from embassay.core.layout import ComparisonTable, Examples, IntervalChart, Layout, SubsetTable
 from embassay.reports.layouts import layouts
 from embassay.reports.page import render
 
@@ -15,7 +15,7 @@ def parts_of(layout, kind):
 def test_metrics_stand_in_the_first_table_and_subsets_in_one_of_their_own():
     result = ea.assay(ENCODERS, ["opposites"], ["negated_antonyms"], cache=None, resamples=20, examples=5)
     layout = layouts(result)["negated_antonyms"]
-    check_layout(layout)
+    assert isinstance(layout, Layout)
     assert (layout.title, layout.question) == (
         "Negated antonyms",
         'Is "not innocent" nearer to "guilty" than "innocent" is?',

@@ -75,7 +75,7 @@ def test_a_diagnostic_on_several_corpora_needs_the_corpus(result):
     two = replace(result, verdicts=(*result.verdicts, other))
     with pytest.raises(SpecError, match="retrieval on handbook, retrieval on other"):
         two.rank("retrieval")
-    with pytest.raises(SpecError, match="no verdict of retrieval on handbok"):
+    with pytest.raises(SpecError, match="name one diagnostic and one corpus: "):
         two.rank("retrieval", "handbok")
 
 

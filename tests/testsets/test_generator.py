@@ -123,7 +123,7 @@ def test_a_service_that_is_down_keeps_what_was_paid(chat, make, behaviours, jour
     chat.when(TEXTS[7], behaviours.fails(503, "over capacity"))
     with pytest.raises(EncoderError) as caught:
         make("concurrency=1").replies(REQUESTS)
-    said = f"generator 'm': {chat.host} answered 503: it failed (tried 4 times); it says: over capacity; "
+    said = f"generator 'm': {chat.host} answered 503: it failed; it says: over capacity (tried 4 times); "
     assert str(caught.value) == f"{said}the answers so far are kept in {journal}; repeat the command to continue"
     chat.calm()
     assert make().replies(REQUESTS) == right()
@@ -371,7 +371,7 @@ def test_a_service_that_fails_on_all_ends_the_build(chat, make, behaviours, jour
     chat.when("", behaviours.fails(500))
     with pytest.raises(EncoderError) as caught:
         make().replies(REQUESTS[:2])
-    said = f"{chat.host} answered 500: it failed (tried 4 times); it says: out of order"
+    said = f"{chat.host} answered 500: it failed; it says: out of order (tried 4 times)"
     assert str(caught.value) == f"generator 'm': {said}"
     with pytest.raises(EncoderError, match=f"generator 'm': {chat.host} answered 500: it failed"):
         make().replies(REQUESTS[:1])

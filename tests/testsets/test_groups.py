@@ -91,7 +91,7 @@ def test_pairs_without_a_label_are_not_taken_to_mean_the_same(tmp_path):
         f"{path}: pairs without a label; name one with --label, or write --label none if the sentences of every pair "
         "mean the same"
     )
-    with pytest.raises(SourceError, match="field 'entailment_judgment': must be 1, true or yes"):
+    with pytest.raises(SourceError, match="field 'entailment_judgment': must be a valid boolean"):
         groups.read(path, label="entailment_judgment")
     built = groups.build(groups.read(path, label="none")[0])
     assert texts_of(built) == [[RAIN[0], RAIN[1], "It did not rain."]]
@@ -187,7 +187,7 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
     [
         (
             "group,sentence,confirm\n1,It rained.,perhaps\n",
-            "line 2, field 'confirm': must be 1, true or yes, or 0, false or no",
+            "line 2, field 'confirm': must be a valid boolean",
         ),
         ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty text"),
         ("text,id\nIt rained.,1\n", "line 1: sentences without groups; use --encoder to propose groups"),

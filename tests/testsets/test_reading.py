@@ -119,13 +119,13 @@ def test_pairs_with_and_without_labels(tmp_path):
     [
         ("q,r\na,b\n", {}, "name its columns with --first and --second; found q, r"),
         ("q,r\na,b\n", {"first": "q"}, "field 'sentence2': missing"),
-        ("q,r\na,b\n", {"first": "q", "second": "q"}, "is used both as the first and as the second"),
+        ("q,r\na,b\n", {"first": "q", "second": "q"}, "has another use, and cannot be the second as well"),
         ("first,second\na,\n", {"label": "none"}, "line 2, field 'second': an empty text"),
         ("first,second\n,b\n", {"label": "none"}, "line 2, field 'first': an empty text"),
         (
             "first,second,label\na,b,2\n",
             {},
-            "line 2, field 'label': must be 1, true or yes, or 0, false or no; it is '2'",
+            "line 2, field 'label': must be a valid boolean, unable to interpret input; it is '2'",
         ),
     ],
 )

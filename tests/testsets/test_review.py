@@ -89,7 +89,7 @@ def test_edits_are_struck_corrected_and_added(tmp_path):
 @pytest.mark.parametrize(
     ("built", "change", "message"),
     [
-        (CHOICES, {"confirm": "maybe"}, "line 2, field 'confirm': must be 1, true or yes, or 0, false or no"),
+        (CHOICES, {"confirm": "maybe"}, "line 2, field 'confirm': must be a valid boolean"),
         (CHOICES, {"antonym": " "}, "line 2, field 'antonym': an empty text"),
         (PAIRS, {"original": ""}, "line 2, field 'original': an empty text"),
         (PAIRS, {"typo": "", "synonym": ""}, "line 2, field 'confirm': has no edit"),

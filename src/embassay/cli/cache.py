@@ -21,7 +21,7 @@ def cache(what: Literal["info", "clear"], *, cache: Path | None = None) -> int:
     """
     from embassay.core.errors import InputError
     from embassay.core.formatting import counted, written_bytes
-    from embassay.core.store.files import VECTORS, clear, default_folder, exists, size_of
+    from embassay.core.store.files import VECTORS, clear, default_folder, size_of
     from embassay.core.store.paths import output_path
     from embassay.reports.terminal import print_line, stdout
     from embassay.run.cache.cache import VectorCache
@@ -33,7 +33,7 @@ def cache(what: Literal["info", "clear"], *, cache: Path | None = None) -> int:
     if what == "clear":
         print_line(console, f"{folder}: {written_bytes(clear(folder))} freed")
         return FINE
-    if not exists(folder):
+    if not (folder / VECTORS).is_dir():
         # To open the cache would make one.
         print_line(console, f"{folder}: no cache there yet")
         return FINE

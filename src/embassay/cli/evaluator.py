@@ -151,4 +151,4 @@ def figures_of(encoder: Encoder, corpus: AnyCorpus, diagnostic: Spec, seed: int)
         rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
     if not rows:
         raise SpecError(f"diagnostic {diagnostic.head!r} has no figures in its first table on this corpus")
-    return {row.key.slug(row.similarity_function).replace(" ", "_"): row for row in rows}
+    return {row.key.slug: row for row in rows}

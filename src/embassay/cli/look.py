@@ -56,8 +56,7 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 
 def _corpus_lines(corpus: AnyCorpus) -> Iterator[str]:
     """Yield how a corpus is read, its counts, notes and advice, and its first samples."""
-    version = f", version {corpus.version}" if corpus.version else ""
-    yield f"{corpus.key}: {corpus.shape}, read by the loader {corpus.loader}{version}"
+    yield f"{corpus.key}: {corpus.shape}, read by the loader {corpus.loader}"
     yield f"  {', '.join(f'{name} {number:,}' for name, number in vars(corpus.audit()).items())}"
     yield "; ".join(filter(None, (f"  licence {corpus.licence}", corpus.source)))
     yield f"  fingerprint {corpus.fingerprint}"

@@ -22,7 +22,7 @@ from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.columns import ItemColumn, paired
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
-from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
+from embassay.core.metric_key import MetricKey, matching, shortest_name
 from embassay.core.result import Result
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import declared
@@ -350,7 +350,7 @@ def _meant(
     """
     matches = matching(name, keys, headlines)
     if not matches:
-        known = near_names(name, [key for key in keys if declared(key).better != "neither"])
+        known = {str(key.short) for key in keys if declared(key).better != "neither"}
         raise UnknownNameError("metric", name, known, f"A {limit} needs a metric with values to compare in this run.")
     if any(declared(key).better == "neither" for key in matches):
         raise SpecError(f"{name} cannot have a {limit}: neither higher nor lower values of it are better")

@@ -128,20 +128,14 @@ class Template:
             "format": style,
         }
         if about is not None:
-            made |= {"diagnostic": about.diagnostic, "corpus": about.corpus, **figure_of(about)}
+            made |= {"diagnostic": about.diagnostic, "corpus": about.corpus}
+        if isinstance(about, Row | Verdict):
+            made |= {name: getattr(about.key, name) for name in ("metric", "subset", "condition")}
+        # The value of a verdict is that of the first candidate, and its findings are about several.
+        if isinstance(about, Row):
+            made |= {"value": about.value, "low": about.low, "high": about.high}
         if self.kind or self.question:
             kind = self.kind or "own"
             question = self.question.format(**fields) or ANSWER_KINDS[kind]
             return Answer(**made, kind=kind, question=question, standing=self.claimed)
         return Finding(**made)
-
-
-def figure_of(about: object) -> dict[str, Any]:
-    """Return the fields of a finding that say which figure it is about: those of a row, the metric of a verdict."""
-    if not isinstance(about, Row | Verdict):
-        return {}
-    figure = {name: getattr(about.key, name) for name in ("metric", "subset", "condition")}
-    # The value of a verdict is that of the first candidate, and its findings are about several.
-    if isinstance(about, Row):
-        figure |= {"value": about.value, "low": about.low, "high": about.high}
-    return figure

@@ -213,21 +213,10 @@ class EndpointError(EncoderError):
             message += f"; it says: {said}"
         super().__init__(message)
 
-    def after(self, attempts: int) -> EndpointError:
-        """Return the error with the number of attempts in its message."""
-        if attempts == 1:
-            return self
-        problem = f"{self.problem} (tried {attempts} times)"
-        return EndpointError(self.host, problem, self.status, self.said, self.kind)
-
 
 def reason_of(error: BaseException) -> str:
     """Return the type and the message of an unexpected exception, on one line."""
-    reason = type(error).__name__
-    text = str(error).strip()
-    if text:
-        reason += f": {text}"
-    return one_line(reason)
+    return one_line(f"{type(error).__name__}: {str(error).strip()}".removesuffix(": "))
 
 
 def first_line_of(source: BaseException | str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import timedelta
 
 from rich.filesize import decimal
 
@@ -12,6 +13,8 @@ from embassay.core.errors import visible as visible
 from embassay.core.layout import Format
 
 DASH = "–"
+written_bytes = decimal
+"""Writes a number of bytes with its unit: ``1.2 MB``."""
 POINTS = "points"
 """How percentage points are written after a number; ``point`` after 1."""
 FORMATS: dict[Format, tuple[int, str]] = {
@@ -146,14 +149,5 @@ def two_digits(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a duration: ``40 s``, ``12 min``, ``2.5 h``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
-
-
-def written_bytes(size: int) -> str:
-    """Write a number of bytes with its unit: ``1.2 MB``."""
-    return decimal(size)
+    """Write a duration in hours, minutes and seconds: ``0:12:40``."""
+    return str(timedelta(seconds=round(seconds)))

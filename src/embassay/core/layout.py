@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.core.metric_key import MetricKey
 
@@ -161,12 +161,9 @@ class Curves(SeriesPart):
     ----------
     split
         One picture for each encoder, its lines by name; else one picture, encoders by colour.
-    zero
-        Whether the axis of values starts at 0.
     """
 
     split: bool = False
-    zero: bool = True
 
 
 @dataclass(frozen=True)
@@ -273,12 +270,6 @@ class Drawings:
     parts: tuple[Part, ...] = ()
     paper: tuple[Part, ...] = ()
     note: str = ""
-
-
-def check_layout(layout: Any) -> None:
-    """Raise TypeError for an object that is no layout."""
-    if not isinstance(layout, Layout):
-        raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
 
 
 def plain(name: str, keys: Iterable[MetricKey]) -> Layout:

@@ -15,7 +15,6 @@ import re
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from embassay.core.errors import SpecError
 from embassay.core.grouping import grouped
@@ -72,18 +71,11 @@ class MetricKey:
             condition = f"{{{condition}}}"
         return f"{place}{self.metric}{subset}{condition}"
 
-    def slug(self, usual_function: str) -> str:
-        """Return the name of a figure in other libraries: ``similarity_antonym``.
-
-        Parameters
-        ----------
-        usual_function
-            The similarity function that is no part of names.
-        """
+    @property
+    def slug(self) -> str:
+        """The name of a figure in other libraries: ``similarity_antonym``."""
         subset = "" if self.subset == "all" else self.subset
-        similarity_function = "" if self.similarity_function == usual_function else self.similarity_function
-        parts = (self.metric, subset, self.condition, similarity_function)
-        return "_".join(part.replace(":", "_") for part in parts if part)
+        return "_".join(filter(None, (self.metric, subset, self.condition))).replace(":", "_").replace(" ", "_")
 
     @property
     def within_diagnostic(self) -> MetricKey:
@@ -142,14 +134,6 @@ def shortest_name(key: MetricKey, keys: Collection[MetricKey], headlines: Collec
     for shorter in (key.short, replace(longest, similarity_function="")):
         # The name may be that of several metrics.
         with suppress(SpecError):
-            matches = matching(str(shorter), of_diagnostic, headlines)
-            if {match.within_diagnostic for match in matches} == {longest}:
+            if key in matching(str(shorter), of_diagnostic, headlines):
                 return str(shorter)
-    # The longest name holds everything, so it is never that of two metrics.
     return str(longest)
-
-
-def near_names(name: str, keys: Iterable[MetricKey]) -> list[str]:
-    """Return the names of metrics that are similar to a name, or of all: there may be hundreds of subsets."""
-    names = list(dict.fromkeys(str(key.short) for key in keys))
-    return get_close_matches(name, names, n=10, cutoff=0.4) or names

@@ -151,10 +151,6 @@ class PartVectors:
         self._part = lru_cache(CACHED)(self._read)
         self.shape = (int(self.starts[-1]), self._part(0)[1].shape[1])
 
-    def __reduce__(self) -> tuple[type[PartVectors], tuple[Path]]:
-        """Pass the folder to another process."""
-        return PartVectors, (self.folder.resolve(),)
-
     def __len__(self) -> int:
         """Return the number of rows."""
         return self.shape[0]

@@ -133,23 +133,18 @@ class Folder:
         module = self.module(name)
         if name in self.own_names():
             return str(module.VERSION)
-        with self.guarded(name):
-            return source_hash(str(module.__file__))
+        return source_hash(str(module.__file__))
 
     def describe(self, name: str) -> tuple[str, str]:
         """Return the first line of its docstring, and the extra that it lacks; an empty text if it can be used now."""
         module = self._imported(name)
-        with self.guarded(name):
-            return first_line_of(module.__doc__ or ""), module.EXTRA if self.missing(module) else ""
+        return first_line_of(module.__doc__ or ""), module.EXTRA if self.missing(module) else ""
 
     def options(self, name: str) -> tuple[str, ...]:
         """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
-        module = self._imported(name)
         options = []
-        with self.guarded(name):
-            for parameter in inspect.signature(getattr(module, self.function)).parameters.values():
-                if parameter.kind is not parameter.KEYWORD_ONLY or inspect.isfunction(parameter.default):
-                    continue
+        for parameter in inspect.signature(getattr(self._imported(name), self.function)).parameters.values():
+            if parameter.kind is parameter.KEYWORD_ONLY and not inspect.isfunction(parameter.default):
                 is_empty = parameter.default in (None, "")
                 options.append(parameter.name if is_empty else f"{parameter.name}={parameter.default}")
         return tuple(options)

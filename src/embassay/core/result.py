@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from embassay.core.errors import SpecError, UnknownNameError, begun, one_line
 from embassay.core.formatting import counted
-from embassay.core.metric_key import MetricKey, matching, near_names
+from embassay.core.metric_key import MetricKey, matching
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -88,10 +88,10 @@ class OfMetric(Figures):
 
     diagnostic: str
     corpus: str
-    metric: str
     subset: str
     similarity_function: str
     condition: str
+    metric: str
 
     @property
     def key(self) -> MetricKey:
@@ -204,11 +204,6 @@ class Comparison(OfMetric):
     items_needed: int | None = None
 
     @property
-    def tied(self) -> int:
-        """On how many items both have the same value."""
-        return self.items - self.won - self.lost
-
-    @property
     def is_significant(self) -> bool:
         """Whether one of the two is significantly better."""
         return self.p_holm is not None and self.p_holm <= ALPHA
@@ -218,19 +213,12 @@ class Comparison(OfMetric):
         if encoder == self.a:
             return self
 
-        def minus(value: float | None) -> float | None:
-            # 0 − 0 is a 0.0, which is printed without a sign.
-            return None if value is None else 0.0 - value
-
+        # 0 − 0 is a 0.0, which is printed without a sign.
+        difference, low, high = (
+            None if value is None else 0.0 - value for value in (self.difference, self.high, self.low)
+        )
         return replace(
-            self,
-            a=self.b,
-            b=self.a,
-            difference=minus(self.difference),
-            low=minus(self.high),
-            high=minus(self.low),
-            won=self.lost,
-            lost=self.won,
+            self, a=self.b, b=self.a, difference=difference, low=low, high=high, won=self.lost, lost=self.won
         )
 
 
@@ -249,49 +237,34 @@ def worse_systems(comparisons: Iterable[Comparison]) -> dict[str, set[str]]:
     return better
 
 
-@dataclass(frozen=True)
-class Standings:
-    """The best list and rank intervals: what the verdicts on pairs say about several systems together.
+def standings(
+    values: Mapping[str, float], comparisons: Iterable[Comparison]
+) -> tuple[tuple[str, ...], dict[str, tuple[int, int]]]:
+    """Return what the verdicts on pairs say about several systems together: the best list and rank intervals.
 
     It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. So the list
     never contradicts a printed verdict, and what joins a run moves it only by its own verdicts.
 
-    Attributes
+    Parameters
     ----------
-    out
-        Each system that is shown to be worse than another one, with the highest such other.
-    may_be_best
-        The systems that are not out, and whose value is at least that of every system that is; highest first.
-    rank_low, rank_high
-        By system 1 + the number of verdicts against it, and the number of systems less the verdicts for it.
+    values
+        The value of each system; higher is better.
+    comparisons
+        All of them: verdicts on other systems are ignored.
+
+    Returns
+    -------
+    The systems that are not out, and whose value is at least that of every system that is, highest first; and by system
+    1 + the number of verdicts against it, and the number of systems less the verdicts for it.
     """
-
-    out: Mapping[str, str] = field(default_factory=dict)
-    may_be_best: tuple[str, ...] = ()
-    rank_low: Mapping[str, int] = field(default_factory=dict)
-    rank_high: Mapping[str, int] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, values: Mapping[str, float], comparisons: Iterable[Comparison]) -> Standings:
-        """Return the standings of systems.
-
-        Parameters
-        ----------
-        values
-            The value of each system; higher is better.
-        comparisons
-            All of them: verdicts on other systems are ignored.
-        """
-        worse_than = worse_systems(comparisons)
-        ranked = sorted(values, key=lambda name: -values[name])
-        better = {name: [other for other in ranked if other in worse_than.get(name, ())] for name in ranked}
-        losers_of = Counter(winner for winners in better.values() for winner in winners)
-        out = {name: winners[0] for name, winners in better.items() if winners}
-        highest_out = max((values[name] for name in out), default=-math.inf)
-        best = tuple(name for name in ranked if name not in out and values[name] >= highest_out - ROUNDING)
-        rank_low = {name: 1 + len(winners) for name, winners in better.items()}
-        rank_high = {name: len(ranked) - losers_of[name] for name in ranked}
-        return cls(out, best, rank_low, rank_high)
+    worse_than = worse_systems(comparisons)
+    better = {name: worse_than.get(name, set()).intersection(values) for name in values}
+    losers_of = Counter(winner for winners in better.values() for winner in winners)
+    highest_out = max((values[name] for name in values if better[name]), default=-math.inf)
+    may_be_best = [name for name in values if not better[name] and values[name] >= highest_out - ROUNDING]
+    may_be_best.sort(key=lambda name: -values[name])
+    ranks = {name: (1 + len(better[name]), len(values) - losers_of[name]) for name in values}
+    return tuple(may_be_best), ranks
 
 
 @dataclass(frozen=True)
@@ -792,11 +765,9 @@ class ItemFrames(Protocol):
 
     def frame(self, diagnostic: str) -> DataFrame:
         """Return one row for each item and encoder; see :meth:`Result.scores`."""
-        ...
 
     def save(self, folder: str | Path, *, overwrite: bool) -> Path:
         """Write the run of these items; see :meth:`Result.save`."""
-        ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -969,17 +940,22 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
-        row_of, pairs, standings = self.headline(verdict), self.differences(verdict), self.standings(verdict)
-        ranks = []
+        row_of, pairs = self.headline(verdict), self.differences(verdict)
+        # Each base system is compared with each other one, in these families.
+        names = {name for one in pairs if one.family in ("main", "lexical", "models") for name in (one.a, one.b)}
+        names = names.union(verdict.best_set).difference(verdict.left_out)
+        values = {name: row.value for name, row in row_of.items() if name in names and row.value is not None}
+        ranks = {} if verdict.reason else standings(values, pairs)[1]
+        lines = []
         for name in verdict.candidates:
             row, against_baseline = row_of[name], between(pairs, name, verdict.baseline)
             difference, p = None, None
             if against_baseline:
                 difference, p = against_baseline.difference, against_baseline.p_holm
-            rank_low, rank_high = standings.rank_low.get(name), standings.rank_high.get(name)
             may_be_best = name in verdict.best_set if verdict.best_set else None
-            ranks.append((name, row.value, row.low, row.high, rank_low, rank_high, may_be_best, difference, p))
-        return polars.DataFrame(ranks, schema=_RANKS, orient="row")
+            rank: tuple[int, int] | tuple[None, None] = ranks.get(name, (None, None))
+            lines.append((name, row.value, row.low, row.high, *rank, may_be_best, difference, p))
+        return polars.DataFrame(lines, schema=_RANKS, orient="row")
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.
@@ -1016,12 +992,10 @@ class Result:
             If there is no such diagnostic or corpus, or there are several and none is named.
         """
         chosen = [one for one in self.verdicts if diagnostic in ("", one.diagnostic) and corpus in (None, one.corpus)]
-        if len(chosen) == 1:
-            return chosen[0]
-        every = ", ".join(f"{one.diagnostic} on {one.corpus}" for one in chosen or self.verdicts)
-        if chosen:
-            raise SpecError(f"name the diagnostic and the corpus: {every}")
-        raise SpecError(f"there is no verdict of {diagnostic or 'any diagnostic'} on {corpus or 'any corpus'}: {every}")
+        if len(chosen) != 1:
+            every = ", ".join(f"{one.diagnostic} on {one.corpus}" for one in chosen or self.verdicts)
+            raise SpecError(f"name one diagnostic and one corpus: {every or 'there is none'}")
+        return chosen[0]
 
     def headline(self, verdict: Verdict) -> dict[str, Row]:
         """Return by encoder the row of the metric that a verdict ranks by."""
@@ -1030,16 +1004,6 @@ class Result:
     def differences(self, verdict: Verdict) -> tuple[Comparison, ...]:
         """Return what pairs of encoders differ by on the metric that a verdict ranks by, each pair once."""
         return tuple(one for one in self.comparisons if one.metric == verdict.metric and verdict.key.covers(one.key))
-
-    def standings(self, verdict: Verdict) -> Standings:
-        """Return the ranks of the base systems that a verdict ranks; none where it has a reason."""
-        pairs = self.differences(verdict)
-        # Each base system is compared with each other one, in these families.
-        names = {name for one in pairs if one.family in ("main", "lexical", "models") for name in (one.a, one.b)}
-        names = names.union(verdict.best_set).difference(verdict.left_out)
-        values = {name: row.value for name, row in self.headline(verdict).items() if name in names}
-        defined = {name: value for name, value in values.items() if value is not None}
-        return Standings() if verdict.reason else Standings.of(defined, pairs)
 
     def figure(self, metric: str, encoder: str) -> Row:
         """Return the row of a metric and an encoder.
@@ -1055,19 +1019,15 @@ class Result:
         Raises
         ------
         UnknownNameError
-            If there is no such encoder, or it has no such metric.
-        SpecError
-            If it has several.
+            If there is no such encoder, or it has no such metric or several.
         """
         row_of = {row.key: row for row in self.rows if row.encoder == encoder}
         if not row_of:
-            raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
+            raise UnknownNameError("encoder", encoder, {row.encoder for row in self.rows})
         headlines = {key for key in row_of for verdict in self.verdicts if verdict.key.covers(key)}
         matches = matching(metric, row_of, headlines)
-        if not matches:
-            raise UnknownNameError("metric", metric, near_names(metric, row_of))
-        if len(matches) > 1:
-            raise SpecError(f"there are several metrics {metric!r}; name one: {', '.join(map(str, matches))}")
+        if len(matches) != 1:
+            raise UnknownNameError("metric", metric, map(str, matches or {key.short for key in row_of}))
         return row_of[matches[0]]
 
     def table(self, diagnostic: str | None = None) -> DataFrame:
@@ -1091,11 +1051,9 @@ class Renderer(Protocol):
 
     def html(self, result: Result, /) -> str:
         """Return the result as HTML for a notebook."""
-        ...
 
     def chart(self, result: Result, verdict: Verdict, /) -> TopLevelMixin | None:
         """Return the first chart of a verdict's diagnostic; None if it has none."""
-        ...
 
 
 _renderers: list[Callable[[], Renderer]] = []

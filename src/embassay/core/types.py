@@ -72,7 +72,7 @@ class Corpus(Generic[S]):
     shape
         What the samples are: ``choice``, ``composition``, ``groups``, ``minimal_pairs``, ``pairs`` or ``retrieval``, or
         a shape of another package's diagnostic. A diagnostic says which shape it needs.
-    version, licence, source
+    licence, source
         Its origin; ``source`` says how it was made (hand-written, generated …).
     builtin
         True for the small corpora that ship with the package: no best model is named on them.
@@ -102,7 +102,6 @@ class Corpus(Generic[S]):
     name: str
     shape: str
     samples: tuple[S, ...]
-    version: str = ""
     licence: str = "unknown"
     source: str = ""
     loader: str = ""
@@ -230,13 +229,13 @@ class Corpus(Generic[S]):
         """
         sample = self._sample_by_id[item]
         shown = dict(sample.fields())
-        right = [" ".join(self._passages_of(name)) for name in getattr(sample, "right", ())]
-        if right:
-            shown["right"] = " / ".join(map(begun, right[:MAX_LISTED]))
+        related = {"right": [" ".join(self._passages_of(name)) for name in getattr(sample, "right", ())]}
         if isinstance(sample, Grouped):
             every: Sequence[Any] = self.samples
-            others = [other.text for other in every if other.group == sample.group and other.id != item]
-            shown["others"] = " / ".join(map(begun, others[:MAX_LISTED]))
+            related["others"] = [other.text for other in every if other.group == sample.group and other.id != item]
+        for name, texts in related.items():
+            if texts:
+                shown[name] = " / ".join(map(begun, texts[:MAX_LISTED]))
         return shown
 
     def audit(self) -> Audit:
@@ -346,7 +345,6 @@ class Encoder(Protocol):
     @property
     def name(self) -> str:
         """A short name for people."""
-        ...
 
     @property
     def fingerprint(self) -> str:
@@ -354,23 +352,19 @@ class Encoder(Protocol):
 
         Vectors and scores are stored under it, so it must be the same in every process.
         """
-        ...
 
     @property
     def card(self) -> Card:
         """What is known of it without running it."""
-        ...
 
     def fit(self, texts: Sequence[str]) -> Encoder:
         """Return an encoder that has learnt from these texts; itself, if it learns nothing."""
-        ...
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the (n, d) float32 matrix of the texts, dense or CSR, in their order; d is the same in every call.
 
         Rows need not have length 1. They are finite; a row of zeros has no cosine, which is then undefined.
         """
-        ...
 
 
 def check_device(device: str) -> None:
@@ -625,12 +619,10 @@ class Diagnostic(Protocol):
     @property
     def shape(self) -> str:
         """The shape of corpus that it needs; ``any`` where it reads the texts of every corpus."""
-        ...
 
     @property
     def options(self) -> str:
         """Its options that move a score, in a canonical form such as ``k=3,seed=1``; empty for the defaults."""
-        ...
 
     def score(self, corpus: AnyCorpus, vectors: Vectors, origin: Origin) -> ItemScores:
         """Look at one encoder's vectors; no statistics.
@@ -638,7 +630,6 @@ class Diagnostic(Protocol):
         The n items and their order are the same for every encoder. The scores are kept on disk: they depend on the
         arguments and the options alone, and where chance is needed its seed is an option.
         """
-        ...
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Look at all encoders' scores on one corpus; no vectors, no models.
@@ -652,4 +643,3 @@ class Diagnostic(Protocol):
         -------
         Rows, comparisons, series, examples and a verdict. Encoders and corpora are added to it afterwards.
         """
-        ...

@@ -87,7 +87,6 @@ class Search(Protocol):
         pairs
             (R, 2) the queries and documents whose ranks are needed.
         """
-        ...
 
 
 @dataclass(frozen=True)

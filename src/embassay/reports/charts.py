@@ -136,7 +136,7 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
     if not data:
         return
     x = _field("x:Q", title=data["x"], scale={"nice": False, "zero": False})
-    y = _field("y:Q", title=data["y"], scale={"zero": part.zero})
+    y = _field("y:Q", title=data["y"], scale={"zero": True})
     # A line may have its own positions on the x axis.
     lines = [
         {"encoder": line["encoder"], "line": line["line"], "x": line.get("at", data["at"]), "y": line["y"]}

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from embassay.core.errors import PluginError, UnknownNameError
-from embassay.core.layout import Column, Format, Layout, check_layout, plain
+from embassay.core.layout import Column, Format, Layout, plain
 from embassay.core.plugins import DIAGNOSTICS, warn_once
 from embassay.core.result import Result
 from embassay.diagnostics.metrics.metric import Metric, declared_metrics, pattern_of
@@ -28,7 +28,7 @@ def layouts(result: Result) -> dict[str, Layout]:
             if isinstance(error, UnknownNameError):
                 reason = f"diagnostic {name!r} is not installed"
             warn_once(f"{reason}; its figures are shown in plain tables")
-            chosen[name] = _plain_layout(name, result)
+            chosen[name] = plain(name, [row.key for row in result.rows if row.diagnostic == name])
     return chosen
 
 
@@ -49,7 +49,8 @@ def _own_layout(name: str, result: Result) -> Layout:
             layout = module.LAYOUT
         else:
             layout = default_layout(name, result)
-        check_layout(layout)
+        if not isinstance(layout, Layout):
+            raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
         formatted: Layout = _with_formats(layout, declared_metrics(name))
         return formatted
 
@@ -75,8 +76,3 @@ def _format(part: Any, metrics: Sequence[Metric]) -> Format:
                 return metric.style
     # The subsets differ from line to line. The last declaration of a name is the most general one.
     return of_name[-1].style if of_name else "declared"
-
-
-def _plain_layout(name: str, result: Result) -> Layout:
-    """Return a layout of plain tables for the rows of a diagnostic."""
-    return plain(name, [row.key for row in result.rows if row.diagnostic == name])

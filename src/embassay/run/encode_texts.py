@@ -46,7 +46,7 @@ from embassay.core.parts import (
 )
 from embassay.core.samples.base import Text
 from embassay.core.store.partial_files import names_in
-from embassay.core.store.paths import check_readable, source_path
+from embassay.core.store.paths import open_file, source_path
 from embassay.core.types import Encoder, Runtime
 from embassay.core.vectors import dense_rows
 from embassay.run.encode_options import EncodeOptions
@@ -209,7 +209,7 @@ def read_rows(path: Path, options: EncodeOptions, first: int, count: int) -> Dat
     """
     import polars
 
-    check_readable(path)
+    open_file(path).close()
     columns = {"id": polars.col(options.id).cast(polars.String), "text": polars.col(options.text)}
     try:
         rows = polars.scan_parquet(path, glob=False).slice(first, count).select(**columns).collect()

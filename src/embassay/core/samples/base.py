@@ -97,17 +97,13 @@ class Sample(Protocol):
     @property
     def id(self) -> str:
         """A name that is unique in the corpus and the same in every run."""
-        ...
 
     @property
     def unit(self) -> str:
         """The key of the unit of independence that the sample belongs to."""
-        ...
 
     def texts(self) -> tuple[Text, ...]:
         """Return the texts that have to be encoded, each with its role."""
-        ...
 
     def fields(self) -> Mapping[str, str]:
         """Return the texts by name, for display."""
-        ...

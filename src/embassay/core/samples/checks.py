@@ -15,7 +15,7 @@ from embassay.core.samples.composition import Composition
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.pairs import Pair
-from embassay.core.samples.retrieval import Document, Question, StoredDocuments
+from embassay.core.samples.retrieval import Document, Question, StoredDocuments, places_of
 from embassay.core.samples.two import TwoText
 
 SAMPLES: dict[str, type] = {
@@ -48,17 +48,18 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
         raise SpecError(f"corpus {name!r} has no samples")
     if shape == "retrieval" and not documents:
         raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
-    _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape))
-    if isinstance(documents, StoredDocuments):
-        # There may be too many to look at one by one; those that are right for some question must exist.
-        ids = {*documents.vectors.rows_of({right for sample in samples for right in sample.right})}
-    else:
+    _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape, object))
+    # There may be too many stored ones to look at one by one.
+    if not isinstance(documents, StoredDocuments):
         _check_each(f"corpus {name!r}, document", documents, Document)
-        ids = {document.id for document in documents}
-    for place, sample in enumerate(samples):
-        unknown = [right for right in getattr(sample, "right", ()) if right not in ids]
-        if unknown:
-            raise SpecError(f"corpus {name!r}, sample {place}: the right document {unknown[0]!r} is not in the corpus")
+    if shape == "retrieval":
+        places = places_of(samples, documents)
+        for number, sample in enumerate(samples):
+            for right in sample.right:
+                if right not in places:
+                    raise SpecError(
+                        f"corpus {name!r}, sample {number}: the right document {right!r} is not in the corpus"
+                    )
 
 
 def problem_in(error: Mapping[str, Any]) -> str:
@@ -68,11 +69,11 @@ def problem_in(error: Mapping[str, Any]) -> str:
     return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(error['input'])}"
 
 
-def _check_each(what: str, things: Sequence[Any], wanted: type | None) -> None:
-    """Check items by the annotations of their class, if it is one of ours, and that no two have the same id."""
+def _check_each(what: str, things: Sequence[Any], wanted: type) -> None:
+    """Check items by the annotations of their class, and that no two have the same id."""
     from pydantic import TypeAdapter, ValidationError
 
-    of_class: Any = list[wanted] if wanted else list  # type: ignore[valid-type]
+    of_class: Any = list[wanted]  # type: ignore[valid-type]
     try:
         TypeAdapter(of_class).validate_python(list(things))
     except ValidationError as error:

@@ -124,12 +124,16 @@ class StoredDocuments(Sequence[Document]):
         return Document(name, (name,))
 
 
+def places_of(samples: Sequence[Question], documents: Sequence[Document]) -> dict[str, int]:
+    """Return by id the places of documents: of stored ones, of those that are right for some question."""
+    if isinstance(documents, StoredDocuments):
+        return documents.vectors.rows_of({name for sample in samples for name in sample.right})
+    return {document.id: place for place, document in enumerate(documents)}
+
+
 def right_pairs(samples: Sequence[Question], documents: Sequence[Document]) -> NDArray[np.int64]:
     """Return (R, 2) the places of each question and of each of its right documents."""
-    if isinstance(documents, StoredDocuments):
-        place_of = documents.vectors.rows_of({name for sample in samples for name in sample.right})
-    else:
-        place_of = {document.id: place for place, document in enumerate(documents)}
+    place_of = places_of(samples, documents)
     pairs = [(question, place_of[name]) for question, sample in enumerate(samples) for name in sample.right]
     # Two columns also where no question has a right document.
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -26,11 +26,6 @@ def default_folder() -> Path:
     return output_path(folder)
 
 
-def exists(folder: Path) -> bool:
-    """Return whether a folder holds a cache."""
-    return (folder / VECTORS).is_dir()
-
-
 def clear(folder: Path) -> int:
     """Remove the files of a cache, damaged or not, and no other files; return the number of bytes freed."""
     freed = 0

@@ -39,10 +39,9 @@ def names_in(folder: Path) -> set[str]:
 @cache
 def remove_left_overs(folder: Path) -> None:
     """Remove the files that killed processes left in a folder, once for each folder. It need not exist."""
-    # Tidying up must not stop a run. If the folder cannot be used, writing to it gives the message.
+    # Tidying up must not stop a run: another process may remove a file at the same time. If the folder cannot be used,
+    # writing to it gives the message.
     with suppress(OSError):
         for path in folder.glob(f".{'?' * 16}.part"):
-            # Another process may remove the file at the same time.
-            with suppress(OSError):
-                if time.time() - path.stat().st_mtime > OLD:
-                    path.unlink()
+            if time.time() - path.stat().st_mtime > OLD:
+                path.unlink()

@@ -47,23 +47,6 @@ def output_path(path: Path | str) -> Path:
     return expanded
 
 
-def check_readable(path: Path) -> None:
-    """Check that a path exists and that opening it does not block.
-
-    Raises
-    ------
-    SourceError
-        If there is nothing at the path, if its folder must not be read, or for a named pipe, a socket or a device.
-    """
-    try:
-        path.stat()
-    except (OSError, ValueError) as error:
-        raise unreadable(error, path) from None
-    # Opening a named pipe or a device may block forever, and reading it may never end.
-    if not (path.is_file() or path.is_dir()):
-        raise SourceError("is not a regular file; write its content to a file first", path)
-
-
 def open_file(path: Path) -> BufferedReader:
     """Open a regular file for reading.
 
@@ -72,11 +55,14 @@ def open_file(path: Path) -> BufferedReader:
     SourceError
         If it does not exist, is not a regular file, or must not be read.
     """
-    check_readable(path)
     try:
-        return path.open("rb")
-    except OSError as error:
+        path.stat()
+        # Opening a named pipe or a device may block forever, and reading it may never end.
+        if path.is_file() or path.is_dir():
+            return path.open("rb")
+    except (OSError, ValueError) as error:
         raise unreadable(error, path) from None
+    raise SourceError("is not a regular file; write its content to a file first", path)
 
 
 def unreadable(error: OSError | ValueError, path: Path) -> SourceError:

@@ -115,19 +115,18 @@ class Table:
         SourceError
             For a missing column, and for one that would have two uses.
         """
-        use_of: dict[str, str] = {}
-        for use in model.model_fields:
-            unused = [name for name in known_names(model, use) if name not in use_of]
-            name = given.get(use) or recognised(self.names, unused)
-            if name and name not in self.names:
-                raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, name)
-            if name in use_of:
-                raise SourceError(f"is used both as the {use_of[name]} and as the {use}", self.path, self.line, name)
-            if name:
-                use_of[name] = use
-        selection = Selection(self, model, {use: name for name, use in use_of.items()})
+        names: dict[str, str] = {}
+        selection = Selection(self, model, names)
         for use, field in model.model_fields.items():
-            if field.is_required() and use not in selection.names:
+            unused = [name for name in known_names(model, use) if name not in names.values()]
+            name = given.get(use) or recognised(self.names, unused)
+            if name in names.values():
+                raise SourceError(f"has another use, and cannot be the {use} as well", self.path, self.line, name)
+            if name and name in self.names:
+                names[use] = name
+            elif name:
+                raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, name)
+            elif field.is_required():
                 raise selection.missing(use)
         return selection
 

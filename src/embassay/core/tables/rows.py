@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FiniteFloat, PrivateAttr, ValidationError
 
-from embassay.core.errors import SourceError, listed, quoted
+from embassay.core.errors import SourceError, listed
 from embassay.core.samples.base import Words
 from embassay.core.samples.checks import problem_in
 
@@ -96,9 +96,6 @@ def checked(
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         wrong, *inside = first["loc"]
-        # The whole value of a list is named, not its place in it.
-        if len(inside) == 1 and isinstance(inside[0], int):
-            inside = []
         steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
         field_name = names.get(str(wrong)) or known_names(model, str(wrong))[0]
         is_missing = first["type"] == "missing"
@@ -130,14 +127,7 @@ def yes_or_no(value: object) -> bool | None:
     return YES_OR_NO.get(str(value).strip().lower())
 
 
-def _yes(value: object) -> bool:
-    answer = yes_or_no(value)
-    if answer is None:
-        raise ValueError(f"must be 1, true or yes, or 0, false or no; it is {quoted(value)}")
-    return answer
-
-
-def _number(value: object) -> object:
+def _from_spreadsheet(value: object) -> object:
     # Spreadsheets of many countries write a decimal comma.
     if isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
         return value.replace(",", ".")
@@ -150,8 +140,8 @@ Text = Words
 Stripped = Annotated[Text, AfterValidator(str.strip)]
 Key = Annotated[Stripped, BeforeValidator(_key)]
 """A text or a whole number that names something, as a text."""
-YesNo = Annotated[bool, BeforeValidator(_yes)]
-Number = Annotated[FiniteFloat, BeforeValidator(_number)]
+YesNo = Annotated[bool, BeforeValidator(_from_spreadsheet)]
+Number = Annotated[FiniteFloat, BeforeValidator(_from_spreadsheet)]
 """A finite number; yes and no are 1 and 0."""
 Whole = Annotated[int, Field(ge=0, le=10**18)]
 """A whole number from 0; ``1.0`` is one."""

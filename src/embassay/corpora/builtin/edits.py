@@ -22,4 +22,4 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
         edits = tuple((edit, row[edit]) for edit in EDITS)
         samples.append(MinimalPairs(row["word"], row["original"], edits))
     source = " (the random word too), each row re-read by a second reader"
-    return builtin_corpus(name, SHAPE, samples, version="2", source=source)
+    return builtin_corpus(name, SHAPE, samples, source=source)

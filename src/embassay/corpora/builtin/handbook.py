@@ -32,7 +32,7 @@ def load(source: str, name: str) -> Corpus[Question]:
         units = tuple(dict.fromkeys(f"page:{page_of[sentence]}" for sentence in right))
         questions.append(Question(row["id"], row["question"], right, units=units))
     checked = ", each line re-read by a second reader"
-    corpus = builtin_corpus(name, SHAPE, questions, version="2", source=checked)
+    corpus = builtin_corpus(name, SHAPE, questions, source=checked)
     documents = tuple(Document(row["id"], (row["sentence"],)) for row in sentences)
     return replace(corpus, notes=(NOTE,), documents=documents)
 

@@ -19,13 +19,12 @@ def rows_of(file: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def builtin_corpus(name: str, shape: str, samples: Iterable[S], *, version: str, source: str) -> Corpus[S]:
+def builtin_corpus(name: str, shape: str, samples: Iterable[S], *, source: str) -> Corpus[S]:
     """Return a hand-written corpus."""
     return Corpus(
         name,
         shape,
         tuple(samples),
-        version=version,
         licence="CC-BY-4.0",
         source=f"hand-written for this package{source}",
         builtin=True,

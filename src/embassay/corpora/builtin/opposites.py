@@ -36,4 +36,4 @@ def load(source: str, name: str) -> Corpus[Choice]:
                 Choice(name_of_sample, sentence, antonym, polarity, paraphrase, part_of_speech, pair, negation)
             )
     source = ", each quadruple re-read by a second reader"
-    return builtin_corpus(name, SHAPE, samples, version="1", source=source)
+    return builtin_corpus(name, SHAPE, samples, source=source)

@@ -22,4 +22,4 @@ def load(source: str, name: str) -> Corpus[Composition]:
     for row in rows_of("vignettes.tsv"):
         samples += of_document(row["id"], {field: row[field] for field in SENTENCES})
     source = ", each document re-read by a second reader"
-    return builtin_corpus(name, SHAPE, samples, version="2", source=source)
+    return builtin_corpus(name, SHAPE, samples, source=source)

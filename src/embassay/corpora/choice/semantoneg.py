@@ -63,7 +63,6 @@ def load(source: str, name: str) -> Corpus[Choice]:
         return corpus
     return replace(
         corpus,
-        version="1.0",
         licence="CC-BY-4.0",
         source="Opusparcus sentences, antonyms from WordNet, checked by hand (Vahtola et al. 2022)",
         notes=("this is SemAntoNeg v1.0 as released",),

@@ -268,7 +268,9 @@ class Service:
             except EndpointError as error:
                 used = tokens if error.kind == "lost" else 0
                 if error.kind == "refused" or attempt == self.attempts:
-                    raise error.after(attempt) from None
+                    if attempt > 1:
+                        error.args = (f"{error} (tried {attempt} times)",)
+                    raise error from None
                 failure = error
             finally:
                 self.spending.settle(tokens, used, answered)
