@@ -18,6 +18,7 @@ About = Literal["new-documents", "these-documents"]
 depend on each other; or these documents only, where each question was asked on its own."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
+NULLS = frozenset({"nan", "none", "null", "n/a"})
 
 
 def notes_on(counts: Mapping[tuple[str, str], int]) -> list[str]:
@@ -52,6 +53,8 @@ def unknown_documents(
     (line, name), *others = unknown
     near = nearest(name, islice(ids, GUESSED))
     hint = f" (did you mean {quoted(near)}?)" if near else ""
+    if name.casefold() in NULLS:
+        hint = "; leave the cell empty for no document"
     if others:
         hint += f", and {len(others):,} more are unknown"
     return SourceError(f"no document has the id {quoted(name)}{hint}", path, line, field)
