@@ -4,23 +4,19 @@ CSV, TSV, JSON lines or Parquet. A table of sentences has a sentence (``sentence
 ``label``, ``group_id``, ``cluster``) and perhaps an ``id``; set other names with ``sentence=``, ``group=`` and
 ``id=``. A table of pairs has ``first=``, ``second=`` and ``label=``: its groups are the connected components of
 the pairs whose label is 1, true or yes. Equal sentences count as one sentence.
-
-White et al. (2015), "How Well Sentence Embeddings Capture Meaning", section 4: a group is a component of the paraphrase
-pairs, or was made by hand; groups below three are discarded.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from embassay.core.errors import SourceError, SpecError, quoted
+from embassay.core.errors import SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
 from embassay.core.tables.records import FIRST, SECOND, Selection, columns_in, read_table, recognised_pair
 from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
 from embassay.core.types import Corpus
+from embassay.corpora.groups.large_groups import corpus_of
 
 SHAPE = "groups"
 PRIORITY = 20
@@ -30,8 +26,6 @@ TOLD_BY = frozenset({"sentence", "group", "label"})
 SENTENCE = ("sentence", "text")
 GROUP = ("group", "label", "group_id", "cluster")
 """Column names that are recognised, tried in this order."""
-SMALLEST = 3
-"""The minimum size of a group: each of three folds tests one sentence of it."""
 
 
 class SentenceRow(Row):
@@ -137,26 +131,3 @@ def _of_pairs(selection: Selection[LabelledPair]) -> tuple[list[Grouped], list[s
     groups = closure(paraphrases)
     samples = [Grouped(str(number), text, str(groups[number])) for text, number in number_of.items()]
     return samples, [selection.note, f"{counted(len(rows), 'pair')}, {len(paraphrases):,} of them paraphrases"]
-
-
-def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable[str] = ()) -> Corpus[Grouped]:
-    """Return the corpus of the groups that have three sentences or more, with notes on what was kept and dropped.
-
-    Raises
-    ------
-    SourceError
-        If no group is large enough.
-    """
-    # A diagnostic of groups tests a third of each group, so a smaller one cannot be used.
-    sizes = Counter(sample.group for sample in samples)
-    kept = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
-    large = len({sample.group for sample in kept})
-    if not kept:
-        amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
-        raise SourceError(f"no group has {SMALLEST} sentences or more; found {amounts}", path)
-    all_notes = [*notes, f"{counted(len(kept), 'sentence')} in {counted(large, 'group')}"]
-    dropped = len(samples) - len(kept)
-    if dropped:
-        groups = counted(len(sizes) - large, "group")
-        all_notes.append(f"{groups} below {SMALLEST} sentences dropped, with {counted(dropped, 'sentence')}")
-    return Corpus(name, "groups", kept, notes=tuple(all_notes))

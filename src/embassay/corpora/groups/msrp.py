@@ -14,7 +14,7 @@ from embassay.core.samples.groups import Grouped, closure
 from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Row, Text, Whole, YesNo, column
 from embassay.core.types import Corpus
-from embassay.corpora.groups.groups import corpus_of
+from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.folders import has_file
 
 SHAPE = "groups"

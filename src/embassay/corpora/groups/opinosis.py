@@ -16,7 +16,7 @@ from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Whole, column
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Corpus
-from embassay.corpora.groups.groups import corpus_of
+from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.folders import has_file
 
 SHAPE = "groups"
