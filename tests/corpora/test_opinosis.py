@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.core.data import MSRP_GROUPED
 from embassay.core.errors import SourceError
 from embassay.corpora.groups import opinosis
 from embassay.corpora.groups.opinosis import load
@@ -51,18 +50,6 @@ def test_groups_of_three_and_more_are_kept_in_the_order_of_the_file(folder):
     ]
     assert corpus.notes == ("3 sentences in 1 group", "2 groups below 3 sentences dropped, with 3 sentences")
     assert load_corpus(f"{folder()},licence=CC0").licence == "CC0"
-
-
-def test_the_authors_groups_of_msrp_are_recognised_by_their_content(folder, monkeypatch):
-    # The released file cannot be kept here: any content stands for it. Its fingerprint was taken from the file itself.
-    assert MSRP_GROUPED == "a2fb968cdb5ee820"
-    monkeypatch.setattr(opinosis, "MSRP_GROUPED", load_corpus(str(folder())).fingerprint)
-    corpus = load_corpus(str(folder()))
-    assert corpus.notes[0] == "these are the groups of MSRP as White et al. (2015) released them"
-    assert corpus.licence == "MSR-SSLA (non-commercial)"
-    assert "Dolan & Brockett 2005" in corpus.source
-    other = load_corpus(str(folder(["The beds are soft.", *PHRASES[1:]], name="other")))
-    assert other.licence == "unknown"
 
 
 def test_a_line_ends_at_its_end_only(folder):

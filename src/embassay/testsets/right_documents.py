@@ -60,7 +60,7 @@ def _beside(passage: Passage, grounds: PassageGroups) -> list[Passage]:
     """Return the windows of words that overlap with a passage; none if it is a paragraph or a sentence."""
     if not passage.shared:
         return []
-    place = grounds.place(passage)
+    place = grounds.passages.index(passage)
     around = grounds.passages[max(place - 1, 0) : place + 2]
     return [neighbour for neighbour in around if neighbour.document == passage.document]
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,7 +91,6 @@ def train(
             workers=1,
             sorted_vocab=0,
             seed=seed_of("words", options.seed, "start"),
-            hashfxn=hash_word,
         )
         model.build_vocab_from_freq(dict(counts), corpus_count=len(sentences))
         arrays = {"vectors": model.wv.vectors, "hidden": model.syn1neg}
@@ -154,8 +152,3 @@ def _train_epochs(
 def seed_of(kind: str, seed: int, purpose: str) -> int:
     """Return a seed for gensim, below 2**32."""
     return int(generator(seed, f"train {kind}", purpose).integers(2**32))
-
-
-def hash_word(word: str) -> int:
-    """Return a hash that is the same in every process, unlike Python's built-in hash."""
-    return zlib.crc32(word.encode("utf-8", "surrogatepass"))

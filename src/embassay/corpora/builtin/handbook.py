@@ -39,12 +39,10 @@ def load(source: str, name: str) -> Corpus[Question]:
 
 def write_files(folder: Path) -> Path:
     """Write the pages into ``docs`` and the questions beside them, as users have them, and return the latter's path."""
-    rows = rows_of("handbook.tsv")
-    page_of = {row["id"]: row["page"] for row in rows}
     documents = folder / "docs"
     documents.mkdir(parents=True, exist_ok=True)
     sentences_of = defaultdict[str, list[str]](list)
-    for row in rows:
+    for row in rows_of("handbook.tsv"):
         sentences_of[row["page"]].append(row["sentence"])
     for page, sentences in sentences_of.items():
         (documents / f"{page}.md").write_text(f"{' '.join(sentences)}\n", encoding="utf-8")
@@ -52,7 +50,6 @@ def write_files(folder: Path) -> Path:
     with questions.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["question", "document"])
-        for row in rows_of("handbook_questions.tsv"):
-            pages = dict.fromkeys(page_of[sentence] for sentence in row["right"].split())
-            writer.writerow([row["question"], " ".join(pages)])
+        for sample in load("", "").samples:
+            writer.writerow([sample.question, " ".join(unit.removeprefix("page:") for unit in sample.units)])
     return questions

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from embassay.core.errors import SourceError
@@ -18,8 +17,6 @@ from embassay.core.types import Corpus
 
 SMALLEST = 3
 """The minimum size of a group: each of three folds tests one sentence of it."""
-MSRP_LICENCE = "MSR-SSLA (non-commercial)"
-MSRP_SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Brockett 2005)"
 
 
 def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable[str] = ()) -> Corpus[Grouped]:
@@ -43,8 +40,3 @@ def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable
         groups = counted(len(sizes) - large, "group")
         all_notes.append(f"{groups} below {SMALLEST} sentences dropped, with {counted(dropped, 'sentence')}")
     return Corpus(name, "groups", kept, notes=tuple(all_notes))
-
-
-def as_msrp(corpus: Corpus[Grouped], note: str) -> Corpus[Grouped]:
-    """Return a corpus with the source and the licence of MSRP, and a note that says how it was recognised."""
-    return replace(corpus, licence=MSRP_LICENCE, source=MSRP_SOURCE, notes=(note, *corpus.notes))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.core.data import MSRP
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
 from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Row, Text, Whole, YesNo, column
 from embassay.core.types import Corpus
-from embassay.corpora.groups.large_groups import as_msrp, corpus_of
+from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.folders import has_file
 
 SHAPE = "groups"
@@ -57,7 +56,4 @@ def load(source: str, name: str) -> Corpus[Grouped]:
     notes = [f"{counted(len(rows), 'pair')}, {len(paraphrases):,} of them paraphrases (Quality 1)"]
     if path.name in FILES:
         notes.append("only one of the two released files; published figures are for both, so pass their folder")
-    corpus = corpus_of(name, path, samples, notes)
-    if corpus.fingerprint == MSRP:
-        return as_msrp(corpus, "this is the corpus as released, train and test together")
-    return corpus
+    return corpus_of(name, path, samples, notes)

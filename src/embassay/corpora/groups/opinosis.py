@@ -3,21 +3,20 @@
 White et al. (2015, section 4.2): sentences of Opinosis (Ganesan et al. 2010), grouped by hand under strict
 bidirectional entailment. ``phrases.txt`` has one sentence a line; ``phrase_groups.csv`` has the header
 phrase_index,paraphrase_group_index and one row for each sentence, both numbered from 0. Groups below three are dropped.
-Their groups of MSRP have the same files and are recognised by their content.
+Their groups of MSRP have the same files.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.core.data import MSRP_GROUPED
 from embassay.core.errors import SourceError, listed
 from embassay.core.samples.groups import Grouped
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Whole, column
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Corpus
-from embassay.corpora.groups.large_groups import as_msrp, corpus_of
+from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.folders import has_file
 
 SHAPE = "groups"
@@ -58,8 +57,4 @@ def load(source: str, name: str) -> Corpus[Grouped]:
         problem = f"must have a row for each of the {len(phrases):,} sentences, numbered from 0; missing or too many: "
         raise SourceError(problem + wrong, path / TABLE)
     samples = [Grouped(number, text, group_of[number]) for number, text in text_of.items()]
-    corpus = corpus_of(name, path, samples)
-    # Both sets were released in the same format, so only the content tells them apart.
-    if corpus.fingerprint == MSRP_GROUPED:
-        return as_msrp(corpus, "these are the groups of MSRP as White et al. (2015) released them")
-    return corpus
+    return corpus_of(name, path, samples)

@@ -145,11 +145,6 @@ def word_count(text: str) -> int:
     return len(_UNSPACED.sub(" ", text).split()) + math.ceil(unspaced / 2)
 
 
-def is_heading(line: str) -> bool:
-    """Return whether a line is a Markdown heading."""
-    return HEADING.match(line) is not None
-
-
 def code_indented(text: str) -> str:
     """Return a text in Markdown in which the comments in fenced code are indented, so that they are no headings."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
@@ -172,10 +167,11 @@ def _joined_paragraphs(text: str) -> tuple[str, ...]:
     has_text = False
     for paragraph in paragraphs(text):
         first_line, _, rest = paragraph.partition("\n")
-        if is_heading(first_line) and has_text:
+        is_heading = bool(HEADING.match(first_line))
+        if is_heading and has_text:
             sections.append([])
             has_text = False
-        has_text = has_text or bool(rest) or not is_heading(first_line)
+        has_text = has_text or bool(rest) or not is_heading
         if sections[-1] and word_count(sections[-1][-1]) < FEWEST_WORDS:
             sections[-1][-1] += f" {collapsed(paragraph)}"
         else:

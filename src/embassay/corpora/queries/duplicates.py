@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 from embassay.corpora.queries.passages import SHORTEST, Passage, tokens
 
@@ -25,42 +24,31 @@ class PassageGroups:
 
     Attributes
     ----------
-    groups
-        The group of near-duplicates of each passage; a passage that is too short to ask about is its own group.
+    group_of
+        The group of near-duplicates of each passage, by its id; a passage that is too short to ask about is alone.
     """
 
     passages: tuple[Passage, ...]
-    groups: tuple[int, ...]
+    group_of: Mapping[str, int]
 
     @classmethod
     def of(cls, passages: Sequence[Passage]) -> PassageGroups:
         """Find the near-duplicates."""
         # A text without a word is in no group, so short passages are left out of the comparison.
-        texts = [passage.text if passage.long else "" for passage in passages]
-        return cls(tuple(passages), tuple(near_duplicates(texts)))
+        groups = near_duplicates([passage.text if passage.long else "" for passage in passages])
+        ids = [passage.id for passage in passages]
+        return cls(tuple(passages), dict(zip(ids, groups, strict=True)))
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {passage.id: place for place, passage in enumerate(self.passages)}
-
-    @cached_property
-    def _members(self) -> dict[int, list[Passage]]:
+    def _members(self) -> Mapping[int, list[Passage]]:
         members = defaultdict[int, list[Passage]](list)
-        for passage, group in zip(self.passages, self.groups, strict=True):
-            members[group].append(passage)
+        for passage in self.passages:
+            members[self.group_of[passage.id]].append(passage)
         return members
-
-    def place(self, passage: Passage) -> int:
-        """Return the position of a passage."""
-        return self._places[passage.id]
-
-    def group(self, passage: Passage) -> int:
-        """Return the group of a passage."""
-        return self.groups[self.place(passage)]
 
     def near(self, passage: Passage) -> list[Passage]:
         """Return the near-duplicates of a passage, including itself, in their order."""
-        return self._members[self.group(passage)]
+        return self._members[self.group_of[passage.id]]
 
     def is_boilerplate(self, passage: Passage) -> bool:
         """Return whether a passage and its near-duplicates occur in more than :data:`BOILERPLATE` units."""
@@ -68,16 +56,15 @@ class PassageGroups:
 
     def selected(self, rejected: Counter[str]) -> list[Passage]:
         """Return the passages to ask about, one from each group; count the others by reason in ``rejected``."""
-        selected, seen = list[Passage](), set[int]()
-        for passage, group in zip(self.passages, self.groups, strict=True):
+        selected = list[Passage]()
+        for passage in self.passages:
             if not passage.long:
                 rejected[f"a passage of fewer than {SHORTEST} words"] += 1
-            elif group in seen:
-                rejected["a near-duplicate of another passage"] += 1
             elif self.is_boilerplate(passage):
                 rejected[f"a passage that occurs in more than {BOILERPLATE} units"] += 1
+            elif passage.id != self.near(passage)[0].id:
+                rejected["a near-duplicate of another passage"] += 1
             else:
-                seen.add(group)
                 selected.append(passage)
         return selected
 
@@ -95,24 +82,19 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     from scipy.cluster.hierarchy import DisjointSet
 
     word_sets = [frozenset(tokens(text)) for text in texts]
-    groups = DisjointSet(range(len(texts)))
-    number_of_sets = Counter(word for words in set(word_sets) for word in words)
-    first_with = dict[frozenset[str], int]()
-    index = defaultdict[str, list[int]](list)
-    for place, words in enumerate(word_sets):
-        if not words:
-            continue
-        first = first_with.setdefault(words, place)
-        groups.merge(first, place)
-        if first < place:
-            continue
+    # Each set once, because a passage may be repeated thousands of times.
+    distinct = set(word_sets) - {frozenset()}
+    number_of_sets = Counter(word for words in distinct for word in words)
+    groups = DisjointSet(distinct)
+    index = defaultdict[str, list[frozenset[str]]](list)
+    for words in distinct:
         # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
         rarest_first = sorted(words, key=lambda word: (number_of_sets[word], word))
-        prefix = rarest_first[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
-        for other in set(chain.from_iterable(index[word] for word in prefix)):
-            common = len(words & word_sets[other])
-            if common / (len(words) + len(word_sets[other]) - common) >= near - SLACK:
-                groups.merge(place, other)
-        for word in prefix:
-            index[word].append(place)
-    return [groups[place] for place in range(len(texts))]
+        for word in rarest_first[: len(words) - math.ceil(near * len(words) - SLACK) + 1]:
+            for other in index[word]:
+                if len(words & other) >= (near - SLACK) * len(words | other):
+                    groups.merge(words, other)
+            index[word].append(words)
+    # A group has the number of its first text.
+    first: dict[frozenset[str], int] = {}
+    return [first.setdefault(groups[words], place) if words else place for place, words in enumerate(word_sets)]

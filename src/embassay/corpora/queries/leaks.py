@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
 
 from embassay.corpora.queries.passages import spaced, tokens
 
@@ -61,7 +60,7 @@ def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]
 
     Runs of fewer than :data:`ENOUGH` words are left out.
     """
-    text = _spaced_words_of(passage)
+    text = spaced(tokens(passage))
     for start in range(len(question) - ENOUGH + 1):
         end = start + ENOUGH
         if spaced(question[start:end]) not in text:
@@ -69,9 +68,3 @@ def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]
         while end < len(question) and spaced(question[start : end + 1]) in text:
             end += 1
         yield question[start:end]
-
-
-@lru_cache(maxsize=32)
-def _spaced_words_of(text: str) -> str:
-    # Cached, because several questions about the same passage follow each other.
-    return spaced(tokens(text))

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import collapsed, is_heading, whole_sentences, word_count
+from embassay.corpora.io.passages import HEADING, collapsed, whole_sentences, word_count
 from embassay.corpora.queries.duplicates import BOILERPLATE, PassageGroups
 from embassay.corpora.queries.leaks import RUN, leak
 from embassay.corpora.queries.passages import SHORTEST, Passage, cut_all, tokens
@@ -57,7 +57,7 @@ LETTERS = 0.7
 """The minimum share of letters among the characters of a sentence without white space; others are tables or code."""
 MARGIN = 2
 """The number of passages that are tried for each query that is needed, because some have no suitable sentence."""
-NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words next to {SHORTEST} other words"
+NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words that no other text repeats"
 _MARKS = re.compile(
     r"(?P<code>`+[^`]+`+)|!?\[(?P<words>[^\]]{0,500})\]\([^)\s]{0,300}(?:\s[^)]{0,300})?\)|<[^<>]{1,200}>|\{#[^{}]{1,200}\}|"
     r"[`*]+|(?<!\w)_(?=[^\s_](?:[^_]*[^\s_])?_(?!\w))|(?<=[^\s_])_(?!\w)"
@@ -176,8 +176,7 @@ def _from_headings(
     for passage in groups.passages:
         if passage.path:
             sections[passage.document, passage.section].append(passage)
-    without = {source.id for source in sources}.difference(document for document, _ in sections)
-    rejected = Counter({"a document without headings, or with headings only": len(without)})
+    rejected = Counter[str]()
     texts = [_query_of(members[0].path) for members in sections.values()]
     number_of = Counter(" ".join(tokens(text)) for text in texts)
 
@@ -217,12 +216,10 @@ def _problem_of_heading(text: str, own: str, passages: Sequence[Passage], share:
     """
     if not passages:
         return f"a section without a passage of {SHORTEST} words that occurs in at most {BOILERPLATE} units"
-    if word_count(text) < FEWEST_WORDS_OF_HEADING:
-        return "a heading of one word"
+    if not FEWEST_WORDS_OF_HEADING <= word_count(text) <= LONGEST:
+        return f"a heading of one word or of more than {LONGEST}"
     if is_version_or_date(own):
         return "a heading that is only a version or a date"
-    if word_count(text) > LONGEST:
-        return f"a heading of more than {LONGEST} words"
     # In titles every word may have a capital, which says nothing about names.
     if any(leak(text.casefold(), "", passage.text, share) for passage in passages):
         return "a heading whose words its section repeats"
@@ -248,14 +245,11 @@ def _query_of(path: Sequence[str]) -> str:
 
 
 class _Sentence(NamedTuple):
-    """A sentence that may be a query: as it is asked, as its passage has it, and its runs of words.
-
-    The runs have :data:`~embassay.corpora.queries.leaks.RUN` words; a shorter sentence is one run.
-    """
+    """A sentence that may be a query: as it is asked, as its passage has it, and its runs of words."""
 
     text: str
     source: str
-    runs: list[str]
+    runs: set[str]
 
     def removed_from(self, passage: Passage) -> Passage:
         """Return a passage without the sentence, with any white space between its words."""
@@ -289,19 +283,16 @@ def _from_sentences(
     stream = generator(seed, "queries", "cloze")
     queries = list[MadeQuery]()
     for passage in tried:
-        reason = NO_SENTENCE
         candidates = sentences_of[passage.id]
-        # By id, each once.
-        near = {each.id: each for each in (passage, *groups.near(passage))}.values()
         for place in stream.permutation(len(candidates)).tolist():
             sentence = candidates[place]
-            right = tuple(map(sentence.removed_from, near))
-            reason = _problem_of_sentence(sentence, right, groups_of, groups.group(passage), share)
-            if not reason:
+            right = tuple(map(sentence.removed_from, groups.near(passage)))
+            is_unique = all(groups_of[run] == {groups.group_of[passage.id]} for run in sentence.runs)
+            if is_unique and _is_query(sentence, right, share):
                 queries.append(MadeQuery(f"cloze:{passage.id}", sentence.text, right))
                 break
         else:
-            rejected[reason] += 1
+            rejected[NO_SENTENCE] += 1
     drawn = _drawn(queries, count, seed, "sentence", rejected)
     # Only the passages of the queries that are drawn lose a sentence.
     shortened = {passage.id: passage for query in drawn for passage in query.right}
@@ -324,37 +315,33 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
         characters = [unicodedata.category(character)[0] for character in "".join(text.split())]
         letters = sum(category in "LM" for category in characters)
         is_prose = RUN <= word_count(text) <= LONGEST and letters >= LETTERS * len(characters)
-        if is_prose and not is_heading(part):
+        if is_prose and not HEADING.match(part):
             suitable.append(_Sentence(text, part, _runs(tokens(part), RUN)))
     return suitable
 
 
-def _runs(words: Sequence[str], length: int) -> list[str]:
-    """Return the runs of words of a length; all words if they are fewer."""
-    return [" ".join(words[start : start + length]) for start in range(max(len(words) - length + 1, 1))]
+def _runs(words: Sequence[str], length: int) -> set[str]:
+    """Return the runs of words of a length; all words if they are fewer, because signs may count as words."""
+    return {" ".join(words[start : start + length]) for start in range(max(len(words) - length + 1, 1))}
 
 
 def _groups_of_runs(sentences: Iterable[_Sentence], groups: PassageGroups) -> Mapping[str, set[int]]:
     """Return the groups of near-duplicates in which each run of some sentences occurs."""
     groups_of: dict[str, set[int]] = {run: set() for sentence in sentences for run in sentence.runs}
     lengths = {run.count(" ") + 1 for run in groups_of}
-    for passage, group in zip(groups.passages, groups.groups, strict=True):
+    for passage in groups.passages:
         words = tokens(passage.text)
-        for run in chain.from_iterable(_runs(words, length) for length in lengths):
-            if run in groups_of:
-                groups_of[run].add(group)
+        for length in lengths:
+            for run in _runs(words, length) & groups_of.keys():
+                groups_of[run].add(groups.group_of[passage.id])
     return groups_of
 
 
-def _problem_of_sentence(
-    sentence: _Sentence, right: Sequence[Passage], groups_of: Mapping[str, set[int]], group: int, share: float
-) -> str:
-    """Return why a sentence is no query for the passages from which it was removed; empty if it is one."""
-    if not all(passage.long for passage in right):
-        return NO_SENTENCE
-    if any(groups_of[run] != {group} for run in sentence.runs):
-        return "a passage whose sentences repeat words of other passages"
-    if any(leak(sentence.text, "", passage.text, share) for passage in right):
-        return "a passage whose sentences repeat its other words"
-    # Such a sentence introduces a list or a quotation, which is what it is about.
-    return NO_SENTENCE if sentence.text.endswith((":", "：")) else ""
+def _is_query(sentence: _Sentence, right: Sequence[Passage], share: float) -> bool:
+    """Return whether a sentence is a query for the passages from which it was removed."""
+    # A sentence with a colon at its end introduces a list or a quotation, which is what it is about.
+    return (
+        not sentence.text.endswith((":", "："))
+        and all(passage.long for passage in right)
+        and not any(leak(sentence.text, "", passage.text, share) for passage in right)
+    )

@@ -100,7 +100,7 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
             headings = section.headings if place != last else ()
             if number == 1:
                 headings = title + headings
-            path = section.path if section.path[:1] == (source.title,) else title + section.path
+            path = title + section.path
             cut_passages.append(Passage(name, body, unit, cut.overlap, headings, source.id, place, path))
             last = place
     return tuple(cut_passages)

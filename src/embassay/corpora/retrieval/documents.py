@@ -35,9 +35,7 @@ def recognises(head: str) -> bool:
     return False
 
 
-def recognises_folder(path: Path) -> bool:
-    """Return whether a folder contains documents; loaders of specific formats are asked before."""
-    return looks_like_documents(path)
+recognises_folder = looks_like_documents
 
 
 def load(
