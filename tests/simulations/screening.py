@@ -45,7 +45,7 @@ def _called(draw: Draw, questions: int, overlap: float, repeats: int, *outcomes:
     count = 0
     for number in range(repeats):
         values = draw(rng, questions, overlap)
-        count += judged(values, values < 1, Draws(number))["outcome"] in outcomes
+        count += judged(values, Draws(number))["outcome"] in outcomes
     return count
 
 
