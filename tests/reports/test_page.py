@@ -177,7 +177,6 @@ MATRIX = Series(
         "denominator": [[1200, 7, 0], [7, 7, 2], [0, 2, 2]],
         "diagonal": "errors",
         "note": "On 40 sentences.",
-        "signatures": ["one", "two"],
     },
 )
 
@@ -277,7 +276,7 @@ def test_a_matrix_is_a_table_of_fractions_shaded_by_their_share():
     ]
     assert [row[n + 1].remark for n, row in enumerate(table.rows)] == ["errors"] * 3
     assert table.rows[1][0].remark == "baseline"
-    assert (table.note, table.signatures) == ("A note. On 40 sentences.", ("one", "two"))
+    assert table.note == "A note. On 40 sentences."
 
 
 PARTS = (
@@ -327,7 +326,6 @@ def test_an_encoder_table_with_measures_has_a_line_for_each():
         ["a", "l1", "10.0%"],
     ]
     assert [row[0].remark for row in table.rows] == ["", "", "baseline", "baseline", "", ""]
-    assert set(table.signatures) == {r.signature for r in rows}
 
 
 def test_a_corpus_table_has_a_line_for_each_subset_and_no_encoder():
@@ -345,7 +343,6 @@ def test_a_corpus_table_has_a_line_for_each_subset_and_no_encoder():
         [("set difference", "", ""), ("0", "", ""), ("–", "", "no ratings"), ("–", "", "")],
     ]
     assert table.note == "Said."
-    assert set(table.signatures) == {r.signature for r in rows[:3]}
 
 
 def test_a_series_table_writes_each_column_in_its_format():

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from embassay._version import __version__
@@ -241,8 +240,6 @@ def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[PageSec
             if blocks:
                 groups.append(Group(title, tuple(blocks)))
 
-        tables = [block.table for block in (*shown, *more, *paper) if block.table]
-        signatures = dict.fromkeys(chain.from_iterable(table.signatures for table in tables))
         yield PageSection(
             verdict,
             layout,
@@ -253,7 +250,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[PageSec
             shown=tuple(shown),
             picture=picture[0] if is_alone and picture else None,
             groups=tuple(groups),
-            signatures=tuple(signatures),
+            signatures=scope.signatures,
         )
 
 
