@@ -241,13 +241,6 @@ def test_curves_in_one_picture_have_encoders_by_colour_and_kinds_by_dashes():
     assert encoding["x"]["title"] == "cosine"
 
 
-@pytest.mark.parametrize("count", [8, 9, 32, 70])
-def test_no_two_of_many_encoders_have_the_same_colour(count):
-    colours = charts.distinct_colours(charts.LINES, count)
-    assert len(colours) == len(set(colours)) == count
-    assert colours[:8] == list(charts.LINES)
-
-
 def test_histograms_have_one_picture_for_each_encoder_asked_for():
     found = list(charts.histograms(scope_of(small(HEADLINES, [HISTOGRAM])), Histograms("Angles", "histogram")))
     assert [caption for caption, _ in found] == ["b", "a"]
@@ -447,7 +440,7 @@ def test_hostile_text_is_read_as_it_was_in_the_charts(evil_pages):
         for tag, attrs, text in page.found
         if (tag, attrs.get("type"), attrs.get("class")) == ("script", "application/json", None)
     ]
-    assert len(specs) == len(page.texts("figure")) > 8
+    assert len(specs) == len(page.texts("figure")) > 4
     for spec in specs:
         assert_valid(spec)
     assert {r["encoder"] for spec in specs for r in data_of(spec) if "encoder" in r} == {

@@ -161,12 +161,9 @@ class Curves(SeriesPart):
     ----------
     split
         One picture for each encoder, its lines by name; else one picture, encoders by colour.
-    zero
-        Whether the axis of values starts at 0.
     """
 
     split: bool = False
-    zero: bool = True
 
 
 @dataclass(frozen=True)

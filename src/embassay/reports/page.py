@@ -30,11 +30,10 @@ from embassay.core.layout import (
 )
 from embassay.core.result import Result, Verdict, anchor
 from embassay.reports import charts, examples, tables
-from embassay.reports.answers import AnswerSection, actions, answer_sections
+from embassay.reports.answers import AnswerSection, actions, answer_sections, entries
 from embassay.reports.costs import Milliseconds, cost_tables
 from embassay.reports.findings.support import asked, statement, support
 from embassay.reports.glossary import used_terms
-from embassay.reports.overview import FIRST_FINDINGS, cost_charts, entries
 from embassay.reports.scorecard import BETTER, NO_TIMES, OPEN, WORSE, legend, scorecard
 from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
@@ -56,6 +55,8 @@ SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Histograms: charts.histograms,
 }
 """Parts that may be several pictures, each with a caption."""
+FIRST_FINDINGS = 6
+"""Findings that are not folded."""
 DIGITS = 4
 """Significant digits of a number in a chart."""
 MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
@@ -194,7 +195,6 @@ def render(
         decisive=DECISIVE,
         actions=actions(result),
         cost_tables=list(cost_tables(result, milliseconds)),
-        cost_charts=_embedded_charts(cost_charts(result, layouts, milliseconds)),
         sections=sections,
         version=__version__,
         style=resource("page.css") + resource("examples.css"),
