@@ -114,16 +114,16 @@ def _metrics() -> Iterator[tuple[str, str]]:
         alike = grouped(declared_metrics(diagnostic), lambda metric: (metric.name, metric.condition, metric.better))
         for (name, condition, better), metrics in alike.items():
             first = metrics[0]
-            subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS])
+            subsets = [metric.subset for metric in metrics[:SUBSETS]]
             if len(metrics) > SUBSETS:
-                subsets += f" and {len(metrics) - SUBSETS} more"
+                subsets.append(f"{len(metrics) - SUBSETS} more")
             facts = ["no better direction" if better == "neither" else f"{better} is better"]
             for label, value in zip(("at least", "at most", "margin"), (*first.range, first.margin), strict=True):
                 if value is not None:
                     facts.append(f"{label} {value:g}")
             if first.chance is not None:
                 facts.append("chance by corpus" if callable(first.chance) else f"chance {first.chance:.3g}")
-            if first.headline or first.compared != "never":
-                facts.append(f"compared {'always' if first.headline else first.compared}")
-            key = MetricKey(name, subsets, condition=condition, diagnostic=diagnostic)
+            if first.compared != "never":
+                facts.append(f"compared {first.compared}")
+            key = MetricKey(name, ", ".join(subsets), condition=condition, diagnostic=diagnostic)
             yield str(key), f"{first.meaning}\n{', '.join(facts)}"
