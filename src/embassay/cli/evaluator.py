@@ -16,6 +16,7 @@ from embassay.core.types import AnyCorpus, Corpus, Encoder
 from embassay.diagnostics.metrics.metric import Direction, declared
 from embassay.models.objects.foreign import from_object
 from embassay.reports.layouts import layouts
+from embassay.reports.tables import scope_of
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 
@@ -141,14 +142,11 @@ def figures_of(encoder: Encoder, corpus: AnyCorpus, diagnostic: Spec, seed: int)
     """
     settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES, "cache": None}
     result = assay(encoder, [corpus], baselines=False, examples=0, **settings)
-    # One diagnostic was run, so there is one layout and one verdict.
-    (layout,) = layouts(result).values()
+    # One diagnostic was run on one corpus, so there is one verdict.
     (verdict,) = result.verdicts
-    headline = result.headline(verdict).get(encoder.name)
-    rows = [headline] if headline else []
-    for column in layout.headline.columns:
-        # If several rows have the same place in the table, the first one counts.
-        rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
+    pages = layouts(result)
+    scope = scope_of(result, verdict, pages)
+    rows = [row for row in scope.rows_of(encoder.name, pages[verdict.diagnostic].headline.columns) if row]
     if not rows:
         raise SpecError(f"diagnostic {diagnostic.head!r} has no figures in its first table on this corpus")
     return {row.key.slug(row.similarity_function).replace(" ", "_"): row for row in rows}
