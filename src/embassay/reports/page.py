@@ -57,8 +57,8 @@ SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
 """Parts that may be several pictures, each with a caption."""
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
-DIGITS = 4
-"""Significant digits of a number in a chart."""
+DIGITS = 6
+"""Significant digits of a number in a chart or of an item."""
 MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
 """The class of a cell of the scorecard by its mark."""
 DECISIVE = ("use", "highest", "instead", "undecided", "rejected")
@@ -201,7 +201,7 @@ def render(
         library=resource("vendor/vega.js"),
         script=resource("page.js"),
         browser=resource("examples.js"),
-        embedded=_compact,
+        embedded=_embedded,
         csp_hash=_csp_hash,
         terms=used_terms(layouts, texts),
         badges=badges,
@@ -309,23 +309,23 @@ def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
 
 def _embedded_charts(captioned: Iterable[tuple[str, charts.Spec]]) -> list[tuple[str, str]]:
     """Return charts as JSON that is safe inside a script element, each with its caption."""
-    return [(caption, _compact(_shown(spec))) for caption, spec in captioned]
+    return [(caption, _embedded(spec)) for caption, spec in captioned]
 
 
-def _compact(value: object) -> str:
+def _embedded(value: object) -> str:
     """Return JSON that is safe inside a script element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_shown(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _shown(value: object) -> object:
-    """Return JSON whose texts have no invisible control characters, and whose numbers have the digits of a picture."""
+    """Return JSON whose texts have no invisible control characters, and whose numbers have few digits."""
     if isinstance(value, str):
         return readable(value)
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
-        return {name: _shown(part) for name, part in value.items()}
+        return {readable(name): _shown(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [_shown(part) for part in value]
     return value
