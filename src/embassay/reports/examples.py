@@ -90,15 +90,9 @@ def _statement(scope: Scope, items: Sequence[ShownItem], corpus: CorpusRecord) -
     decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
     sentences = [f"All {counted(len(items), 'item')}."]
     if len(items) < corpus.items:
-        strata = []
-        if decided:
-            strata.append("by who misses them")
-        if any(item.record.subset for item in items):
-            strata.append("by subset")
         drawn = f"{len(items):,} of {counted(corpus.items, 'item')}, drawn with seed {scope.result.seed}"
-        if strata:
-            drawn += f", stratified {' and '.join(strata)}: shares among them are not those of the corpus"
-        sentences = [f"{drawn}. A run with --examples all shows every item."]
+        strata = "stratified by subset and by who misses them: shares among them are not those of the corpus"
+        sentences = [f"{drawn}, {strata}. A run with --examples all shows every item."]
     baselines = [scope.is_baseline(name) for name in scope.encoders]
     if decided and any(baselines) and not all(baselines):
         sentences.append("“Missed by all” ignores the baselines that were added automatically.")
