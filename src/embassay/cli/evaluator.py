@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
-PAIRED = "shift"
-"""The diagnostic that compares two corpora."""
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
 RESAMPLES = 100
@@ -117,11 +115,9 @@ def prepared(corpus: Source, diagnostic: str, metric: str, seed: int) -> tuple[A
     Raises
     ------
     InputError
-        If the corpus cannot be read, the diagnostic compares two, or there is no such figure.
+        If the corpus cannot be read, the diagnostic needs two, or there is no such figure.
     """
     spec = parse(diagnostic, "diagnostic")
-    if spec.head == PAIRED:
-        raise SpecError(f"diagnostic {PAIRED!r} compares two corpora; it can be neither watched nor made a task")
     watched = corpus if isinstance(corpus, Corpus) else load_corpus(corpus)
     figures = figures_of(load_encoder(STAND_IN), watched, spec, seed)
     if metric and metric not in figures:
