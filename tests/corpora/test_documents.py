@@ -321,6 +321,7 @@ def test_every_text_has_passages_and_none_is_blank(text, passages):
 def test_junk_for_passages_is_named(docs, at, passages):
     found = fails(docs, SpecError, questions=at("q.csv", ASKED), passages=passages)
     assert found.startswith("passages must be document, paragraph, sentence or a number of words (at least 1); it is ")
+    assert found.endswith("; several as a list: passages=[document,100]")
 
 
 def test_questions_are_needed_where_none_can_be_made(docs, at, tmp_path):

@@ -48,4 +48,4 @@ def test_the_list_has_each_metric(capsys, monkeypatch):
     printed = capsys.readouterr().out
     for name in OURS:
         for metric in declared_metrics(name):
-            assert f"{metric.name}[{metric.subset}]" in printed
+            assert f"{name}/{metric.name}" in printed

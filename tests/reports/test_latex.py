@@ -84,8 +84,8 @@ def test_any_text_is_printed_as_it_is(text):
 
 
 def printed(head, rows, signatures=()):
-    table = Table("T", tuple(head), tuple(map(tuple, rows)), "", signatures)
-    return latex.table("t", "What is shown.", table)
+    table = Table("T", tuple(head), tuple(map(tuple, rows)))
+    return latex.table("t", "What is shown.", table, signatures)
 
 
 def test_a_table_is_ruled_with_booktabs():
@@ -123,7 +123,7 @@ def test_hostile_labels_stay_text_and_file_names_are_safe():
     assert len(tables) == 3
     for table in tables:
         assert re.fullmatch(r"[A-Za-z0-9-]{1,200}", table.name)
-        text = latex.table(table.name, table.caption, table.table)
+        text = latex.table(table.name, table.caption, table.table, ("a|b",))
         check(text)
         printed_lines = [line for line in text.splitlines() if not line.startswith("%")]
         assert r"\input" not in "\n".join(printed_lines)

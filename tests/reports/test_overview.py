@@ -1,17 +1,15 @@
-"""The first screen of the page: answers, scorecard, findings, cost against quality, encoders, terms."""
+"""The first screen of the page: answers, scorecard, findings, encoders, terms."""
 
 from dataclasses import replace
 
-import jsonschema
 import pytest
 
 from embassay.core.formatting import readable
 from embassay.core.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import Answer, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
-from embassay.reports.answers import answer_sections
+from embassay.reports.answers import answer_sections, entries
 from embassay.reports.glossary import used_terms
-from embassay.reports.overview import cost_charts, entries
 from embassay.reports.page import render
 
 ACCURACY = Column("accuracy", "accuracy", format="percent")
@@ -116,23 +114,7 @@ def test_findings_of_several_encoders_are_one_entry():
     findings = [Finding("high", f"{e} errs.", "Errs", "d", "mine", e, "So.", "Do.", link="#d-mine") for e in "abc"]
     (entry,) = entries(findings, LAYOUTS)
     assert (entry.title, entry.finding.sentence, entry.others) == ("", "a errs.", "The same is true of b and c.")
-    assert (entry.place, entry.link, entry.finding.action) == ("Negated antonyms on mine", "#d-mine", "Do.")
-
-
-def test_costs_are_drawn_where_two_encoders_have_them():
-    from altair import load_schema
-
-    result = result_of()
-    drawn = dict(cost_charts(result, LAYOUTS, {("a", ""): 100.0, ("b", ""): 5.0}))
-    assert list(drawn) == [
-        f"Negated antonyms on mine, over {axis}"
-        for axis in ("milliseconds of a text", "size of a vector", "price per million tokens")
-    ]
-    spec = drawn["Negated antonyms on mine, over milliseconds of a text"]
-    jsonschema.validate(spec, load_schema())
-    points = spec["data"]["values"]
-    assert [(p["encoder"], p["cost"], p["value"]) for p in points] == [("a", 100.0, 0.8), ("b", 5.0, 0.75)]
-    assert list(cost_charts(replace(result, verdicts=()), LAYOUTS, {})) == []
+    assert (entry.place, entry.finding.link, entry.finding.action) == ("Negated antonyms on mine", "#d-mine", "Do.")
 
 
 def test_a_page_explains_the_terms_that_it_uses():

@@ -163,7 +163,13 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
     monkeypatch.setattr("embassay.testsets.proposals.load_encoder", lambda spec: Planted())
     told = []
     mine = write(tmp_path / "mine.txt", "\n".join((*RAIN, "It is late.", *SHOP, "Go home.")))
-    propose_groups(mine, tmp_path / "s.csv", "x", threshold=0.9, advance=lambda done, total: told.append((done, total)))
+    propose_groups(
+        mine,
+        tmp_path / "s.csv",
+        encoder="x",
+        threshold=0.9,
+        advance=lambda done, total: told.append((done, total)),
+    )
     assert told[-1] == (9, 9)
     rows = list(csv.reader(io.StringIO((tmp_path / "s.csv").read_text(encoding="utf-8-sig"))))
     assert rows[0][:3] == ["group", "sentence", "confirm"]
@@ -219,14 +225,14 @@ def test_all_sentences_are_grouped_by_hand(tmp_path):
         tmp_path / "mine.txt", "Clean & quiet .\nThe room was clean and quiet .\nQuiet and clean !\nclean & quiet .\n"
     )
     sheet = tmp_path / "sheet.csv"
-    proposal = propose_groups(source, sheet, "", by_hand=True)
-    assert (proposal.groups, proposal.sentences, proposal.rejected["repeated sentence"]) == (0, 3, 1)
+    assert propose_groups(source, sheet)[0] == "left out: 1 × repeated sentence"
     rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
     assert [row[1] for row in rows[1:]] == ["Clean & quiet .", "The room was clean and quiet .", "Quiet and clean !"]
     text = io.StringIO()
     csv.writer(text).writerows([rows[0], *(["clean and quiet", *row[1:]] for row in rows[1:])])
     assert len(groups.build(groups.read(write(tmp_path / "filled.csv", text.getvalue()))[0]).samples) == 3
     # What an encoder proposes comes first.
-    propose_groups(source, sheet, "bow", threshold=0.2, by_hand=True, overwrite=True)
+    notes = propose_groups(source, sheet, encoder="bow", threshold=0.2, by_hand=True, overwrite=True)
+    assert notes[0] == "1 group with 3 of 3 sentences proposed"
     rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
     assert [(row[0], row[2]) for row in rows[1:]] == [("1", "")] * 3

@@ -27,6 +27,7 @@ AS_TEXT = {
     "generator": str,
     "mlm": str,
     "prompt": Path | None,
+    "encoder": Annotated[str, Parameter(name=("-e", "--encoder"))],
     "filters": Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))],
 }
 """What the command line takes for options that builders take as objects: specs, and the file of a prompt."""
@@ -56,12 +57,14 @@ def add_build_commands(arguments: list[str]) -> None:
 
 def command_of(name: str) -> Callable[..., int]:
     """Return a function with the options of every kind and those of a builder, for cyclopts to read."""
+    from embassay.testsets.proposals import propose_groups
+
     module = BUILDERS.module(name)
     parameters = dict(inspect.signature(_carry_out, eval_str=True).parameters)
     del parameters["kind"], parameters["more"]
     functions = [getattr(module, "read", None), module.build]
     if name == "groups":
-        functions.insert(0, propose)
+        functions.insert(0, propose_groups)
     for function in filter(None, functions):
         # An option that several functions have is one option.
         parameters |= _options(function)
@@ -87,7 +90,7 @@ def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     types = get_type_hints(function, include_extras=True) | AS_TEXT
     options = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in (*PARAMETERS_OF_ALL, "overwrite"):
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in (*PARAMETERS_OF_ALL, "column", "overwrite"):
             kind: Any = types.get(name, type(parameter.default))
             annotation = Annotated[kind, Parameter(help=helps.get(name, ""), negative="")]
             # An object that there may be or not is here a text that may be empty.
@@ -106,19 +109,22 @@ def _carry_out(
     **more: Any,
 ) -> int:
     """Build a test set, or propose groups for one."""
+    from embassay.api import build as make
+    from embassay.run.progress import progress
+    from embassay.testsets.files import SetFiles
+    from embassay.testsets.proposals import propose_groups
+
     source, out = source_path(source), output_path(out)
     if kind == "groups" and more.keys() & {"encoder", "by_hand"}:
-        return propose(source, out, column=common.column, overwrite=overwrite, **more)
+        with progress(f"encode {source}") as advance:
+            say(*propose_groups(source, out, column=common.column, overwrite=overwrite, advance=advance, **more))
+        return FINE
     options = {name: value for name, value in vars(common).items() if value not in (None, "")} | more
     if options.get("prompt"):
         from embassay.testsets.generator.base import read_prompt
 
         # The command takes a file, the builder its text.
         options["prompt"] = read_prompt(source_path(options["prompt"]))
-    from embassay.api import build as make
-    from embassay.run.progress import progress
-    from embassay.testsets.files import SetFiles
-
     with progress(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
     say(*built.notes)
@@ -133,54 +139,6 @@ def _carry_out(
         say(f"sheet for review: {places.review}: strike, correct or add rows; pass it as --review")
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
     say(f"assay it with: embassay run -c {shlex.quote(str(out) if out.is_absolute() else f'./{out}')}")
-    return FINE
-
-
-def propose(
-    source: Path,
-    out: Path,
-    *,
-    encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
-    threshold: float = 0.8,
-    by_hand: bool = False,
-    column: str = "",
-    overwrite: bool = False,
-    **_: Any,
-) -> int:
-    """Write the sheet of groups that people confirm, and say what they do with it.
-
-    Parameters
-    ----------
-    encoder
-        SPEC[,option=value…] of the encoder that proposes groups; -o is then the sheet (CSV): fill in yes or no, or
-        groups, and pass it as --from.
-    threshold
-        With -e: minimum cosine between any two sentences of a group.
-    by_hand
-        Write all sentences on the sheet, to be grouped by hand; with -e, those without a group come last.
-    """
-    from embassay.run.progress import progress
-    from embassay.testsets.proposals import propose_groups
-
-    by_hand = by_hand or not encoder
-    with progress(f"encode {source}") as advance:
-        proposal = propose_groups(
-            source,
-            out,
-            encoder,
-            column=column,
-            threshold=threshold,
-            by_hand=by_hand,
-            overwrite=overwrite,
-            advance=advance,
-        )
-    if encoder:
-        groups = counted(proposal.groups, "group")
-        say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
-    for reason, number in proposal.rejected.most_common():
-        say(f"left out: {number:,} × {reason}")
-    say(f"sheet to confirm: {out}: write yes or no next to each sentence, or a group next to one without, then run")
-    say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
     return FINE
 
 

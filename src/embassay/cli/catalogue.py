@@ -14,6 +14,8 @@ from rich.text import Text
 
 from embassay._version import YEAR, __version__
 from embassay.core.errors import PluginError, UnknownNameError
+from embassay.core.grouping import grouped
+from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
 from embassay.diagnostics.metrics.metric import declared_metrics
 from embassay.reports.terminal import stdout
@@ -30,6 +32,8 @@ KINDS = {
 OTHERS = ("profiles", "metrics")
 PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
+SUBSETS = 4
+"""Subsets of a metric that are named."""
 OURS = f"""@software{{embassay,
   author = {{{{The Embassay developers}}}},
   title = {{Embassay: an assay for sentence embeddings}},
@@ -105,20 +109,21 @@ def _described(folder: Folder, name: str) -> str:
 
 
 def _metrics() -> Iterator[tuple[str, str]]:
-    """Yield each declared metric with its diagnostic and its properties."""
-    for name in DIAGNOSTICS.working():
-        for metric in declared_metrics(name):
-            low, high = metric.range
-            properties = {
-                "meaning": metric.meaning,
-                "better": metric.better,
-                "low": low,
-                "high": high,
-                "chance": "depends on the corpus" if callable(metric.chance) else metric.chance,
-                "margin": metric.margin,
-                "source": metric.source,
-                "compared": "always" if metric.headline else metric.compared,
-            }
-            lines = [f"{label}: {value}" for label, value in properties.items() if value not in (None, "")]
-            condition = f"{{{metric.condition}}}" if metric.condition else ""
-            yield f"{metric.name}[{metric.subset}]{condition}", "\n".join([name, *lines])
+    """Yield the metrics of each diagnostic: those that differ only in their subset are one entry."""
+    for diagnostic in DIAGNOSTICS.working():
+        alike = grouped(declared_metrics(diagnostic), lambda metric: (metric.name, metric.condition, metric.better))
+        for (name, condition, better), metrics in alike.items():
+            first = metrics[0]
+            subsets = [metric.subset for metric in metrics[:SUBSETS]]
+            if len(metrics) > SUBSETS:
+                subsets.append(f"{len(metrics) - SUBSETS} more")
+            facts = ["no better direction" if better == "neither" else f"{better} is better"]
+            for label, value in zip(("at least", "at most", "margin"), (*first.range, first.margin), strict=True):
+                if value is not None:
+                    facts.append(f"{label} {value:g}")
+            if first.chance is not None:
+                facts.append("chance by corpus" if callable(first.chance) else f"chance {first.chance:.3g}")
+            if first.compared != "never":
+                facts.append(f"compared {first.compared}")
+            key = MetricKey(name, ", ".join(subsets), condition=condition, diagnostic=diagnostic)
+            yield str(key), f"{first.meaning}\n{', '.join(facts)}"

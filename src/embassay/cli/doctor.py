@@ -46,9 +46,8 @@ def show() -> None:
 
 
 def _packages() -> dict[str, str]:
-    """Return the packages of each extra with their versions, and the command that installs what is missing."""
+    """Return the packages of each extra with their versions, or what is missing."""
     packages: dict[str, list[str]] = {}
-    missing: dict[str, str] = {}
     for requirement in requires("embassay") or ():
         name, extra = REQUIREMENT.findall(requirement)[0]
         title = f"[{extra}]" if extra else "packages"
@@ -56,12 +55,10 @@ def _packages() -> dict[str, str]:
             number = version(name)
         except PackageNotFoundError:
             number = "missing"
-            if extra:
-                missing[title] = f"; pip install 'embassay{title}'"
         packages.setdefault(title, []).append(f"{name} {number}")
     # It has the packages of all others.
     del packages["[all]"]
-    return {title: f"{', '.join(versions)}{missing.get(title, '')}" for title, versions in packages.items()}
+    return {title: ", ".join(versions) for title, versions in packages.items()}
 
 
 def _models() -> str:

@@ -16,6 +16,7 @@ from embassay.core.types import AnyCorpus, Corpus, Encoder
 from embassay.diagnostics.metrics.metric import Direction, declared
 from embassay.models.objects.foreign import from_object
 from embassay.reports.layouts import layouts
+from embassay.reports.tables import scope_of
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
-PAIRED = "shift"
-"""The diagnostic that compares two corpora."""
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
 RESAMPLES = 100
@@ -116,11 +115,9 @@ def prepared(corpus: Source, diagnostic: str, metric: str, seed: int) -> tuple[A
     Raises
     ------
     InputError
-        If the corpus cannot be read, the diagnostic compares two, or there is no such figure.
+        If the corpus cannot be read, the diagnostic needs two, or there is no such figure.
     """
     spec = parse(diagnostic, "diagnostic")
-    if spec.head == PAIRED:
-        raise SpecError(f"diagnostic {PAIRED!r} compares two corpora; it can be neither watched nor made a task")
     watched = corpus if isinstance(corpus, Corpus) else load_corpus(corpus)
     figures = figures_of(load_encoder(STAND_IN), watched, spec, seed)
     if metric and metric not in figures:
@@ -141,14 +138,11 @@ def figures_of(encoder: Encoder, corpus: AnyCorpus, diagnostic: Spec, seed: int)
     """
     settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES, "cache": None}
     result = assay(encoder, [corpus], baselines=False, examples=0, **settings)
-    # One diagnostic was run, so there is one layout and one verdict.
-    (layout,) = layouts(result).values()
+    # One diagnostic was run on one corpus, so there is one verdict.
     (verdict,) = result.verdicts
-    headline = result.headline(verdict).get(encoder.name)
-    rows = [headline] if headline else []
-    for column in layout.headline.columns:
-        # If several rows have the same place in the table, the first one counts.
-        rows += [row for row in result.rows if row.encoder and column.key.covers(row.key)][:1]
+    pages = layouts(result)
+    scope = scope_of(result, verdict, pages)
+    rows = [row for row in scope.rows_of(encoder.name, pages[verdict.diagnostic].headline.columns) if row]
     if not rows:
         raise SpecError(f"diagnostic {diagnostic.head!r} has no figures in its first table on this corpus")
     return {row.key.slug: row for row in rows}

@@ -284,7 +284,7 @@ class Series:
         * ``histogram``: ``x``, ``edges`` (one more than bars), ``panels``, each with ``encoder``, ``line`` and
           ``shares`` (of each bar, in [0, 1]);
         * ``matrix``: ``names``, ``numerator`` and ``denominator`` (square lists of whole numbers), ``diagonal`` (what
-          the diagonal counts), ``note``, ``signatures``.
+          the diagonal counts), ``note``.
 
     Examples
     --------

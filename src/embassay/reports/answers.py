@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from embassay.core.formatting import names, number
 from embassay.core.layout import Format, Layout
 from embassay.core.result import Answer, Finding, Result, Verdict, anchor
-from embassay.reports.findings.support import rests_on, use_of
+from embassay.reports.findings.support import rests_on, tested, use_of
 
 OF_EACH = ("instead", "step")
 """Kinds of which each encoder has an answer of its own; of the others that of the encoder to use is read."""
@@ -70,6 +70,29 @@ def answer_sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[A
         if corpora.count(title) > 1 or not result.headline(verdict):
             title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}"
         yield AnswerSection(verdict, f"{title}: {rests_on(result, verdict)}", tuple(chosen.values()))
+
+
+@dataclass(frozen=True)
+class FindingGroup:
+    """One finding, with the other encoders of which it is true."""
+
+    finding: Finding
+    title: str
+    tested: str
+    others: str
+    place: str
+
+
+def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple[FindingGroup, ...]:
+    """Return findings, those that say the same of several encoders as one."""
+    together = []
+    for first, *others in grouped(findings):
+        place = first.corpus
+        if first.diagnostic:
+            layout = layouts.get(first.diagnostic)
+            place = f"{layout.title if layout else first.diagnostic} on {first.corpus}"
+        together.append(FindingGroup(first, own_title(first), tested(first), also(others), place))
+    return tuple(together)
 
 
 def grouped(findings: Sequence[Said]) -> list[list[Said]]:

@@ -7,7 +7,6 @@ them than everything else on the page takes together; the tests have altair chec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from colorsys import hls_to_rgb
 from typing import Any
 
 from embassay.core.layout import (
@@ -23,18 +22,14 @@ from embassay.reports.tables import Scope
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
 RANGE = ("value", "low", "high")
 """The fields of a value with its interval."""
-PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
 LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
-"""The first colours of lines; with more lines, others follow: see ``distinct_colours``."""
-GOLDEN_RATIO = 0.618034
+"""The colours of lines; with more lines than these, those of Vega's scheme of 20."""
 LINE = 28
 """Height of the line of one encoder, in pixels."""
 MANY_LINES = 15
 """With more lines than this, the axis of values is above them."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
 """Patterns of lines as pixels drawn and left out, in turn; the first is unbroken."""
-MOST_NAMES = 12
-"""With more dots than this, their names are shown only under the pointer."""
 LONG_NAME = 30
 """Characters of a name of which a legend has no room for several in one line."""
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -44,9 +39,6 @@ Spec = dict[str, Any]
 """A Vega-Lite specification, or a part of one: JSON."""
 Point = dict[str, Any]
 """One item of a chart's data: a value for each field that the chart draws."""
-PLAIN: Spec = {"format": ",.3~r"}
-BYTES: Spec = {"labelExpr": "replace(format(datum.value, '.3~s'), regexp('[kMGT]?$'), ' $&B')"}
-"""Axes as people write them: ``600,000``, ``0.25``; ``768 B``, ``1.2 MB``."""
 HIGH = {"field": "high"}
 """The channel of the upper end of an interval; it has the scale of the lower one."""
 BY_BASELINE = {"condition": {"test": "datum.baseline", "value": GREY}, "value": BLUE}
@@ -74,7 +66,10 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     # The axis of many lines is where the first of them is.
     axis = {"format": axis_format, "orient": "top" if len(values) > MANY_LINES else "bottom"}
     x = _field("value:Q", title=part.column.heading, axis=axis, scale=scale)
-    layers = _dots(values, shared, "x", x)
+    layers = [_layer("circle", {**shared, "x": x}, size=90, opacity=1)]
+    if any(point["low"] is not None for point in values):
+        ends = {"x": _field("low:Q", title=part.column.heading), "x2": HIGH}
+        layers.insert(0, _layer("rule", {**shared, **ends}, strokeWidth=2))
     if part.column.key == scope.headline.key:
         layers = [*_best_set(scope), *_baseline(scope, values), *layers]
     if part.chance is not None:
@@ -192,36 +187,6 @@ def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]
     return _finished({**chart, **_layer("line", encoding, strokeWidth=2)}, lines, title, 220)
 
 
-def cost_chart(title: str, cost: str, axis: Spec, values: Sequence[Point], style: Format) -> Spec:
-    """Draw what each encoder reaches over what it costs.
-
-    Parameters
-    ----------
-    title
-        The quality on the y axis.
-    cost
-        The cost on the x axis, which is logarithmic.
-    axis
-        How it is written: ``PLAIN`` or ``BYTES``.
-    values
-        Of each encoder ``encoder``, ``cost`` (above 0), ``value``, ``low``, ``high`` and ``baseline``.
-    style
-        The format of the quality.
-    """
-    axis_format, fine_format = _formats(style)
-    scale = {"type": "log", "nice": False, "padding": 40}
-    shared = {
-        "x": _field("cost:Q", title=cost, scale=scale, axis={**axis, "tickCount": 5}),
-        "tooltip": _tooltip(encoder="", cost=",.4~r", **dict.fromkeys(RANGE, fine_format)),
-    }
-    y = _field("value:Q", title=title, axis={"format": axis_format}, scale={"zero": False})
-    layers = _dots(values, {**shared, "color": BY_BASELINE}, "y", y)
-    if len(values) <= MOST_NAMES:
-        names = {**shared, "y": y, "text": _field("encoder:N")}
-        layers.append(_layer("text", names, align="left", dx=7, dy=-7, fontSize=12, color="#222", limit=150))
-    return _finished({"layer": layers}, values, f"{title} over {cost}", 260)
-
-
 def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
     """Draw one chart for each candidate, with its histograms on top of each other."""
     data = scope.series(part.series, "histogram")
@@ -266,25 +231,6 @@ def estimates(scope: Scope, column: Column) -> list[Point]:
     return values
 
 
-def _dots(values: Sequence[Point], shared: Spec, along: str, value: Spec) -> list[Spec]:
-    """Return the layers of values with their intervals: lines, where some value has an interval, and dots.
-
-    Parameters
-    ----------
-    shared
-        The channels of both layers.
-    along
-        The axis of the values: ``x`` or ``y``.
-    value
-        The channel of the values.
-    """
-    layers = [_layer("circle", {**shared, along: value}, size=90, opacity=1)]
-    if any(point["low"] is not None for point in values):
-        ends = {along: _field("low:Q", title=value.get("title")), f"{along}2": HIGH}
-        layers.insert(0, _layer("rule", {**shared, **ends}, strokeWidth=2))
-    return layers
-
-
 def _formats(style: Format) -> tuple[str, str]:
     """Return the formats of numbers on an axis and in a tooltip, which has one more digit."""
     if style in ("percent", "points"):
@@ -308,19 +254,11 @@ def _distinct(values: Sequence[Point], field: str) -> list[str]:
     return list(dict.fromkeys(value[field] for value in values))
 
 
-def distinct_colours(colours: Sequence[str], count: int) -> list[str]:
-    """Return ``count`` colours, no two alike: the given ones, then others, turn by turn darker and lighter."""
-    more = []
-    for place in range(count - len(colours)):
-        # Steps of the golden ratio spread hues evenly, however many there are.
-        red, green, blue = hls_to_rgb(place * GOLDEN_RATIO % 1, (0.35, 0.6)[place % 2], 0.6)
-        more.append(f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}")
-    return [*colours, *more][:count]
-
-
 def _colours(field: str, names: list[str], colours: Sequence[str], legend: Spec | None) -> Spec:
     """Return the channel that gives each name in a field its own colour."""
-    scale = {"domain": names, "range": distinct_colours(colours, len(names))}
+    scale: Spec = {"domain": names, "range": list(colours[: len(names)])}
+    if len(names) > len(colours):
+        scale = {"domain": names, "scheme": "category20"}
     return _field(field, title=None, sort=names, scale=scale, legend=legend)
 
 

@@ -20,13 +20,6 @@ NOTE = (
 )
 
 
-def milliseconds_of(record: EncoderRecord, corpus: str, milliseconds: Milliseconds) -> float | None:
-    """Return the time of a question on a corpus, or of one text where the corpus has no questions; None if unknown."""
-    known = milliseconds.get((record.name, corpus))
-    # A set-up alone is not what a question takes.
-    return known if known or record.step else milliseconds.get((record.name, ""))
-
-
 def cost_tables(result: Result, milliseconds: Milliseconds) -> Iterator[Table]:
     """Yield a table of the candidates and the lexical baseline of each search for which two have a known cost."""
     records = {record.name: record for record in result.encoders}
@@ -43,7 +36,7 @@ def cost_tables(result: Result, milliseconds: Milliseconds) -> Iterator[Table]:
 
 
 def _line(record: EncoderRecord, verdict: Verdict, milliseconds: Milliseconds) -> dict[str, Cell]:
-    time, size = milliseconds_of(record, verdict.corpus, milliseconds), record.index_bytes(verdict.corpus)
+    time, size = milliseconds.get((record.name, verdict.corpus)), record.index_bytes(verdict.corpus)
     # An index has the vectors of its encoder.
     vectors = None if record.step == "index" else record.vectors.get(verdict.corpus)
     return {

@@ -28,15 +28,10 @@
     return { value, label, passage: isPassage ? data.passages[label] : "", right, isPassage };
   });
 
-  // "#7" stands for text 7, so that each text is in the page once: see `reports/examples.py`.
-  const unfold = (data) => {
-    const texts = (packed) => JSON.parse(JSON.stringify(packed), (_, value) => (typeof value === "string" ? data.strings[value.slice(1)] : value));
-    data.passages = Object.fromEntries(texts(data.passages));
-    return texts(data.items).map((item, order) => {
-      const shown = item.texts.map(([label, content, right]) => ({ label, content, right }));
-      return { ...item, texts: shown, order, searched: "" };
-    });
-  };
+  const unfold = (data) => data.items.map((item, order) => {
+    const shown = item.texts.map(([label, content, right]) => ({ label, content, right }));
+    return { ...item, texts: shown, order, searched: "" };
+  });
 
   // All texts of an item in lower case; joined when somebody searches for the first time.
   const searchedIn = (item, data) => {

@@ -1,7 +1,7 @@
 """The browser of items: its data as JSON, and what is said about the sample.
 
-``examples.js`` draws it. Texts come from data and may hold anything: they are made visible here, and are nothing but
-text there.
+``examples.js`` draws it. Texts come from data and may hold anything: the page makes them visible, and there they are
+nothing but text.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from embassay.core.formatting import counted, readable, rounded_down
+from embassay.core.formatting import counted, rounded_down
 from embassay.core.layout import ExampleColumn, Examples
 from embassay.core.result import CorpusRecord, Example, record_of
 from embassay.reports.tables import Scope
 
-DIGITS = 5
-"""Decimals of the numbers in the data, as many as are shown at most."""
-SPACES = re.compile(r"[ \t\r\n\u00a0\u2009\u202f\u3000]+")
 FREE = re.compile(r"(cc0|cc[- ]by(?![- a-z0-9.]*(nc|nd))|mit\b|apache|bsd|odc|odbl|pddl|public domain)", re.IGNORECASE)
 """How the names of licences begin under which texts may be passed on."""
 
@@ -93,15 +90,9 @@ def _statement(scope: Scope, items: Sequence[ShownItem], corpus: CorpusRecord) -
     decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
     sentences = [f"All {counted(len(items), 'item')}."]
     if len(items) < corpus.items:
-        strata = []
-        if decided:
-            strata.append("by who misses them")
-        if any(item.record.subset for item in items):
-            strata.append("by subset")
         drawn = f"{len(items):,} of {counted(corpus.items, 'item')}, drawn with seed {scope.result.seed}"
-        if strata:
-            drawn += f", stratified {' and '.join(strata)}: shares among them are not those of the corpus"
-        sentences = [f"{drawn}. A run with --examples all shows every item."]
+        strata = "stratified by subset and by who misses them: shares among them are not those of the corpus"
+        sentences = [f"{drawn}, {strata}. A run with --examples all shows every item."]
     baselines = [scope.is_baseline(name) for name in scope.encoders]
     if decided and any(baselines) and not all(baselines):
         sentences.append("“Missed by all” ignores the baselines that were added automatically.")
@@ -121,13 +112,8 @@ def _licence(corpus: CorpusRecord) -> str:
     return f"{problem}: check it before you share this page. A run with --no-texts leaves them out."
 
 
-def shown_text(text: str) -> str:
-    """Return a text as it is shown: on one line, with control characters and changes of direction as escapes."""
-    return readable(SPACES.sub(" ", text).strip())
-
-
 def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool) -> dict[str, object]:
-    """Return what ``examples.js`` draws; every distinct text of the items is written once: ``#7`` stands for text 7.
+    """Return what ``examples.js`` draws; the text of a passage is written once, and named by the items.
 
     Parameters
     ----------
@@ -143,10 +129,10 @@ def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool
             threshold = rounded_down(row.value)
         encoders.append(
             {
-                "name": shown_text(name),
+                "name": name,
                 "baseline": scope.is_baseline(name),
                 "threshold": threshold,
-                "part": shown_text(record.parts[0] if record.step else ""),
+                "part": record.parts[0] if record.step else "",
             }
         )
     columns = [
@@ -160,28 +146,14 @@ def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool
     ]
     passages: dict[str, str] = {}
     written = [_item(scope, part, item, single, passages) for item in items]
-    strings: dict[str, int] = {}
     return {
         "title": part.title,
         "prefix": part.prefix,
         "encoders": encoders,
         "columns": columns,
-        "items": _interned(written, strings),
-        "passages": _interned(list(passages.items()), strings),
-        # Written last: the items number them.
-        "strings": list(strings),
+        "items": written,
+        "passages": passages,
     }
-
-
-def _interned(value: object, strings: dict[str, int]) -> object:
-    """Return data with the number of each text in its place; new texts are added to ``strings``."""
-    if isinstance(value, str):
-        return f"#{strings.setdefault(shown_text(value), len(strings))}"
-    if isinstance(value, dict):
-        return {name: _interned(part, strings) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_interned(part, strings) for part in value]
-    return value
 
 
 def _item(scope: Scope, part: Examples, item: ShownItem, single: bool, passages: dict[str, str]) -> dict[str, object]:
@@ -208,7 +180,7 @@ def _item(scope: Scope, part: Examples, item: ShownItem, single: bool, passages:
             is_number = len(entries) == 1 and len(entries[0]) == 1
             cells.append(entries[0][0] if is_number else entries)
         correct = None if outcome.correct is None else int(outcome.correct)
-        outcomes.append([correct, _rounded(outcome.margin), cells])
+        outcomes.append([correct, outcome.margin, cells])
     return {
         "id": record.item,
         "subset": record.subset,
@@ -236,7 +208,7 @@ def _entries(
         label = outcome.labels.get(name)
         if label is None and name not in outcome.values:
             continue
-        entry: list[object] = [_rounded(outcome.values.get(name))]
+        entry: list[object] = [outcome.values.get(name)]
         if label is not None and column.passages:
             document = label.rpartition("#")[0]
             passage = _passage_name(label, single)
@@ -272,9 +244,3 @@ def _labels(labels: Mapping[str, str], name: str) -> list[str]:
             break
         numbered.append(label)
     return numbered
-
-
-def _rounded(value: float | None) -> float | None:
-    if value is None:
-        return None
-    return round(value, DIGITS)

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from embassay._version import __version__
@@ -31,11 +30,10 @@ from embassay.core.layout import (
 )
 from embassay.core.result import Result, Verdict, anchor
 from embassay.reports import charts, examples, tables
-from embassay.reports.answers import AnswerSection, actions, answer_sections
+from embassay.reports.answers import AnswerSection, actions, answer_sections, entries
 from embassay.reports.costs import Milliseconds, cost_tables
 from embassay.reports.findings.support import asked, statement, support
 from embassay.reports.glossary import used_terms
-from embassay.reports.overview import FIRST_FINDINGS, cost_charts, entries
 from embassay.reports.scorecard import BETTER, NO_TIMES, OPEN, WORSE, legend, scorecard
 from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
@@ -57,8 +55,10 @@ SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Histograms: charts.histograms,
 }
 """Parts that may be several pictures, each with a caption."""
-DIGITS = 4
-"""Significant digits of a number in a chart."""
+FIRST_FINDINGS = 6
+"""Findings that are not folded."""
+DIGITS = 6
+"""Significant digits of a number in a chart or of an item."""
 MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
 """The class of a cell of the scorecard by its mark."""
 DECISIVE = ("use", "highest", "instead", "undecided", "rejected")
@@ -195,14 +195,13 @@ def render(
         decisive=DECISIVE,
         actions=actions(result),
         cost_tables=list(cost_tables(result, milliseconds)),
-        cost_charts=_embedded_charts(cost_charts(result, layouts, milliseconds)),
         sections=sections,
         version=__version__,
         style=resource("page.css") + resource("examples.css"),
         library=resource("vendor/vega.js"),
         script=resource("page.js"),
         browser=resource("examples.js"),
-        embedded=_compact,
+        embedded=_embedded,
         csp_hash=_csp_hash,
         terms=used_terms(layouts, texts),
         badges=badges,
@@ -241,8 +240,6 @@ def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[PageSec
             if blocks:
                 groups.append(Group(title, tuple(blocks)))
 
-        tables = [block.table for block in (*shown, *more, *paper) if block.table]
-        signatures = dict.fromkeys(chain.from_iterable(table.signatures for table in tables))
         yield PageSection(
             verdict,
             layout,
@@ -253,7 +250,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[PageSec
             shown=tuple(shown),
             picture=picture[0] if is_alone and picture else None,
             groups=tuple(groups),
-            signatures=tuple(signatures),
+            signatures=scope.signatures,
         )
 
 
@@ -312,23 +309,23 @@ def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
 
 def _embedded_charts(captioned: Iterable[tuple[str, charts.Spec]]) -> list[tuple[str, str]]:
     """Return charts as JSON that is safe inside a script element, each with its caption."""
-    return [(caption, _compact(_shown(spec))) for caption, spec in captioned]
+    return [(caption, _embedded(spec)) for caption, spec in captioned]
 
 
-def _compact(value: object) -> str:
+def _embedded(value: object) -> str:
     """Return JSON that is safe inside a script element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_shown(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _shown(value: object) -> object:
-    """Return JSON whose texts have no invisible control characters, and whose numbers have the digits of a picture."""
+    """Return JSON whose texts have no invisible control characters, and whose numbers have few digits."""
     if isinstance(value, str):
         return readable(value)
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
-        return {name: _shown(part) for name, part in value.items()}
+        return {readable(name): _shown(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [_shown(part) for part in value]
     return value

@@ -60,13 +60,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with the signatures of the numbers in it."""
+    """A table of texts."""
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    signatures: tuple[str, ...] = ()
 
     @cached_property
     def numeric(self) -> tuple[bool, ...]:
@@ -114,6 +113,11 @@ class Scope:
         """The rows of this scope."""
         key = (self.diagnostic, self.corpus)
         return tuple(row for row in self.result.rows if (row.diagnostic, row.corpus) == key)
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """What the figures depend on: the distinct signatures of the rows."""
+        return tuple(dict.fromkeys(row.signature for row in self.rows))
 
     @cached_property
     def encoders(self) -> tuple[str, ...]:
@@ -192,13 +196,10 @@ def figure_table(
         The headings and the formats of the numbers, one column for each row of a line.
     """
     table_rows = []
-    shown: list[Row | None] = []
     for names, rows in lines:
         numbers = [number_cell(row, column) for row, column in zip(rows, columns, strict=True)]
         table_rows.append((*names, *numbers))
-        shown += rows
-    head = (*head, *map(heading_of, columns))
-    return Table(part.title, head, tuple(table_rows), part.note, _signatures(shown))
+    return Table(part.title, (*head, *map(heading_of, columns)), tuple(table_rows), part.note)
 
 
 def encoder_table(scope: Scope, part: EncoderTable) -> Table | None:
@@ -235,13 +236,11 @@ def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
 
 def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     """Lay out one line for each subset, one column for each encoder; None if there are no such subsets."""
-    shown = []
     items: dict[str, int] = {}
     for row in scope.rows:
         if row.metric == part.metric and not row.condition and row.subset not in part.without:
-            shown.append(row)
             items[row.subset] = max(items.get(row.subset, 0), row.items + row.undefined)
-    if not shown:
+    if not items:
         return None
     lines = list[Line]()
     for subset, count in items.items():
@@ -249,9 +248,7 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
         names = [Cell(subset.replace(":", ": ").replace("_", " ")), Cell(f"{count:,}")]
         lines.append((names, [scope.row_of(encoder, column) for encoder in scope.encoders]))
     columns = [Column(encoder, part.metric, format=part.format) for encoder in scope.encoders]
-    table = figure_table(part, ["subset", "items"], columns, lines)
-    # In the order of the result, not of the lines.
-    return replace(table, signatures=_signatures(shown))
+    return figure_table(part, ["subset", "items"], columns, lines)
 
 
 SERIES_FORMATS = {"points": "{:+.2%}", "percent": "{:.1%}", "count": "{:,}", "number": "{:.2f}", "decimal": "{:.1f}"}
@@ -268,21 +265,15 @@ FAMILIES = {
 
 def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     """Lay out one line for each comparison, family by family; None if there are no comparisons."""
-    comparisons = []
+    rows = []
     for comparison in scope.result.comparisons:
         is_here = (comparison.diagnostic, comparison.corpus) == (scope.diagnostic, scope.corpus)
         if is_here and part.column.key.covers(comparison.key):
-            comparisons.append(comparison)
-    if not comparisons:
+            rows.append(_comparison_cells(comparison, part.column.format))
+    if not rows:
         return None
-    rows = []
-    compared = set()
-    for comparison in comparisons:
-        compared |= {comparison.a, comparison.b}
-        rows.append(_comparison_cells(comparison, part.column.format))
     head = ("pair", "question", "difference", "p", "p corrected", "items")
-    rows_compared = [scope.row_of(encoder, part.column) for encoder in scope.encoders if encoder in compared]
-    return Table(part.title, head, tuple(rows), part.note, _signatures(rows_compared))
+    return Table(part.title, head, tuple(rows), part.note)
 
 
 def _comparison_cells(comparison: Comparison, style: Format) -> tuple[Cell, ...]:
@@ -315,18 +306,7 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
         return None
     rows = [tuple(map(_formatted, values, data["formats"])) for values in data["rows"]]
     source = f"Source: {data['source']}." if "source" in data else ""
-    signatures = tuple(data.get("signatures") or ())
-    if not signatures:
-        # A table without signatures has those of the headline.
-        headlines = [scope.row_of(encoder, scope.headline) for encoder in scope.encoders]
-        signatures = _signatures(headlines)
-    return Table(
-        title=part.title,
-        head=tuple(data["columns"]),
-        rows=tuple(rows),
-        note=_joined(part.note, data.get("note", ""), source),
-        signatures=signatures,
-    )
+    return Table(part.title, tuple(data["columns"]), tuple(rows), _joined(part.note, data.get("note", ""), source))
 
 
 def _joined(*sentences: str) -> str:
@@ -358,7 +338,7 @@ def matrix_table(scope: Scope, part: Matrix) -> Table | None:
                 cells.append(Cell(DASH))
         rows.append(tuple(cells))
     note = _joined(part.note, data["note"])
-    return Table(part.title, ("encoder", *names), tuple(rows), note, tuple(data["signatures"]))
+    return Table(part.title, ("encoder", *names), tuple(rows), note)
 
 
 def _name_cell(scope: Scope, encoder: str) -> Cell:
@@ -396,9 +376,3 @@ def _formatted(value: Any, style: str) -> Cell:
     if style == "points":
         text = text.replace("%", f" {POINTS}")
     return Cell(text)
-
-
-def _signatures(rows: Iterable[Row | None]) -> tuple[str, ...]:
-    """Return the distinct signatures of the rows that are not None, in order."""
-    signatures = dict.fromkeys(row.signature for row in rows if row is not None)
-    return tuple(signatures)

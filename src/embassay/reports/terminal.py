@@ -42,19 +42,20 @@ def show(
     diagnostic
         Only this one; all of them if empty.
     signatures
-        Whether everything that the figures depend on is printed below each table.
+        Whether everything that the figures depend on is printed below the table.
     """
     for verdict in result.verdicts:
         if diagnostic not in ("", verdict.diagnostic):
             continue
         layout = layouts[verdict.diagnostic]
-        table = encoder_table(scope_of(result, verdict, layouts), layout.headline)
+        scope = scope_of(result, verdict, layouts)
+        table = encoder_table(scope, layout.headline)
         console.print(Text(f"{layout.title} on {verdict.corpus}", style="bold"), Text(layout.question), sep="\n")
         if table:
             print_table(table, console)
             console.print(Text(table.note, style="dim"))
-        if table and signatures:
-            for line in table.signatures:
+        if signatures:
+            for line in scope.signatures:
                 console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
         console.print(_bullets(words.verdict(result, verdict)))

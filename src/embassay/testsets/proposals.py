@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import InputError
+from embassay.core.formatting import counted
 from embassay.core.types import Encoder
 from embassay.run.resolve import load_encoder
 from embassay.stats.geometry.complete_linkage import complete_linkage
-from embassay.testsets.base import Advance, Reasons, silent
+from embassay.testsets.base import Advance, silent
 from embassay.testsets.files import check_free, write_files
 from embassay.testsets.kinds.groups import CONFIRM, SMALLEST
 from embassay.testsets.sheets import sheet_of
@@ -26,28 +27,18 @@ GUIDELINES = (
 """The heading of the sheet's last column: the guidelines of White et al. (2015, section 4.2)."""
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """The numbers of groups, of sentences in them and of all sentences, and how many were rejected by reason."""
-
-    groups: int
-    grouped: int
-    sentences: int
-    rejected: Reasons
-
-
 def propose_groups(
     source: Path,
     out: Path,
-    encoder: str,
     *,
+    encoder: str = "",
     column: str = "",
     threshold: float = 0.8,
     by_hand: bool = False,
     overwrite: bool = False,
     advance: Advance = silent,
-) -> Proposal:
-    """Write the sheet of the groups that an encoder proposes, or of all sentences.
+) -> list[str]:
+    """Write the sheet of groups that people confirm: those that an encoder proposes, or all sentences.
 
     Parameters
     ----------
@@ -56,11 +47,16 @@ def propose_groups(
     out
         The sheet, CSV.
     encoder
-        The encoder's spec; empty if none proposes groups.
+        SPEC[,option=value…] of the encoder that proposes groups; -o is then the sheet (CSV): fill in yes or no, or
+        groups, and pass it as --from.
     threshold
-        The cosine that every two sentences of a group exceed.
+        With -e: minimum cosine between any two sentences of a group.
     by_hand
-        Whether the sheet has the sentences without a group too.
+        Write all sentences on the sheet, to be grouped by hand; with -e, those without a group come last.
+
+    Returns
+    -------
+    How many groups are on the sheet, what was left out, and what people do with it.
 
     Raises
     ------
@@ -73,18 +69,26 @@ def propose_groups(
     groups = list[list[str]]()
     if encoder:
         groups = propose(texts, load_encoder(encoder), threshold, advance)
-    if not groups and not by_hand:
+    if not groups and encoder and not by_hand:
         problem = f"no three of its {len(texts):,} sentences have pairwise cosines above {threshold:g}"
         raise InputError(f"{source}: {problem}; use a lower --threshold")
     rows = list[dict[str, str]]()
     for number, group in enumerate(groups, 1):
         rows += [{"group": str(number), "sentence": text} for text in group]
     grouped = {row["sentence"] for row in rows}
-    if by_hand:
+    if by_hand or not encoder:
         # Who writes a group confirms it by that.
         rows += [{"sentence": text, "confirm": "yes"} for text in texts if text not in grouped]
     write_files({out: sheet_of((*CONFIRM, GUIDELINES), rows)})
-    return Proposal(len(groups), len(grouped), len(texts), rejected)
+    notes = []
+    if encoder:
+        notes.append(f"{counted(len(groups), 'group')} with {len(grouped):,} of {len(texts):,} sentences proposed")
+    notes += [f"left out: {number:,} × {reason}" for reason, number in rejected.most_common()]
+    return [
+        *notes,
+        f"sheet to confirm: {out}: write yes or no next to each sentence, or a group next to one without, then run",
+        f"embassay build groups --from {shlex.quote(str(out))} -o FILE",
+    ]
 
 
 def propose(texts: Sequence[str], encoder: Encoder, threshold: float, advance: Advance = silent) -> list[list[str]]:

@@ -68,7 +68,8 @@ class Cutter:
             self.overlap = min(max(1, self.size // 10), self.size - 1)
         elif self.way not in WAYS:
             raise SpecError(
-                f"passages must be {', '.join(WAYS)} or a number of words (at least 1); it is {quoted(passages)}"
+                f"passages must be {', '.join(WAYS)} or a number of words (at least 1); it is {quoted(passages)}; "
+                "several as a list: passages=[document,100]"
             )
 
     def __call__(self, text: str) -> tuple[str, ...]:

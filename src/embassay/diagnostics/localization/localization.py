@@ -366,7 +366,6 @@ class Localization(ItemMethod):
                 "denominator": denominator.tolist(),
                 "diagonal": "errors",
                 "note": f"On {int(inside.sum()):,} sentences ({label}).",
-                "signatures": [view.scores.signature(summary.draws, "agreement", inside=label) for view in converged],
             }
             yield Series(NAME, corpus, name, "matrix", data)
         groups_of_size = Counter(Counter(figures.views[0].group.tolist()).values())

@@ -79,9 +79,6 @@ class Metric:
         encoders have no common scale, such as similarities and BM25 scores: nothing takes a difference of them.
     margin
         An encoder counts as worse from this loss on; None where the diagnostic declares none.
-    deviation
-        Of a headline that is no share: the standard deviation per item that is assumed of the difference of two
-        encoders before anything is measured.
     hub
         Its type on a model card of the Hugging Face hub, where it is stated beside the headline: empty for that of its
         own name, None where it is not stated.
@@ -129,7 +126,6 @@ class Metric:
     headline: bool = False
     compared: Compared = "never"
     margin: float | None = None
-    deviation: float | None = None
     hub: str | None = None
     chance: float | Callable[[Any], float] | None = None
     low: float | None = None

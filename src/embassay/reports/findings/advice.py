@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 from embassay.core.formatting import POINTS, counted, size_in_points
 from embassay.core.result import MIN_UNITS, CorpusRecord
-from embassay.core.samples.pairs import Pair
 from embassay.core.types import AnyCorpus, Audit
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
@@ -84,30 +83,24 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
     headline = headline_metric(diagnostic) if diagnostic else None
     if headline is None:
         return
-    # Pairs without a score have no correlation.
-    if all(isinstance(sample, Pair) and sample.score is None for sample in corpus.samples):
-        return
     if audit.units < MIN_UNITS:
         yield templates.NO_DIFFERENCE_CAN_BE_SHOWN.sentence(
             units=counted(audit.units, "independent unit"), needed=MIN_UNITS
         )
-    elif headline.is_share:
-        # It is not known how strongly the items of one unit depend on each other. At best all items are independent.
-        best = f"{100 * smallest_visible(audit.items):.0f}"
-        worst = f"{100 * smallest_visible(effective_units(corpus)):.0f}"
-        points = best
-        if worst != best:
-            points = f"{best} to {worst}"
-        yield templates.VISIBLE_POINTS.sentence(points=points, unit=POINTS, disagreement=DISAGREEMENT)
-        if headline.margin:
-            yield templates.ITEMS_FOR_NOT_WORSE.sentence(
-                margin=size_in_points(headline.margin), items=items_for_not_worse(headline.margin)
-            )
-    elif headline.deviation is not None:
-        metric = "correlation" if headline.kind == "correlation" else headline.name
-        deviation = headline.deviation
-        yield templates.VISIBLE_DIFFERENCE.sentence(
-            metric=metric, difference=smallest_visible(effective_units(corpus), deviation), deviation=deviation
+        return
+    # The differences of other values have no size that could be assumed.
+    if not headline.is_share:
+        return
+    # It is not known how strongly the items of one unit depend on each other. At best all items are independent.
+    best = f"{100 * smallest_visible(audit.items):.0f}"
+    worst = f"{100 * smallest_visible(effective_units(corpus)):.0f}"
+    points = best
+    if worst != best:
+        points = f"{best} to {worst}"
+    yield templates.VISIBLE_POINTS.sentence(points=points, unit=POINTS, disagreement=DISAGREEMENT)
+    if headline.margin:
+        yield templates.ITEMS_FOR_NOT_WORSE.sentence(
+            margin=size_in_points(headline.margin), items=items_for_not_worse(headline.margin)
         )
 
 
@@ -122,22 +115,15 @@ def items_for_not_worse(margin: float) -> int:
     return 100 * math.ceil(items / 100)
 
 
-def smallest_visible(units: float, deviation: float = math.sqrt(DISAGREEMENT)) -> float:
-    """Return the smallest difference that a number of independent items shows with a power of 80 %.
+def smallest_visible(units: float) -> float:
+    """Return the smallest difference of two shares that a number of independent items shows with a power of 80 %.
 
-    It is z·s/√n, at most 1; z = z₀.₉₇₅ + z₀.₈, n is the number of items, s is the standard deviation of the difference
-    per item. For shares s is about √p, p the share of items on which two encoders disagree.
-
-    Parameters
-    ----------
-    units
-        The number of independent items; it may be an effective number.
-    deviation
-        The standard deviation s.
+    It is z·√(p/n), at most 1; z = z₀.₉₇₅ + z₀.₈, n is the number of items, which may be an effective one, p the share
+    of items on which two encoders disagree.
     """
     normal = NormalDist()
     z = normal.inv_cdf(0.975) + normal.inv_cdf(0.8)
-    return min(1.0, z * deviation / math.sqrt(max(units, 1.0)))
+    return min(1.0, z * math.sqrt(DISAGREEMENT / max(units, 1.0)))
 
 
 def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:

@@ -22,8 +22,8 @@ MANY_TRUNCATED = 0.01
 """From this share of the tokens of the documents on (of the texts, without documents), truncation limits a result."""
 MUCH_UNREAD = 0.1
 """From this share of the tokens of all documents on, shorter passages are advised; less explains few misses."""
-WORDS_PER_TOKEN = 0.4
-"""Words of a passage for each token that an encoder reads: text with code in it has about 2.5 tokens per word."""
+SHORTER_PASSAGES = "Cut documents into shorter passages: set passages=100 in -c."
+"""Most encoders read 256 tokens or more, and text with code in it has about 2.5 tokens per word."""
 
 
 def findings_of(result: Result, headlines: Mapping[str, Column], accept: float | None = None) -> tuple[Finding, ...]:
@@ -181,10 +181,7 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
 
 
 def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
-    """Yield the share of the documents of each corpus that an encoder truncates; of texts where it has none.
-
-    The encoder that reads least says how long passages may be: what suits it suits the others.
-    """
+    """Yield the share of the documents of each corpus that an encoder truncates; of texts where it has none."""
     for corpus in result.corpora:
         truncated = encoder.truncated_in.get(corpus.name, 0)
         if not truncated:
@@ -201,12 +198,11 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
         action = ""
         if weight >= MANY_TRUNCATED:
             severity = "medium"
-            limits = [other.max_tokens for other in result.encoders if corpus.name in other.truncated_in]
-            reads_least = encoder.max_tokens == min(filter(None, limits), default=None)
-            is_varied = "passages=" in encoder.setting or "max_length=" in encoder.setting
-            is_unread = weight >= MUCH_UNREAD and not corpus.mismatch
-            if is_unread and reads_least and not is_varied and corpus.loader in WITH_ABOUT_OPTION:
-                action = _shorter_passages(encoder, corpus)
+            # Paragraphs and sentences are short already. With made queries, each passage is a document of its own.
+            is_whole = corpus.passages == corpus.documents and corpus.source not in MADE_QUERIES.values()
+            can_be_cut = is_whole and corpus.loader in WITH_ABOUT_OPTION and "passages=" not in encoder.setting
+            if weight >= MUCH_UNREAD and can_be_cut and not corpus.mismatch:
+                action = SHORTER_PASSAGES
         finding = templates.TRUNCATED.finding(
             severity=severity,
             encoder=encoder.name,
@@ -234,22 +230,3 @@ def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
         severity=severity, encoder=encoder.name, share=encoder.unknown_words, where=where, texts=texts
     )
     yield replace(finding, value=encoder.unknown_words)
-
-
-def _shorter_passages(encoder: EncoderRecord, corpus: CorpusRecord) -> str:
-    """Say how to cut documents so that an encoder reads them whole; nothing if that could lengthen the passages.
-
-    The number of words is a multiple of ten.
-    """
-    readable_words = (encoder.max_tokens or 0) * WORDS_PER_TOKEN
-    tens = round(readable_words / 10)
-    words = max(10, 10 * tens)
-    present = corpus.settings.get("passages", "")
-    # Most paragraphs and sentences are shorter than that already, so only whole documents are sure to become shorter.
-    # With made queries, each passage is a document of its own.
-    are_longer = corpus.passages == corpus.documents and corpus.source not in MADE_QUERIES.values()
-    if present.isdecimal():
-        are_longer = int(present) > words
-    if not are_longer:
-        return ""
-    return f"Cut documents into shorter passages: set passages={words} in -c."

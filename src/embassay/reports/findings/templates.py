@@ -326,13 +326,6 @@ ITEMS_FOR_NOT_WORSE = Template(
     "the headline is a share",
     POWER,
 )
-VISIBLE_DIFFERENCE = Template(
-    "estimate: this size can show differences of {metric} of about {difference:.2g} (80% power, if the difference of "
-    "two encoders has a standard deviation of {deviation:g} per item; a quarter to one and a half times that is "
-    "common)",
-    "the headline is no share, and its declaration assumes a standard deviation",
-    POWER,
-)
 
 # Differences between runs: embassay compare
 

@@ -33,12 +33,15 @@ class Exhibit(NamedTuple):
         With the diagnostic and the corpus.
     caption
         Title, explanation, corpus with its source, method and settings, as plain text.
+    signatures
+        What the figures of the diagnostic on the corpus depend on.
     """
 
     name: str
     title: str
     caption: str
     table: Table
+    signatures: tuple[str, ...]
 
 
 def exhibits(result: Result) -> Iterator[Exhibit]:
@@ -57,7 +60,7 @@ def exhibits(result: Result) -> Iterator[Exhibit]:
                 name = file_name(f"{verdict.diagnostic} {verdict.corpus} {part_name(part)}", taken)
                 title = f"{layout.title} on {verdict.corpus}: {part.title}"
                 caption = visible(" ".join(filter(None, (f"{title}.", table.note, source))))
-                yield Exhibit(name, title, caption, table)
+                yield Exhibit(name, title, caption, table, scope.signatures)
 
 
 def made_by(result: Result) -> str:

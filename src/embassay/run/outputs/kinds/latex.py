@@ -6,6 +6,7 @@ Any text is printed as it is. A document that includes the files needs ``\usepac
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from string import Template
 
 from embassay.core.formatting import visible
@@ -78,16 +79,16 @@ def export(finished: FinishedRun) -> Export:
     """Make the tables."""
     texts = {}
     for exhibit in exhibits(finished.result):
-        texts[f"{exhibit.name}.tex"] = table(exhibit.name, exhibit.caption, exhibit.table)
+        texts[f"{exhibit.name}.tex"] = table(exhibit.name, exhibit.caption, exhibit.table, exhibit.signatures)
     return Export(texts)
 
 
-def table(name: str, caption: str, content: Table) -> str:
-    """Return a table with a caption, and a label with its name."""
+def table(name: str, caption: str, content: Table, signatures: Sequence[str]) -> str:
+    """Return a table with a caption, and a label with its name, below what its numbers depend on."""
     rows = [" & ".join(escape(cell_text(cell, content)) for cell in row) for row in content.rows]
     return TABLE.substitute(
         name=name,
-        signatures="".join(f"% {visible(signature)}\n" for signature in content.signatures),
+        signatures="".join(f"% {visible(signature)}\n" for signature in signatures),
         caption=escape(caption),
         alignments="".join("r" if is_numeric else "l" for is_numeric in content.numeric),
         head=" & ".join(map(escape, content.head)),
