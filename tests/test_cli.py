@@ -148,9 +148,12 @@ def behind(tmp_path):
     return call
 
 
-def test_a_reader_that_goes_away_gets_no_traceback(behind):
-    _, said = behind("list", "| true")
-    assert "Exception" not in said
+@pytest.mark.parametrize(("arguments", "code"), [("--help", 0), ("show nix", 2)])
+@pytest.mark.parametrize("redirection", ["| true", "2>&1 | true", ">&- 2>&-"])
+def test_a_reader_that_goes_away_changes_no_exit_code(behind, arguments, code, redirection):
+    found, said = behind(arguments, redirection)
+    assert found == code
+    assert "Broken" not in said
     assert "Traceback" not in said
 
 

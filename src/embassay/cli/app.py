@@ -7,10 +7,11 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TextIO
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
@@ -173,15 +174,45 @@ def main(arguments: list[str] | None = None) -> None:
     # A scheduler ends a job with this signal; without a handler worker processes and locks would not be cleaned up.
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
         warnings.showwarning = partial(_show_warning, warnings.showwarning)
         code = exit_code_of(arguments)
-    try:
-        sys.stdout.flush()
-    except OSError:
-        # What is still buffered goes nowhere: the interpreter flushes at exit, and would fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # What an error leaves in the buffer.
+        with suppress(OSError):
+            sys.stdout.flush()
     sys.exit(code)
+
+
+class _Output:
+    """A standard stream whose reader may go away (``| head``): the rest is dropped, and the command continues."""
+
+    def __init__(self, stream: TextIO | None):
+        # A shell may have closed the stream (>&-); Python then has none.
+        self._stream = stream or Path(os.devnull).open("w")  # noqa: SIM115 - open until the process ends
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text; return its length."""
+        with self._dropped():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        with self._dropped():
+            self._stream.flush()
+
+    @contextmanager
+    def _dropped(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            # What is still buffered goes nowhere: the interpreter flushes at exit, and would fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            if not isinstance(error, BrokenPipeError):
+                raise
 
 
 def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: object) -> None:
