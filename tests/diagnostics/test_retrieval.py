@@ -283,7 +283,7 @@ def test_a_constant_encoder_gets_blind_choice(documents, k):
 def literal_world():
     corpus = many(70, 40, unanswerable=9, seed=3)
     scores = scored(corpus, noisy(corpus, 0.9, seed=4))
-    result = create(paper=True, loss=0.05).summarise([scores], DRAWS)
+    result = create(paper=True, psi=7, loss=0.05).summarise([scores], DRAWS)
     answered = scores.values["answered"] == 1
     own = {name: scores.values[name][answered] for name in ("top", "own", "random", "Success@5")}
     drawn = exams(70, DRAWS, NAME, corpus.fingerprint)
@@ -305,7 +305,7 @@ def test_exams_and_the_one_random_document_of_the_paper(literal_world):
     assert_spread(found["roe", "psi25", ""], [np.mean(own["random"][:, 0] > theta) for theta in thetas])
     gammas = [min(s for q in exam for s in own["top"][q]) for exam in drawn]
     assert found["tau", "minima:psi25", ""].value == pytest.approx(np.percentile(gammas, 25), abs=1e-12)
-    assert all("|random:1" in row.signature for row in found.values())
+    assert all("|psi:5|random:1" in row.signature for row in found.values())
 
 
 def literally_at(tau, own, best):
@@ -431,6 +431,7 @@ def test_unanswerable_questions_move_no_figure_of_the_answered():
         ({"k": 1001}, "option 'k': must be 1 to 1000, is 1001"),
         ({"loss": -0.1}, "option 'loss': must be 0 to 1, is -0.1"),
         ({"loss": NAN}, "option 'loss': must be 0 to 1, is nan"),
+        ({"psi": 0}, "option 'psi': must be 1 to 99, is 0"),
         ({"random": 11}, "option 'random': must be 1 to 10, is 11"),
     ],
 )
@@ -457,7 +458,7 @@ def test_a_corpus_without_any_answer_is_refused():
 
 
 def test_only_options_that_move_a_score_are_part_of_its_origin():
-    assert create().options == create(loss=0.3, compare="all", random=1).options == ""
+    assert create().options == create(psi=9, loss=0.3, compare="all", random=1).options == ""
     assert create(k=3, transforms="all").options == "k=3,transforms=all"
 
 
@@ -546,11 +547,11 @@ def test_there_is_no_correlation_under_four_encoders_and_baselines_are_none():
 def test_correlations_across_encoders_equal_scipy():
     corpus = many()
     names = [f"m{n}" for n in range(5)]
-    result = run(several(corpus, 5), corpus)
+    result = run(several(corpus, 5), corpus, ",psi=15")
     places = {
-        "COE and success": (("coe", "psi5"), ("Success@5", "all")),
-        "ROE and τ": (("roe", "psi5"), ("tau", "minima:paper")),
-        "ROE and success": (("roe", "psi5"), ("Success@5", "all")),
+        "COE and success": (("coe", "psi15"), ("Success@5", "all")),
+        "ROE and τ": (("roe", "psi15"), ("tau", "minima:paper")),
+        "ROE and success": (("roe", "psi15"), ("Success@5", "all")),
         "I-A and success": (("i_a", "documents"), ("Success@5", "all")),
         "IsoScore and success": (("isoscore", "documents"), ("Success@5", "all")),
     }

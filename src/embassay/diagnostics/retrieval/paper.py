@@ -37,8 +37,6 @@ TABLES = ("telecomquad", "squad", "transforms", "correlations")
 """The published tables, each in a file: the paper's lines, and the figures of a line that is measured here."""
 ACCURACY = "accuracy_l100"
 """The name of the accuracy of an exam of 100 questions."""
-PSI = "psi5"
-"""The subset whose COE and ROE the paper discusses."""
 FIGURES = {
     ACCURACY: (
         "Accuracy of one exam",
@@ -79,10 +77,11 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     # COE and ROE need the score of every document.
     if view.listed is not None or not len(answers.top):
         return
-    thresholds = percentile_of_top(answers.top, _exams(view, answers.top, draws), GRID)
+    percentiles = view.options.percentiles
+    thresholds = percentile_of_top(answers.top, _exams(view, answers.top, draws), percentiles)
     for metric, similarities in (("coe", answers.own), ("roe", view.random.ravel())):
         estimates = _over_exams(view, above(similarities, thresholds), of)
-        for psi, estimate in zip(GRID, estimates, strict=True):
+        for psi, estimate in zip(percentiles, estimates, strict=True):
             yield made(metric, f"psi{psi}", estimate)
 
 
@@ -125,7 +124,7 @@ def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[s
     _, (lowest,), _ = spread(answers.success[drawn].mean(axis=1, keepdims=True))
     for definition, similarities in (("minima", minima(answers.top, drawn)), ("pooled", answers.top)):
         accuracy = dict[int, float]()
-        for psi in GRID:
+        for psi in view.options.percentiles:
             threshold = thresholds[f"{definition}:psi{psi}"] = float(np.percentile(similarities, psi))
             accuracy[psi] = float(answers.right_at(threshold).mean())
         best = max(accuracy[psi] for psi in GRID)
@@ -149,10 +148,11 @@ def correlations(views: Sequence[RetrievalView], row_of: RowByKey, draws: Draws)
     """
     if len(views) < MIN_ITEMS:
         return
+    psi = f"psi{views[0].options.psi}"
     figure_of = {
         "success": (views[0].headline, "all"),
-        "COE": ("coe", PSI),
-        "ROE": ("roe", PSI),
+        "COE": ("coe", psi),
+        "ROE": ("roe", psi),
         "τ": ("tau", "minima:paper"),
         "I-A": ("i_a", "documents"),
         "IsoScore": ("isoscore", "documents"),
