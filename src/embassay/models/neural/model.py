@@ -76,6 +76,8 @@ class Model(LoadedEncoder[Runner]):
         What else vectors depend on.
     known_route
         What else is known before loading of how it runs.
+    is_sparse
+        Whether its vectors are sparse.
     """
 
     scheme: str
@@ -96,6 +98,7 @@ class Model(LoadedEncoder[Runner]):
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
     light: LightModel | None = field(default=None, repr=False)
+    is_sparse: bool = False
 
     @property
     def name(self) -> str:
@@ -137,6 +140,7 @@ class Model(LoadedEncoder[Runner]):
             warnings=tuple(warnings),
             similarity=supported_similarity(similarity),
             route="light" if self.light else backend,
+            is_sparse=self.is_sparse,
         )
 
     @cached_property
@@ -317,7 +321,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             )
             if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, limit=model.limit, is_sparse=is_sparse)
+        return LibraryRunner(loaded, limit=model.limit, is_sparse=model.is_sparse)
 
     return Model(
         scheme=scheme,
@@ -333,6 +337,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         open=load,
         parameters=parameters(folder),
         similarity=settings.get("similarity_fn_name") or ("dot" if is_sparse else "cosine"),
+        is_sparse=is_sparse,
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
         missing_prompts=missing_prompts(settings.get("prompts") or {}),
     )
