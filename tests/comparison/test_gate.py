@@ -151,7 +151,7 @@ def test_a_floor_is_missed_or_kept(choice_run):
     outcome = ea.check(run, old, floors={"accuracy": 0.95, "chosen[antonym]": 0.2})
     assert [floor.outcome for floor in outcome.floors] == ["regression", "pass"]
     assert outcome.exit_code == 1
-    assert "0.900 misses the floor of 0.95." in outcome.sentences[1]
+    assert "0.900 misses the floor of 0.95." in outcome.reasons[0]
     assert "keeps the ceiling of 0.2 (lower is better)" in outcome.sentences[2]
     # A value that is just the allowed one is kept.
     outcome = ea.check(run, old, floors={"accuracy": 0.9, "chosen[antonym]": 0.1})

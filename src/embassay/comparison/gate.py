@@ -68,12 +68,19 @@ class Check:
     strict: bool = False
 
     @property
+    def parts(self) -> tuple[Change, ...]:
+        """The tested metrics and the floors."""
+        return (*self.changes, *self.floors)
+
+    @property
     def outcome(self) -> Outcome:
         """``failed``, ``regression``, ``inconclusive`` or ``pass``: the first that any part has."""
-        outcomes = {part.outcome for part in (*self.changes, *self.floors)}
         if self.failures:
             return "failed"
-        return "regression" if "regression" in outcomes else "inconclusive" if "inconclusive" in outcomes else "pass"
+        outcomes = {part.outcome for part in self.parts}
+        if "regression" in outcomes:
+            return "regression"
+        return "inconclusive" if "inconclusive" in outcomes else "pass"
 
     @property
     def exit_code(self) -> int:
@@ -81,9 +88,15 @@ class Check:
         return STRICT if self.outcome == "inconclusive" and self.strict else EXIT_CODES[self.outcome]
 
     @property
+    def reasons(self) -> tuple[str, ...]:
+        """One sentence for each failure, and for each metric and floor that does not pass."""
+        failed = [f"failed: {failure}" for failure in self.failures]
+        return (*failed, *(sentence(part) for part in self.parts if part.outcome != "pass"))
+
+    @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each metric, floor and failure."""
-        return (*(f"failed: {failure}" for failure in self.failures), *map(sentence, (*self.changes, *self.floors)))
+        """One sentence for each failure, metric and floor, first for what does not pass."""
+        return (*self.reasons, *(sentence(part) for part in self.parts if part.outcome == "pass"))
 
     def __str__(self) -> str:
         """Return the sentences, one on each line."""

@@ -64,13 +64,13 @@ def write_files(check: Check, paths: Paths) -> None:
 def terminal_lines(check: Check) -> list[str]:
     """Return the sentence of each metric and floor, the items that were lost below it, and the outcome of several."""
     said = [f"failed: {failure}" for failure in check.failures]
-    for change in (*check.changes, *check.floors):
+    for change in check.parts:
         said.append(sentence(change))
         # What was lost since the anchor is news only where it fails.
         if not change.since or change.outcome != "pass":
             said += _lost_items(change)
     said += [f"note: {note}" for note in check.notes]
-    if len(check.changes) + len(check.floors) + len(check.failures) > 1:
+    if len(check.parts) + len(check.failures) > 1:
         said.append(summary(check))
     lines = []
     for text in said:
@@ -105,7 +105,7 @@ def junit(check: Check) -> bytes:
     marks = {"pass": "", "regression": "failure", "inconclusive": "failure" if check.strict else "skipped"}
     # The second half of the class name, the name, why it does not pass, and what was found.
     cases = [("run", reason.split(":")[0], "error", f"failed: {reason}") for reason in check.failures]
-    for change in (*check.changes, *check.floors):
+    for change in check.parts:
         place, name = f"{change.diagnostic}.{change.corpus}", f"{change.encoder}: {change.name}"
         cases.append((place, name, marks[change.outcome], "\n".join([sentence(change), *_lost_items(change)])))
     found = Counter(mark for _, _, mark, _ in cases)
@@ -128,12 +128,14 @@ def junit(check: Check) -> bytes:
 
 def markdown(check: Check) -> str:
     """Return a check as Markdown for a comment: outcome, sentences, flipped items; cut to what fits into a comment."""
-    # What did not pass is listed first.
-    said = sorted(check.sentences, key=lambda text: text.startswith("pass"))
-    bullets = [f"- {escaped(text)}" for text in (*said, *(f"note: {note}" for note in check.notes))]
-    head = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
-    text = "\n".join([*head, *bullets, "", *flipped_items(check.changes)]) + "\n"
-    return text if len(text) <= MARKDOWN_LIMIT else text[:MARKDOWN_LIMIT] + "\n\nMore in the other outputs.\n"
+    lines = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
+    lines += [f"- {escaped(text)}" for text in check.sentences]
+    lines += [f"- {escaped(f'note: {note}')}" for note in check.notes]
+    lines += ["", *flipped_items(check.changes)]
+    text = "\n".join(lines) + "\n"
+    if len(text) > MARKDOWN_LIMIT:
+        return text[:MARKDOWN_LIMIT] + "\n\nMore in the other outputs.\n"
+    return text
 
 
 def markdown_bytes(check: Check) -> bytes:
