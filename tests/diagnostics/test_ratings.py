@@ -102,4 +102,4 @@ def test_a_run_reports_them_once_and_leaves_the_mirrored_out(tmp_path):
     (distribution,) = (s.data["rows"] for s in result.series if s.name == "ratings")
     assert distribution == [["difference", rating, 12 * (rating > 2), 0.5 * (rating > 2)] for rating in range(5)]
     page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "How often each rating was given" in page
+    assert "Ratings given" in page

@@ -1,7 +1,6 @@
 """Retrieval: worlds by hand, the literal formulas as oracles, published figures, and XQuAD with a real model."""
 
 import warnings
-from dataclasses import replace
 from math import cos, log2, radians
 
 import numpy as np
@@ -29,7 +28,7 @@ from findings import sentences, titled
 from stats.test_labels import labels_of, loop_effective_number
 from tables import Table, rows, vectors_of
 
-PUBLISHED = published("telecomquad")
+PAPER = published("retrieval")
 DRAWS = Draws(0, 100)
 NAN = float("nan")
 METRICS = ("Success@1", "R@3", "RR", "AP", "nDCG@10")
@@ -565,63 +564,31 @@ def test_correlations_across_encoders_equal_scipy():
         assert row.low is None or row.low < row.value < row.high
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "coefficient"),
-    [
-        ("ROE", "τ", 0.39),
-        ("ROE", "accuracy (l = 100)", -0.55),
-        ("COE", "accuracy (l = 100)", 0.88),
-        ("IsoScore", "accuracy (l = 100)", 0.23),
-        ("I_A", "accuracy (l = 100)", 0.34),
-    ],
-)
-def test_correlations_of_the_published_table_recompute(x, y, coefficient):
-    columns = dict(zip(PUBLISHED["columns"], zip(*PUBLISHED["rows"], strict=True), strict=False))
-    found = {name: np.array(columns[name], dtype=float) for name in (x, y)}
-    assert pearsonr(found[x], found[y]).statistic == pytest.approx(coefficient, abs=0.0051)
-
-
-def test_the_published_figures_are_those_of_the_paper():
-    found = {row[0]: row[1:] for row in PUBLISHED["rows"]}
-    assert len(found) == 14
-    assert found["minilm"] == [
-        *(0.6726, 0.6, 0.75, 0.8325, 0.789, 0.9072, 0.0077, 0.002, 0.0347),
-        *(0.27, 25, 0.6498, 0.1943, 0.2659),
-    ]
-    assert found["bge_large_finetuned"][:3] == [0.8161, 0.7448, 0.8852]
-    assert {len(row) for row in PUBLISHED["rows"]} == {len(PUBLISHED["columns"])} == {len(PUBLISHED["formats"])}
-    assert all(row[2] <= row[1] <= row[3] for row in PUBLISHED["rows"])
-
-
-TRANSFORMED = published("transforms")
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_the_published_correlations_of_isotropy_recompute(place):
-    accuracy, isoscore, i_a = np.array([row[2 + 3 * place : 5 + 3 * place] for row in TRANSFORMED["rows"]]).T
-    printed = published("correlations")["rows"][place][1::2]
-    found = [pearsonr(figures, accuracy).statistic for figures in (isoscore, i_a)]
-    assert found == pytest.approx(printed, abs=0.0051)
-
-
 def data_of(result, name):
     return next((s.data for s in result.series if s.name == name), None)
 
 
-def test_questions_of_squad_stand_beside_the_published_table_and_no_others():
+def test_the_figures_of_the_paper_stand_beside_those_of_every_corpus():
     corpus = many()
-    numbered = tuple(replace(s, id=f"{n:024x}") for n, s in enumerate(corpus.samples))
-    squad = replace(corpus, samples=numbered)
-    result = run([Table("t", noisy(squad))], squad)
-    table = data_of(result, "published_squad")
-    assert [row[:1] + row[-1:] for row in table["rows"][-2:]] == [["minilm", "published"], ["t", "measured here"]]
-    assert table["rows"][0][-1] == "published; its isotropy pair stands at another model too"
+    result = run([Table("t", noisy(corpus))], corpus)
+    lines = {tuple(line[1:4]): line[4:] for line in data_of(result, "published")["rows"]}
     found = rows(result)
-    exam = found["accuracy_l100", "all", ""]
-    isotropy_of = [found[metric, "documents", ""].value for metric in ("isoscore", "i_a")]
-    assert table["rows"][-1][1:-1] == [exam.value, exam.low, exam.high, *isotropy_of]
-    mixed = replace(corpus, samples=(*numbered[:-1], corpus.samples[-1]))
-    assert data_of(run([Table("t", noisy(mixed))], mixed), "published_squad") is None
+    assert lines["t", "isoscore", "documents, whiten"] == [
+        found["isoscore", "documents", "whiten"].value,
+        "measured here",
+    ]
+    exhibits = {exhibit["exhibit"]: exhibit["rows"] for exhibit in PAPER["exhibits"]}
+    models = list(exhibits["table 2"])
+    for table, place, figure in (
+        ("table 2", 0, ("accuracy_l100", "all")),
+        ("table 2", 3, ("coe", "psi5")),
+        ("table 2", 6, ("roe", "psi5")),
+        ("table 4", 2, ("i_a", "documents")),
+        ("table 4", 6, ("Success@5", "all, whiten")),
+    ):
+        printed = [[float(exhibits[table][model][place]) / 100, "published"] for model in models]
+        assert [lines[model, *figure] for model in models] == [[pytest.approx(value), word] for value, word in printed]
+    assert data_of(run([Table("t", noisy(corpus))], corpus, ",k=3"), "published") is None
 
 
 # --- what moves no number --------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
-from embassay.core.claims import COUNT, INTERVAL, Template
-from embassay.core.formatting import names
+from embassay.core.claims import INTERVAL, Template
 from embassay.core.result import Finding, Row, Series, Verdict
 from embassay.core.types import Origin
 from embassay.diagnostics.findings import written
@@ -22,13 +21,6 @@ NOT_REPRODUCED = Template(
     INTERVAL,
     title="A published figure is not reproduced",
     consequence="Compare with figures measured here, not with the published one.",
-)
-PUBLISHED = Template(
-    "{paper} print {figures}.",
-    "the paper has encoders of the run on this corpus",
-    COUNT,
-    title="Published figures beside those measured here",
-    question="Published",
 )
 
 
@@ -78,8 +70,9 @@ def table(
 class Paper:
     """What a paper prints, beside the rows of a run.
 
-    A row of the paper is a corpus, a model, a metric, a subset and a value. One without a model describes a corpus; one
-    of a model belongs to the paper's corpus and to no other.
+    A row of the paper is a corpus, a model, a metric, a subset and a value; a condition follows its subset after a
+    comma. One without a model describes a corpus; one of a model belongs to the paper's corpus and to no other, unless
+    that corpus is not public.
 
     Attributes
     ----------
@@ -111,13 +104,20 @@ class Paper:
 
     @cached_property
     def printed(self) -> list[list[Any]]:
-        """Its rows of this corpus, and those that describe corpora."""
-        return [line for line in self.content["rows"] if not line[1] or line[0] == self.corpus]
+        """Its rows of this corpus, those of corpora that are not public, and those that describe corpora."""
+        # Nothing recognises a corpus that is not public.
+        shown = {self.corpus, *(name for name, marks in self.content["corpora"].items() if not marks)}
+        return [line for line in self.content["rows"] if not line[1] or line[0] in shown]
 
     @cached_property
     def measured(self) -> dict[tuple[str, ...], Row]:
         """The rows of the run by encoder, metric and subset; those of the corpus under an empty name."""
-        return {(r.encoder, r.metric, r.subset): r for r in self.rows if not r.condition and r.value is not None}
+        row_of = {}
+        for row in self.rows:
+            if row.value is not None:
+                subset = f"{row.subset}, {row.condition}" if row.condition else row.subset
+                row_of[row.encoder, row.metric, subset] = row
+        return row_of
 
     @cached_property
     def models(self) -> dict[str, str]:
@@ -154,30 +154,18 @@ class Paper:
             yield table(self.verdict.diagnostic, self.verdict.corpus, "published", columns, lines, source)
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the published figures beside those measured here, and those that differ."""
-        value_of = {tuple(line[1:4]): line[4] for line in self.printed}
-        joined = list[tuple[Row, str, float]]()
+        """Yield the published figures that differ from those measured here."""
+        value_of = {tuple(line[1:4]): line[4] for line in self.printed if line[1]}
         for (name, *figure), row in self.measured.items():
             model = self.models.get(name, "")
-            if model and (model, *figure) in value_of:
-                joined.append((row, model, value_of[model, *figure]))
-        paper = self.content["paper"]
-        if joined:
-            figures = names([_beside(*one) for one in joined])
-            yield PUBLISHED.finding(self.origins[0], paper=paper, figures=figures)
-        for row, model, value in joined:
-            if row.low is not None and row.high is not None and not row.low <= value <= row.high:
-                yield NOT_REPRODUCED.finding(
-                    row,
-                    encoder=row.encoder,
-                    paper=paper,
-                    published=f"{100 * value:.4g}",
-                    what=f"{model} on {self.corpus}",
-                    measured=written(row),
-                )
-
-
-def _beside(row: Row, model: str, value: float) -> str:
-    """Write a figure beside the published one: ``31.9% for all-mpnet-base-v2 (here 31.9% [29.3, 34.6], ./mpnet)``."""
-    label = "" if row.encoder == model else f", {row.encoder}"
-    return f"{100 * value:.4g}% for {model} (here {written(row)}{label})"
+            value = value_of.get((model, *figure))
+            if value is None or row.low is None or row.high is None or row.low <= value <= row.high:
+                continue
+            yield NOT_REPRODUCED.finding(
+                row,
+                encoder=row.encoder,
+                paper=self.content["paper"],
+                published=f"{100 * value:.4g}",
+                what=f"{model} on {self.corpus}",
+                measured=written(row),
+            )

@@ -43,7 +43,7 @@ from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.method import ItemMethod, Shown, Stored
 from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
-from embassay.diagnostics.published import table
+from embassay.diagnostics.published import Paper, table
 from embassay.diagnostics.retrieval import paper
 from embassay.diagnostics.retrieval.scores import (
     NAME,
@@ -539,8 +539,10 @@ class Retrieval(RetrievalOptions, ItemMethod):
     def series(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the densities of similarities and what they mean."""
         yield from similarity_series(figures.views)
-        if self.paper:
-            yield from paper.beside_published(figures.views, summary.row_of)
+        # The paper's figures are those of five documents.
+        if self.paper and self.k == K:
+            origins = [view.scores.origin for view in figures.requested]
+            yield from Paper(NAME, summary.verdict, summary.rows, origins).beside()
 
     def findings(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield what is about each encoder, then warnings."""
