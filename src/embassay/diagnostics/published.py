@@ -112,7 +112,7 @@ class Paper:
     @cached_property
     def measured(self) -> dict[tuple[str, ...], Row]:
         """The rows of the run by encoder, metric and subset; those of the corpus under an empty name."""
-        row_of = {}
+        row_of = dict[tuple[str, ...], Row]()
         for row in self.rows:
             if row.value is not None:
                 subset = f"{row.subset}, {row.condition}" if row.condition else row.subset
