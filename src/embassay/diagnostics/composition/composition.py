@@ -50,7 +50,6 @@ from embassay.diagnostics.composition.criteria import (
     axes_of,
 )
 from embassay.diagnostics.composition.scores import measured, other_targets
-from embassay.diagnostics.findings import written
 from embassay.diagnostics.method import ItemMethod, ItemView, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric, declared
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
@@ -86,7 +85,6 @@ RATIOS = (0.0, 2.0)
 BLOCKS = {"overlap": "overlap", "difference": "difference", "union": "union", "right": "difference, mirrored"}
 """The subset of each block of samples."""
 
-ON_GRID = "on the paper's grid of tolerances"
 NOT_APPLICABLE = "not applicable: all norms are 1"
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""
@@ -493,30 +491,29 @@ def _claims(view: SetView, rows: Sequence[Row]) -> Iterator[Finding]:
             continue
         # The criteria about the plane have no tolerance, and so no grid.
         on_grid = row_of.get(replace(key, condition="excess:grid"), at_zero)
-        criterion, is_above = words.split()[0], [(row.low or 0.0) > 0 for row in (at_zero, on_grid)]
-        if all(is_above):
+        answers = {"at ε = 0": at_zero, "on the grid of tolerances": on_grid}
+        shown = [where for where, row in answers.items() if (row.low or 0.0) > 0]
+        criterion = words.split()[0]
+        if not shown:
+            not_above.append(words)
+        elif len(shown) == len(answers):
             above.append(words)
             short.append(criterion)
-        elif is_above[0]:
-            in_part.append(f"{words} at ε = 0, not shown {ON_GRID} ({written(on_grid, 'points')})")
-            short.append(f"{criterion} at ε = 0")
-        elif is_above[1]:
-            in_part.append(f"{words} {ON_GRID}, not shown at ε = 0 ({written(at_zero, 'points')})")
-            short.append(f"{criterion} on the grid")
         else:
-            not_above.append(words)
+            in_part.append(f"{words} {shown[0]} only")
+            short.append(f"{criterion} {shown[0]}")
     if not_above:
         in_part.append(f"this is not shown for {', '.join(not_above)}")
-    fields = {
-        "style": "points",
-        "encoder": view.encoder,
-        "above": ", ".join(above) or "some criteria in part",
-        "rest": "".join(f"; {part}" for part in in_part),
-        "in_part": f", in part ({', '.join(short)})" if in_part else "",
-    }
     if short or not_above:
         template = COMBINE if short else NOT_SHOWN_TO_COMBINE
-        yield template.finding(row_of.get(HEADLINE) or view.scores.origin, **fields)
+        yield template.finding(
+            row_of.get(HEADLINE) or view.scores.origin,
+            style="points",
+            encoder=view.encoder,
+            above=", ".join(above) or "some criteria in part",
+            rest="".join(f"; {part}" for part in in_part),
+            in_part=f", in part ({', '.join(short)})" if in_part else "",
+        )
 
 
 # Page
