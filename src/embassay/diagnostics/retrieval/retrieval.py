@@ -91,8 +91,6 @@ STEP = 0.05
 """The lines of the table of similarities of cosines: multiples of 0.05."""
 RERANKED = 50
 """How many documents a reranker usually reads for a question."""
-SETTLED = 0.2
-"""Weights chosen on parts of the questions that span more do not agree."""
 
 NOT_SHOWN = Template(
     "{encoder} finds a right document {where} for {success} of the questions; random order has {chance:.1%}.",
@@ -119,17 +117,12 @@ HEADROOM = Template(
     title="Headroom for a reranker",
 )
 CHOSEN = Template(
-    "{encoder}: with weight {weight:g}, {headline} is {own:.1%} on the questions it was chosen on; {expected:.1%} is "
-    "expected on others.{unsettled}",
+    "{encoder}: with weight {weight:g} ({low:g} to {high:g} if chosen on four fifths of the questions), {headline} is "
+    "{own:.1%} on the questions it was chosen on; {expected:.1%} is expected on others.",
     "a retriever chooses a weight",
     COUNT,
     title="The weight of {encoder}",
     question="Weight",
-)
-UNSETTLED = Template(
-    " The weight is not settled by {questions} ({low:g} to {high:g}).",
-    f"the same, where the weights that are chosen on four fifths of the units span more than {SETTLED:g}",
-    COUNT,
 )
 NO_THRESHOLD = Template(
     "{separates}None is recommended for {encoder}: {reason}.",
@@ -693,11 +686,15 @@ def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
     if value is None:
         return
     if "setting" in scalars:
-        weight, expected = scalars["setting"], scalars["setting/expected"]
-        low, high, unsettled = scalars["setting/lowest"], scalars["setting/highest"], ""
-        if round(high - low, 9) > SETTLED:
-            unsettled = UNSETTLED.sentence(questions=counted(len(rank), "question"), low=low, high=high)
-        yield CHOSEN.finding(origin, weight=weight, own=value, expected=expected, unsettled=unsettled, **say)
+        yield CHOSEN.finding(
+            origin,
+            weight=scalars["setting"],
+            low=scalars["setting/lowest"],
+            high=scalars["setting/highest"],
+            own=value,
+            expected=scalars["setting/expected"],
+            **say,
+        )
     if documents > RERANKED and (view.listed is None or view.listed >= RERANKED):
         # Expected over ties: where words are counted, thousands of documents may have the score 0.
         inside = np.clip((RERANKED + 1 - rank) / np.fmax(view.values("tied"), 1), 0, 1)
