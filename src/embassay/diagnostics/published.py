@@ -110,9 +110,9 @@ class Paper:
         return [line for line in self.content["rows"] if not line[1] or line[0] in shown]
 
     @cached_property
-    def measured(self) -> dict[tuple[str, ...], Row]:
+    def measured(self) -> dict[tuple[str, str, str], Row]:
         """The rows of the run by encoder, metric and subset; those of the corpus under an empty name."""
-        row_of = dict[tuple[str, ...], Row]()
+        row_of = dict[tuple[str, str, str], Row]()
         for row in self.rows:
             if row.value is not None:
                 subset = f"{row.subset}, {row.condition}" if row.condition else row.subset
@@ -133,19 +133,17 @@ class Paper:
 
     def beside(self) -> Iterator[Series]:
         """Yield a line for each published figure, and for each that is measured and that the paper prints or draws."""
-        of_groups = [(metric, subset) for metric, subset in self.content.get("drawn", ())]
-        order = [*((metric, subset) for _, _, metric, subset, _ in self.printed), *of_groups]
-        place = {figure: place for place, figure in enumerate(order)}
-        lines = [[self.groups.get(model, of), model, *figure, "published"] for of, model, *figure in self.printed]
-        for (name, *figure), row in self.measured.items():
-            group = self.groups.get(name, "")
+        drawn = [(metric, subset) for metric, subset in self.content.get("drawn", ())]
+        order, lines = list[tuple[str, str]](), list[list[Any]]()
+        for corpus, model, metric, subset, value in self.printed:
+            order.append((metric, subset))
+            lines.append([self.groups.get(model, corpus), model, metric, subset, value, "published"])
+        place = {figure: place for place, figure in enumerate([*order, *drawn])}
+        for (name, metric, subset), row in self.measured.items():
+            group, is_asked_for = self.groups.get(name, ""), not name or name in self.models
             # What is drawn only says something by group.
-            if (
-                tuple(figure) in place
-                and (not name or name in self.models)
-                and (group or tuple(figure) not in of_groups)
-            ):
-                lines.append([group or self.corpus or row.corpus, name, *figure, row.value, "measured here"])
+            if is_asked_for and (metric, subset) in (place if group else order):
+                lines.append([group or self.corpus or row.corpus, name, metric, subset, row.value, "measured here"])
         lines.sort(key=lambda line: (place[line[2], line[3]], -line[4]))
         columns = dict.fromkeys(("group", "name", "metric", "subset"), "text")
         columns |= {"value": self.content["format"], "figure": "text"}
