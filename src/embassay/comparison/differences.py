@@ -125,8 +125,9 @@ class Change:
     @property
     def name(self) -> str:
         """The metric, and whether it is compared with the anchor: ``Success@5 (anchor)``."""
-        is_floor = self.reason in ("floor", "ceiling")
-        return f"floor {self.metric}" if is_floor else f"{self.metric} (anchor)" if self.since else self.metric
+        if self.reason in ("floor", "ceiling"):
+            return f"floor {self.metric}"
+        return f"{self.metric} (anchor)" if self.since else self.metric
 
 
 @dataclass(frozen=True, eq=False)

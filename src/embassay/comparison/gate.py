@@ -372,7 +372,6 @@ def _meant(
 
 def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield which items have no value, and which margins are out of reach, one sentence each."""
-    has_several = len({(pair.metric, pair.new.task) for pair in pairs}) > 1
     for pair in pairs:
         # A metric of a subset has no value for all others.
         left_out = int((~pair.counted).sum()) if pair.old.is_headline else 0
@@ -384,7 +383,7 @@ def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
                 items = counted(count, "item")
                 yield f"{pair.encoder}, {pair.metric} on {pair.new.key.corpus}: {items} without a value {reason}"
         if pair.set_by_user and pair.margin < pair.resolution:
-            yield out_of_reach(pair, with_name=has_several)
+            yield out_of_reach(pair)
 
 
 def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Change]:

@@ -14,7 +14,7 @@ from typing import Literal
 from embassay.comparison.differences import Change
 from embassay.comparison.gate import Check
 from embassay.comparison.gate_words import sentence, summary
-from embassay.core.errors import OutputError, SpecError, begun
+from embassay.core.errors import OutputError, begun
 from embassay.core.formatting import shortened, visible
 from embassay.core.store.canonical import canonical, write
 from embassay.core.store.paths import output_path
@@ -42,15 +42,11 @@ def write_files(check: Check, paths: Paths) -> None:
     ------
     OutputError
         If one of them cannot be written.
-    SpecError
-        If two of them have the same path.
     """
     makers = {"junit": junit, "markdown": markdown_bytes, "json": json_bytes}
-    targets = {kind: output_path(path) for kind, path in paths.items() if path is not None}
-    if len({*targets.values()}) < len(targets):
-        raise SpecError("two outputs of the check have the same path")
-    for kind, target in targets.items():
-        write(target, makers[kind](check))
+    for kind, path in paths.items():
+        if path is not None:
+            write(output_path(path), makers[kind](check))
     summary_file = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary_file:
         # Other steps write to it as well.

@@ -30,24 +30,18 @@ MEANINGS = {"regression": "worse", "inconclusive": "inconclusive", "pass": "pass
 """What the outcomes of tests are called where they are counted, the worst first."""
 
 
-def shown_by_baseline(headline: ItemColumn, margin: float, *, sampled: bool, with_name: bool) -> str:
-    """Return which loss of a headline a check can rule out.
-
-    Parameters
-    ----------
-    with_name
-        Whether the sentence names the headline: where there are several.
-    """
+def shown_by_baseline(headline: ItemColumn, margin: float, *, sampled: bool) -> str:
+    """Return which loss of a headline a check can rule out."""
     key = headline.key
-    where = f"{key.short} on {visible(key.corpus)}: " if with_name else ""
+    where = f"{key.short} on {visible(key.corpus)}"
     about = f" on {_like_these(meaning_of(key.diagnostic))}" if sampled else ""
     template = templates.BASELINE_SHOWS if headline.of_shares else templates.BASELINE_ALONE
     return template.sentence(where=where, margin=_size(margin, headline.of_shares), about=about)
 
 
-def out_of_reach(pair: Pair, *, with_name: bool) -> str:
-    """Return that a margin of a share is below what a test set can rule out; for ``with_name`` see above."""
-    where = f" ({pair.metric} on {pair.old.key.corpus})" if with_name else ""
+def out_of_reach(pair: Pair) -> str:
+    """Return that a margin of a share is below what a test set can rule out."""
+    where = f"{pair.metric} on {pair.old.key.corpus}"
     items = counted(len(pair.gains), "item", meaning_of(pair.old.key.diagnostic).items)
     return templates.OUT_OF_REACH.sentence(margin=_size(pair.margin), items=items, where=where)
 

@@ -160,12 +160,6 @@ DROP_BELOW_ON_AVERAGE = replace(
     when="the same, where the questions are too few for a limit with 95 % confidence",
     procedure=AVERAGE_LOSS,
 )
-BY_DOT_PRODUCT = Template(
-    "{encoders}: compared by dot product; its thresholds are on another scale than cosines.",
-    "the encoder compares by dot product",
-    LIMIT,
-    title="Compared by dot product",
-)
 WORDS_READ = Template(
     "{passages}: about {words}. Success by document does not see this: it counts the right page, not what is "
     "read of it.",
@@ -538,13 +532,12 @@ class Retrieval(RetrievalOptions, ItemMethod):
             yield from Paper(NAME, summary.verdict, summary.rows, origins).beside()
 
     def findings(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield what is about each encoder, then warnings."""
+        """Yield what is about each encoder, then how many words are read."""
         requested = figures.requested
         for view in requested:
             yield from findings_of(view, summary.headline[view.encoder])
             yield threshold_of(view, summary.row_of)
         yield from words_read(requested)
-        yield from scale_warnings(requested)
 
     def shows(self, corpus: Corpus[Question]) -> Callable[[RetrievalView, int], Shown]:
         """Return what shows the rank of the right document and what was found, with references to passages."""
@@ -724,7 +717,7 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
         row_of[view.encoder, "tau", subset, ""],
         style="threshold",
         threshold=number(tau, "threshold"),
-        scale=" (in its own scores)" if view.is_lists else "",
+        scale=" (in its own scores)" if view.compares_by_dot else "",
         loss=size_in_points(view.options.loss),
         guarantee=guarantee,
         removed=1 - answers.kept_at(tau).mean(),
@@ -740,13 +733,6 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
         k = views[0].options.k
         words = [f"{k * length:,.0f} words with {encoder_of[length]}" for length in sorted(encoder_of)]
         yield WORDS_READ.finding(views[0].scores.origin, passages=counted(k, "passage"), words=names(words))
-
-
-def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
-    """Yield which encoders do not compare by cosine."""
-    by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_lists]
-    if by_dot:
-        yield BY_DOT_PRODUCT.finding(views[0].scores.origin, encoders=", ".join(by_dot))
 
 
 # Page
