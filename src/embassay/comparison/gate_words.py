@@ -69,11 +69,11 @@ def sentence(change: Change) -> str:
         return start + _of_floor(change)
     if change.limit is None:
         return start + templates.NOTHING_TO_COMPARE.sentence()
-    meaning, lost = meaning_of(change.diagnostic), len(change.lost)
+    meaning = meaning_of(change.diagnostic)
     items = counted(change.items, "item", meaning.items)
     figures = f"{number(change.old, 'number')} → {number(change.new, 'number')}"
     if change.of_shares:
-        counts = f"{counted(lost, 'answer')} lost, {len(change.gained):,} gained of {change.items:,}"
+        counts = f"{counted(len(change.lost), 'answer')} lost, {len(change.gained):,} gained of {change.items:,}"
         figures = f"{number(change.old)} → {number(change.new)}, {counts}"
     about = f" on {_like_these(meaning)}" if change.sampled else ""
     if change.reason == "nothing lost":
@@ -83,10 +83,6 @@ def sentence(change: Change) -> str:
         about = f"on other {_like_these(meaning)}"
         if "search" in meaning.about:
             about = f"on other questions about {'documents like these' if change.sampled else 'these documents'}"
-    read = ""
-    if lost:
-        read = f" Read the {counted(lost, 'item', meaning.items)} below."
-        read = " Read it below." if lost == 1 else read
     p = p_value(change.p)
     return start + TEMPLATES[change.reason].sentence(
         figures=figures,
@@ -95,7 +91,6 @@ def sentence(change: Change) -> str:
         limit=_size(math.ceil(1000 * change.limit) / 1000, change.of_shares),
         margin=_size(change.margin, change.of_shares),
         p=f"p {p.replace('<', '< ')}" if p.startswith("<") else f"p = {p}",
-        read=read,
         undefined=change.undefined,
         items=items,
     )

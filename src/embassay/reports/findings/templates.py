@@ -392,7 +392,7 @@ LOSS_NOT_SIGNIFICANT = Template(
     "not shown",
 )
 LOSS_NOT_EXCLUDED = Template(
-    "{figures}; a loss of {margin} cannot be excluded.{read}",
+    "{figures}; a loss of {margin} cannot be excluded.",
     "inconclusive: none of these",
     LOSS_LIMIT,
     "not shown",
