@@ -144,7 +144,10 @@ def flipped_items(changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
         paragraphs = []
         for direction, items in (("Lost", change.lost), ("Gained", change.gained)):
-            listed = [f"- {escaped(item)}: {escaped(_shown(text))}" for item, text in [*items.items()][:MAX_LISTED]]
+            listed = []
+            for item, text in [*items.items()][:MAX_LISTED]:
+                one_line = begun(" ".join(text.split()), LONGEST_TEXT)
+                listed.append(f"- {escaped(item)}: {escaped(one_line)}")
             if len(items) > MAX_LISTED:
                 listed.append(f"- and {len(items) - MAX_LISTED:,} more")
             if listed:
@@ -152,8 +155,3 @@ def flipped_items(changes: Sequence[Change]) -> Iterator[str]:
         if paragraphs:
             counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
             yield folded(f"{change.encoder}, {change.name} on {change.corpus}: {counts}", "\n\n".join(paragraphs))
-
-
-def _shown(text: str) -> str:
-    """Return the beginning of an item's text on one line."""
-    return begun(" ".join(text.split()), LONGEST_TEXT)

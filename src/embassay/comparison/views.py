@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from embassay.comparison.compare import RunComparison
 from embassay.comparison.differences import Change
 from embassay.comparison.gate_files import flipped_items
-from embassay.core.errors import OutputError
 from embassay.core.formatting import counted, difference_format, number, p_value, visible, with_interval
 from embassay.core.store.canonical import canonical, write
 from embassay.reports.findings import templates
@@ -92,14 +91,14 @@ def markdown(comparison: RunComparison) -> str:
 
 
 def write_comparison(comparison: RunComparison, path: Path) -> None:
-    """Write a comparison as Markdown or JSON, by the suffix of the path.
+    """Write a comparison as JSON or Markdown, by the suffix of the path, which is one of ``SUFFIXES``.
 
     Raises
     ------
     OutputError
-        For another suffix, or if the file cannot be written.
+        If the file cannot be written.
     """
-    if path.suffix not in SUFFIXES:
-        raise OutputError(f"{path}: the suffix must be {' or '.join(SUFFIXES)}")
-    is_json = path.suffix == ".json"
-    write(path, canonical(asdict(comparison)) if is_json else markdown(comparison).encode("utf-8", "replace"))
+    content = canonical(asdict(comparison))
+    if path.suffix == ".md":
+        content = markdown(comparison).encode("utf-8", "replace")
+    write(path, content)
