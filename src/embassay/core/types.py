@@ -308,11 +308,11 @@ class Card:
     known
         True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
         source file, its scores are never reused.
-    is_sparse
-        True when most numbers of a vector are 0, and how many are not depends on its text.
     full
         The encoder whose vectors it is computed from (``BaseEncoder.derive``); None if it
         encodes by itself.
+    is_sparse
+        True when most numbers of a vector are 0, and how many are not depends on its text.
 
     Examples
     --------
@@ -340,8 +340,8 @@ class Card:
     relearns: bool = False
     is_chance: bool = False
     known: bool = True
-    is_sparse: bool = False
     full: Encoder | None = field(default=None, repr=False)
+    is_sparse: bool = False
 
 
 class Encoder(Protocol):
