@@ -37,7 +37,7 @@ def test_a_loss_is_caught_an_equal_change_passes_and_few_questions_show_nothing(
     assert "model=hashing" in out
     assert re.findall(r"^exit code (\d)$", out, re.MULTILINE) == OUTCOMES
     assert re.findall(r"^(\w+): model, Success@5", out, re.MULTILINE) == ["regression", "pass", "warning"]
-    assert "This test set can rule out a loss of 9 points" in out
+    assert "this test set can rule out a loss of 9 points" in out
 
 
 @pytest.mark.slow

@@ -134,8 +134,8 @@ def assay(
     plan = prepare(request)
     messages += plan.remarks
     for entry in plan.entries:
-        if request.cache_folder and entry.encoder.card.spec.startswith("object:"):
-            messages += [f"{entry.label}: {warning}" for warning in entry.encoder.card.warnings]
+        if request.cache_folder and not entry.card.known:
+            messages += [f"{entry.label}: {warning}" for warning in entry.card.warnings]
     outcome = execute(plan)
     if not outcome.result.rows:
         outcome.check()

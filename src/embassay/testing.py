@@ -73,10 +73,9 @@ def assert_not_worse(
     from embassay.comparison.gate import check
 
     outcome = check(result, baseline, margins=margins, floors=floors, on=on, strict=strict)
-    reasons = [sentence for sentence in outcome.sentences if not sentence.startswith("pass:")]
     if outcome.exit_code:
-        raise AssertionError("\n".join(reasons))
-    for reason in reasons:
+        raise AssertionError("\n".join(outcome.reasons))
+    for reason in outcome.reasons:
         warnings.warn(reason, stacklevel=2)
     return outcome
 

@@ -44,7 +44,7 @@ def test_a_worse_model_under_the_same_label_is_a_regression(choice_run):
 def test_a_margin_out_of_reach_is_named(choice_run):
     run, old = choice_run("new", [model()]), choice_run("old", [model()])
     outcome = ea.check(run, old, margins={"accuracy": 0.02})
-    assert outcome.notes == ("Your margin of 2 points is out of reach of 200 entries.",)
+    assert outcome.notes == ("Your margin of 2 points is out of reach of 200 entries (accuracy on mine).",)
     assert outcome.outcome == "pass"
     assert ea.check(run, old, margins={"accuracy": 0.07}).notes == ()
 
@@ -151,7 +151,7 @@ def test_a_floor_is_missed_or_kept(choice_run):
     outcome = ea.check(run, old, floors={"accuracy": 0.95, "chosen[antonym]": 0.2})
     assert [floor.outcome for floor in outcome.floors] == ["regression", "pass"]
     assert outcome.exit_code == 1
-    assert "0.900 misses the floor of 0.95." in outcome.sentences[1]
+    assert "0.900 misses the floor of 0.95." in outcome.reasons[0]
     assert "keeps the ceiling of 0.2 (lower is better)" in outcome.sentences[2]
     # A value that is just the allowed one is kept.
     outcome = ea.check(run, old, floors={"accuracy": 0.9, "chosen[antonym]": 0.1})

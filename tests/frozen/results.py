@@ -83,7 +83,9 @@ RUNS = {
         ["handbook"],
         ["retrieval,paper=true"],
     ),
-    "sweep": Run(["h=hashing,dim=[64,512]"], [f"{HANDBOOK},passages=[document,40]"], ["retrieval,k=1,paper=true"]),
+    "sweep": Run(
+        ["h=hashing,dim=[64,512]"], [f"{HANDBOOK},passages=[document,40]"], ["retrieval,k=1,psi=25,paper=true"]
+    ),
     "minilm": Run(["all-MiniLM-L6-v2", "bow"], [], profile="research", limit=12),
     # No text of others is stored.
     "pip_docs": Run(["bow", "bm25"], [PIP], ["retrieval,paper=true"], examples=0),

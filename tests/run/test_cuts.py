@@ -131,4 +131,4 @@ def test_passages_that_were_found_are_those_of_their_variant(docs):
 )
 def test_the_size_of_a_vector(vectors, dim, size):
     assert vector_bytes(Card("st:m", options={"vectors": vectors} if vectors else {}), dim) == size
-    assert vector_bytes(Card("sparse:m"), dim) is None
+    assert vector_bytes(Card("sparse:m", is_sparse=True), dim) is None

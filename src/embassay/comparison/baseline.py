@@ -115,11 +115,10 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
         That of the baseline.
     """
     run = read_run(folder)
-    gate, headlines = run.record["gate"], headlines_of(run)
+    gate = run.record["gate"]
     sampled, margins = sampled_corpora(run, gate["pages"]), default_margins(run, gate["pages"])
-    for column in headlines:
-        is_sampled = column.key.corpus in sampled
-        yield shown_by_baseline(column, margins[column.task], sampled=is_sampled, with_name=len(headlines) > 1)
+    for column in headlines_of(run):
+        yield shown_by_baseline(column, margins[column.task], sampled=column.key.corpus in sampled)
     if gate["margins"]:
         yield from check(folder, folder).notes
 

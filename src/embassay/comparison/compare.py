@@ -99,7 +99,7 @@ def compare(
     others = {f"{' on '.join(task)} is not compared" for run in stored for task in run.tasks if task not in tasks}
     notes += [*refused, *(f"{one}: not all of these runs have it" for one in sorted(others))]
     last = stored[-1].result
-    changes = differences(pairs, Draws(last.seed, last.resamples), {} if not texts else stored[-1].texts)
+    changes = differences(pairs, Draws(last.seed, last.resamples), stored[-1].texts if texts else {})
     facts = [fact for one in encoders for fact in _facts(*one)]
     names = tuple(run.name for run in stored)
     return RunComparison(names, changes, tuple(facts), tuple(dict.fromkeys(notes)))
@@ -164,16 +164,19 @@ def _notes_on_settings(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Yield which settings and versions of the runs differ, and what failed, one sentence each."""
     for run in runs:
         yield from (f"{run.name}: failed: {failure.sentence}" for failure in run.result.failed)
-    for name in ("seed", "resamples", "embassay", *PACKAGES):
-        values = {run.name: _setting(run, name) for run in runs}
-        if len({*values.values()}) > 1:
-            yield f"{name}: {', '.join(f'{run} {value}' for run, value in values.items())}"
+    of_runs = [_settings(run) for run in runs]
+    for name in of_runs[0]:
+        values = [settings[name] for settings in of_runs]
+        if len({*values}) > 1:
+            yield f"{name}: {', '.join(f'{run.name} {value}' for run, value in zip(runs, values, strict=True))}"
 
 
-def _setting(run: StoredRun, name: str) -> str:
-    """Return a setting of a run, or a version; a result in memory has no record of versions."""
-    if name in ("seed", "resamples"):
-        return str(getattr(run.result, name))
-    if name == "embassay":
-        return run.record.get("embassay", "unknown")
-    return run.record.get("packages", {}).get(name, "not installed")
+def _settings(run: StoredRun) -> dict[str, object]:
+    """Return the settings of a run and its versions; a result in memory has no record of versions."""
+    packages = run.record.get("packages", {})
+    return {
+        "seed": run.result.seed,
+        "resamples": run.result.resamples,
+        "embassay": run.record.get("embassay", "unknown"),
+        **{name: packages.get(name, "not installed") for name in PACKAGES},
+    }

@@ -125,8 +125,9 @@ class Change:
     @property
     def name(self) -> str:
         """The metric, and whether it is compared with the anchor: ``Success@5 (anchor)``."""
-        is_floor = self.reason in ("floor", "ceiling")
-        return f"floor {self.metric}" if is_floor else f"{self.metric} (anchor)" if self.since else self.metric
+        if self.reason in ("floor", "ceiling"):
+            return f"floor {self.metric}"
+        return f"{self.metric} (anchor)" if self.since else self.metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,10 +201,11 @@ class Pair:
         An encoder that gives no vector to some texts must not pass because they are left out. So an item that has lost
         its value has the worst one, or the worst that was seen. One that had none before has gained nothing.
         """
-        old, new = np.stack(self.values)[:, self.counted]
+        values = np.stack(self.values)[:, self.counted]
         worst = np.nan if self.worst is None else self.worst
-        if np.isnan(worst) and len(old):
-            worst = float(self.sign * np.nanmin(self.sign * np.stack([old, new])))
+        if self.worst is None and values.size:
+            worst = np.nanmax(values) if self.sign < 0 else np.nanmin(values)
+        old, new = values
         new = np.where(np.isnan(new), worst, new)
         return np.stack([np.where(np.isnan(old), new, old), new])
 

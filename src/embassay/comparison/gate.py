@@ -68,12 +68,19 @@ class Check:
     strict: bool = False
 
     @property
+    def parts(self) -> tuple[Change, ...]:
+        """The tested metrics and the floors."""
+        return (*self.changes, *self.floors)
+
+    @property
     def outcome(self) -> Outcome:
         """``failed``, ``regression``, ``inconclusive`` or ``pass``: the first that any part has."""
-        outcomes = {part.outcome for part in (*self.changes, *self.floors)}
         if self.failures:
             return "failed"
-        return "regression" if "regression" in outcomes else "inconclusive" if "inconclusive" in outcomes else "pass"
+        outcomes = {part.outcome for part in self.parts}
+        if "regression" in outcomes:
+            return "regression"
+        return "inconclusive" if "inconclusive" in outcomes else "pass"
 
     @property
     def exit_code(self) -> int:
@@ -81,9 +88,15 @@ class Check:
         return STRICT if self.outcome == "inconclusive" and self.strict else EXIT_CODES[self.outcome]
 
     @property
+    def reasons(self) -> tuple[str, ...]:
+        """One sentence for each failure, and for each metric and floor that does not pass."""
+        failed = [f"failed: {failure}" for failure in self.failures]
+        return (*failed, *(sentence(part) for part in self.parts if part.outcome != "pass"))
+
+    @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each metric, floor and failure."""
-        return (*(f"failed: {failure}" for failure in self.failures), *map(sentence, (*self.changes, *self.floors)))
+        """One sentence for each failure, metric and floor, first for what does not pass."""
+        return (*self.reasons, *(sentence(part) for part in self.parts if part.outcome == "pass"))
 
     def __str__(self) -> str:
         """Return the sentences, one on each line."""
@@ -359,7 +372,6 @@ def _meant(
 
 def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield which items have no value, and which margins are out of reach, one sentence each."""
-    has_several = len({(pair.metric, pair.new.task) for pair in pairs}) > 1
     for pair in pairs:
         # A metric of a subset has no value for all others.
         left_out = int((~pair.counted).sum()) if pair.old.is_headline else 0
@@ -371,7 +383,7 @@ def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
                 items = counted(count, "item")
                 yield f"{pair.encoder}, {pair.metric} on {pair.new.key.corpus}: {items} without a value {reason}"
         if pair.set_by_user and pair.margin < pair.resolution:
-            yield out_of_reach(pair, with_name=has_several)
+            yield out_of_reach(pair)
 
 
 def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Change]:

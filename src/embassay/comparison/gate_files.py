@@ -14,7 +14,7 @@ from typing import Literal
 from embassay.comparison.differences import Change
 from embassay.comparison.gate import Check
 from embassay.comparison.gate_words import sentence, summary
-from embassay.core.errors import OutputError, SpecError, begun
+from embassay.core.errors import OutputError, begun
 from embassay.core.formatting import shortened, visible
 from embassay.core.store.canonical import canonical, write
 from embassay.core.store.paths import output_path
@@ -42,15 +42,11 @@ def write_files(check: Check, paths: Paths) -> None:
     ------
     OutputError
         If one of them cannot be written.
-    SpecError
-        If two of them have the same path.
     """
     makers = {"junit": junit, "markdown": markdown_bytes, "json": json_bytes}
-    targets = {kind: output_path(path) for kind, path in paths.items() if path is not None}
-    if len({*targets.values()}) < len(targets):
-        raise SpecError("two outputs of the check have the same path")
-    for kind, target in targets.items():
-        write(target, makers[kind](check))
+    for kind, path in paths.items():
+        if path is not None:
+            write(output_path(path), makers[kind](check))
     summary_file = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary_file:
         # Other steps write to it as well.
@@ -64,13 +60,13 @@ def write_files(check: Check, paths: Paths) -> None:
 def terminal_lines(check: Check) -> list[str]:
     """Return the sentence of each metric and floor, the items that were lost below it, and the outcome of several."""
     said = [f"failed: {failure}" for failure in check.failures]
-    for change in (*check.changes, *check.floors):
+    for change in check.parts:
         said.append(sentence(change))
         # What was lost since the anchor is news only where it fails.
         if not change.since or change.outcome != "pass":
             said += _lost_items(change)
     said += [f"note: {note}" for note in check.notes]
-    if len(check.changes) + len(check.floors) + len(check.failures) > 1:
+    if len(check.parts) + len(check.failures) > 1:
         said.append(summary(check))
     lines = []
     for text in said:
@@ -105,7 +101,7 @@ def junit(check: Check) -> bytes:
     marks = {"pass": "", "regression": "failure", "inconclusive": "failure" if check.strict else "skipped"}
     # The second half of the class name, the name, why it does not pass, and what was found.
     cases = [("run", reason.split(":")[0], "error", f"failed: {reason}") for reason in check.failures]
-    for change in (*check.changes, *check.floors):
+    for change in check.parts:
         place, name = f"{change.diagnostic}.{change.corpus}", f"{change.encoder}: {change.name}"
         cases.append((place, name, marks[change.outcome], "\n".join([sentence(change), *_lost_items(change)])))
     found = Counter(mark for _, _, mark, _ in cases)
@@ -128,12 +124,14 @@ def junit(check: Check) -> bytes:
 
 def markdown(check: Check) -> str:
     """Return a check as Markdown for a comment: outcome, sentences, flipped items; cut to what fits into a comment."""
-    # What did not pass is listed first.
-    said = sorted(check.sentences, key=lambda text: text.startswith("pass"))
-    bullets = [f"- {escaped(text)}" for text in (*said, *(f"note: {note}" for note in check.notes))]
-    head = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
-    text = "\n".join([*head, *bullets, "", *flipped_items(check.changes)]) + "\n"
-    return text if len(text) <= MARKDOWN_LIMIT else text[:MARKDOWN_LIMIT] + "\n\nMore in the other outputs.\n"
+    lines = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
+    lines += [f"- {escaped(text)}" for text in check.sentences]
+    lines += [f"- {escaped(f'note: {note}')}" for note in check.notes]
+    lines += ["", *flipped_items(check.changes)]
+    text = "\n".join(lines) + "\n"
+    if len(text) > MARKDOWN_LIMIT:
+        return text[:MARKDOWN_LIMIT] + "\n\nMore in the other outputs.\n"
+    return text
 
 
 def markdown_bytes(check: Check) -> bytes:
@@ -146,7 +144,10 @@ def flipped_items(changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
         paragraphs = []
         for direction, items in (("Lost", change.lost), ("Gained", change.gained)):
-            listed = [f"- {escaped(item)}: {escaped(_shown(text))}" for item, text in [*items.items()][:MAX_LISTED]]
+            listed = []
+            for item, text in [*items.items()][:MAX_LISTED]:
+                one_line = begun(" ".join(text.split()), LONGEST_TEXT)
+                listed.append(f"- {escaped(item)}: {escaped(one_line)}")
             if len(items) > MAX_LISTED:
                 listed.append(f"- and {len(items) - MAX_LISTED:,} more")
             if listed:
@@ -154,8 +155,3 @@ def flipped_items(changes: Sequence[Change]) -> Iterator[str]:
         if paragraphs:
             counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
             yield folded(f"{change.encoder}, {change.name} on {change.corpus}: {counts}", "\n\n".join(paragraphs))
-
-
-def _shown(text: str) -> str:
-    """Return the beginning of an item's text on one line."""
-    return begun(" ".join(text.split()), LONGEST_TEXT)

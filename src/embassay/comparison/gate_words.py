@@ -30,24 +30,18 @@ MEANINGS = {"regression": "worse", "inconclusive": "inconclusive", "pass": "pass
 """What the outcomes of tests are called where they are counted, the worst first."""
 
 
-def shown_by_baseline(headline: ItemColumn, margin: float, *, sampled: bool, with_name: bool) -> str:
-    """Return which loss of a headline a check can rule out.
-
-    Parameters
-    ----------
-    with_name
-        Whether the sentence names the headline: where there are several.
-    """
+def shown_by_baseline(headline: ItemColumn, margin: float, *, sampled: bool) -> str:
+    """Return which loss of a headline a check can rule out."""
     key = headline.key
-    where = f"{key.short} on {visible(key.corpus)}: " if with_name else ""
+    where = f"{key.short} on {visible(key.corpus)}"
     about = f" on {_like_these(meaning_of(key.diagnostic))}" if sampled else ""
     template = templates.BASELINE_SHOWS if headline.of_shares else templates.BASELINE_ALONE
     return template.sentence(where=where, margin=_size(margin, headline.of_shares), about=about)
 
 
-def out_of_reach(pair: Pair, *, with_name: bool) -> str:
-    """Return that a margin of a share is below what a test set can rule out; for ``with_name`` see above."""
-    where = f" ({pair.metric} on {pair.old.key.corpus})" if with_name else ""
+def out_of_reach(pair: Pair) -> str:
+    """Return that a margin of a share is below what a test set can rule out."""
+    where = f"{pair.metric} on {pair.old.key.corpus}"
     items = counted(len(pair.gains), "item", meaning_of(pair.old.key.diagnostic).items)
     return templates.OUT_OF_REACH.sentence(margin=_size(pair.margin), items=items, where=where)
 
@@ -75,11 +69,11 @@ def sentence(change: Change) -> str:
         return start + _of_floor(change)
     if change.limit is None:
         return start + templates.NOTHING_TO_COMPARE.sentence()
-    meaning, lost = meaning_of(change.diagnostic), len(change.lost)
+    meaning = meaning_of(change.diagnostic)
     items = counted(change.items, "item", meaning.items)
     figures = f"{number(change.old, 'number')} → {number(change.new, 'number')}"
     if change.of_shares:
-        counts = f"{counted(lost, 'answer')} lost, {len(change.gained):,} gained of {change.items:,}"
+        counts = f"{counted(len(change.lost), 'answer')} lost, {len(change.gained):,} gained of {change.items:,}"
         figures = f"{number(change.old)} → {number(change.new)}, {counts}"
     about = f" on {_like_these(meaning)}" if change.sampled else ""
     if change.reason == "nothing lost":
@@ -89,10 +83,6 @@ def sentence(change: Change) -> str:
         about = f"on other {_like_these(meaning)}"
         if "search" in meaning.about:
             about = f"on other questions about {'documents like these' if change.sampled else 'these documents'}"
-    read = ""
-    if lost:
-        read = f" Read the {counted(lost, 'item', meaning.items)} below."
-        read = " Read it below." if lost == 1 else read
     p = p_value(change.p)
     return start + TEMPLATES[change.reason].sentence(
         figures=figures,
@@ -101,7 +91,6 @@ def sentence(change: Change) -> str:
         limit=_size(math.ceil(1000 * change.limit) / 1000, change.of_shares),
         margin=_size(change.margin, change.of_shares),
         p=f"p {p.replace('<', '< ')}" if p.startswith("<") else f"p = {p}",
-        read=read,
         undefined=change.undefined,
         items=items,
     )

@@ -21,7 +21,7 @@ from embassay.stats.detectable import POWER, Precision
 if TYPE_CHECKING:
     from polars import DataFrame
 
-NO_PAIR = "the run has one candidate and no lexical baseline, so there is no pair to compare"
+NO_PAIR = "there is no pair to compare: it does not rank encoders, or the run has one candidate and no lexical baseline"
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of items."""
 
@@ -120,12 +120,7 @@ def plan(run: str | Path | Result, difference: float | None = None, *, power: fl
     stored = read_run(run)
     pairs = list(_pairs(stored, difference, power))
     planned = {(pair.comparison.diagnostic, pair.comparison.corpus) for pair in pairs}
-    ranked = {column.task for column in stored.columns if column.is_headline}
-    notes = [
-        f"{' on '.join(task)}: {NO_PAIR if task in ranked else 'it does not rank encoders'}"
-        for task in stored.tasks
-        if task not in planned
-    ]
+    notes = [f"{' on '.join(task)}: {NO_PAIR}" for task in stored.tasks if task not in planned]
     return SizePlan(difference, power, tuple(pairs), tuple(notes))
 
 

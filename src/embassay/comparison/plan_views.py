@@ -12,7 +12,6 @@ from embassay.core.formatting import (
     difference_format,
     number,
     visible,
-    with_interval,
 )
 from embassay.reports.findings import templates
 from embassay.reports.tables import Cell, Table
@@ -29,7 +28,8 @@ def show(plan: SizePlan, console: Console) -> None:
     for title, group in groupby(plan.pairs, lambda pair: pair.title):
         pairs = list(group)
         console.print(visible(title), style="bold", markup=False)
-        for table in _tables(pairs):
+        table = _table(pairs)
+        if table is not None:
             print_table(table, console)
             console.print()
         for sentence in _sentences(plan, pairs):
@@ -39,22 +39,19 @@ def show(plan: SizePlan, console: Console) -> None:
         print_line(console, visible(note))
 
 
-def _tables(pairs: Sequence[PairPlan]) -> Iterator[Table]:
-    """Yield the present differences and sizes, and the smallest differences by size, with a row for each pair."""
-    present, smallest = [], []
+def _table(pairs: Sequence[PairPlan]) -> Table | None:
+    """Return the smallest differences by size, with a row for each pair; None where no pair has enough items."""
     curve = next((pair.curve for pair in pairs if pair.curve), ())
+    if not curve:
+        return None
+    rows = []
     for pair in pairs:
-        name, style, now = Cell(pair.name), difference_format(pair.format), pair.comparison
-        difference = with_interval(now.difference, now.low, now.high, style, signed=True)
-        present.append((name, Cell(difference), Cell(f"{now.items:,}")))
+        style = difference_format(pair.format)
         # A pair with too few items has no curve.
-        cells = [number(point.smallest_difference, style) for point in pair.curve] or [DASH] * len(curve)
-        smallest.append((name, *map(Cell, cells)))
-    yield Table("", ("", "present difference", "items"), tuple(present))
-    if curve:
-        larger = [f"{point.items / curve[0].items:.0f} times" for point in curve[1:]]
-        head = ("smallest detectable difference with", f"{curve[0].items:,} items", *larger)
-        yield Table("", head, tuple(smallest))
+        differences = [number(point.smallest_difference, style) for point in pair.curve] or [DASH] * len(curve)
+        rows.append((Cell(pair.name), *map(Cell, differences)))
+    larger = [f"{point.items / curve[0].items:.0f} times" for point in curve[1:]]
+    return Table("", ("smallest detectable difference with", f"{curve[0].items:,} items", *larger), tuple(rows))
 
 
 def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> Iterator[str]:

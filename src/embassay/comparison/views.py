@@ -1,4 +1,4 @@
-"""A comparison of runs in words and tables: for the terminal, as Markdown and as JSON."""
+"""A comparison of runs in words: for the terminal, as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 from embassay.comparison.compare import RunComparison
 from embassay.comparison.differences import Change
 from embassay.comparison.gate_files import flipped_items
-from embassay.core.errors import OutputError
 from embassay.core.formatting import counted, difference_format, number, p_value, visible, with_interval
 from embassay.core.store.canonical import canonical, write
 from embassay.reports.findings import templates
-from embassay.reports.tables import Cell, Table
-from embassay.run.outputs.markdown import escaped, table_lines
+from embassay.run.outputs.markdown import escaped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,33 +20,31 @@ if TYPE_CHECKING:
 SUFFIXES = (".md", ".json")
 ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
 """Outcomes by importance."""
-HEAD = ("encoder", "headline", "before", "after", "difference", "outcome")
+TEMPLATES = {"not worse": templates.CHANGE_NOT_WORSE, "inconclusive": templates.NO_CHANGE_SHOWN}
+"""The sentences of outcomes that are no significant difference."""
 
 
 def sentence(change: Change) -> str:
     """Return a difference in one or two sentences that can be read alone."""
-    label, style, smallest = change.encoder, difference_format(change.format), change.smallest_difference
-    where = f"{change.metric} on {change.corpus}"
+    label, style, items = change.encoder, difference_format(change.format), counted(change.items, "item")
+    where, smallest = f"{change.metric} on {change.corpus}", change.smallest_difference
     if change.outcome == "nothing changed":
-        items = counted(change.items, "item")
         return templates.NOTHING_CHANGED.sentence(label=label, corpus=change.corpus, items=items)
     if change.difference is None:
         return templates.NOTHING_DEFINED.sentence(label=label, where=where)
+    difference = with_interval(change.difference, change.low, change.high, style, signed=True)
+    before, after = number(change.old, change.format), number(change.new, change.format)
     p = "" if change.p is None else f", p {p_value(change.p)}"
-    values = [number(value, change.format) for value in (change.old, change.new)]
-    course = f"{where} went from {' to '.join(values)}, {_difference(change)}{p}."
+    course = f"{where} went from {before} to {after}, {difference}{p}."
     if change.undefined:
-        items = counted(change.undefined, "item")
-        course += f" The difference leaves out {items} with a value for one of the two only."
+        left_out = counted(change.undefined, "item")
+        course += f" The difference leaves out {left_out} with a value for one of the two only."
     flipped = ""
     if change.lost or change.gained:
-        verb, items = "was" if len(change.lost) == 1 else "were", counted(change.items, "item")
+        verb = "was" if len(change.lost) == 1 else "were"
         flipped = f" Of {items}, {len(change.lost):,} {verb} lost and {len(change.gained):,} gained."
-    template = templates.CHANGED
-    if change.outcome in ("not worse", "inconclusive"):
-        template = templates.CHANGE_NOT_WORSE if change.outcome == "not worse" else templates.NO_CHANGE_SHOWN
     margin = number(change.margin, style)
-    return template.sentence(
+    return TEMPLATES.get(change.outcome, templates.CHANGED).sentence(
         label=label,
         outcome=change.outcome,
         course=course,
@@ -59,25 +55,8 @@ def sentence(change: Change) -> str:
     )
 
 
-def _difference(change: Change) -> str:
-    """Return a difference with its interval: ``−0.4 points [−1.3, 0.5]``."""
-    return with_interval(change.difference, change.low, change.high, difference_format(change.format), signed=True)
-
-
-def difference_table(comparison: RunComparison) -> Table:
-    """Return a row for each difference."""
-    rows = []
-    for change in comparison.differences:
-        values = [number(value, change.format) for value in (change.old, change.new)]
-        where = f"{change.metric} on {change.corpus}"
-        is_strong = change.outcome in ("worse", "better")
-        cells = [Cell(text) for text in (change.encoder, where, *values)]
-        rows.append((*cells, Cell(_difference(change), strong=is_strong), Cell(change.outcome, strong=is_strong)))
-    return Table("Differences", HEAD, tuple(rows))
-
-
 def lists_of(comparison: RunComparison) -> dict[str, list[str]]:
-    """Return what is said beside the table, by its title, the most important first."""
+    """Return what is said, by its title, the most important first."""
     ordered = sorted(comparison.differences, key=lambda change: ORDER.index(change.outcome))
     nothing = ["Nothing is compared: no encoder is in two of these runs, and there is no second candidate."]
     lists = {
@@ -90,12 +69,9 @@ def lists_of(comparison: RunComparison) -> dict[str, list[str]]:
 
 def show(comparison: RunComparison, console: Console) -> None:
     """Print a comparison: differences, what else differs, what does not match."""
-    from embassay.reports.terminal import print_line, print_table
+    from embassay.reports.terminal import print_line
 
     print_line(console, visible(" → ".join(comparison.runs)))
-    console.print()
-    if comparison.differences:
-        print_table(difference_table(comparison), console)
     for title, sentences in lists_of(comparison).items():
         console.print()
         console.print(title, style="bold", markup=False)
@@ -105,22 +81,24 @@ def show(comparison: RunComparison, console: Console) -> None:
 
 def markdown(comparison: RunComparison) -> str:
     """Return a comparison as Markdown, for example for a pull request, with the items that were lost and gained."""
-    table = table_lines(difference_table(comparison))
-    lines = [f"# {escaped(' → '.join(comparison.runs))}", "", table, ""]
+    lines = [f"# {escaped(' → '.join(comparison.runs))}", ""]
     for title, sentences in lists_of(comparison).items():
-        lines += [f"## {title}", "", *(f"- {escaped(text)}" for text in sentences), ""]
-    return "\n".join([*lines, *flipped_items(comparison.differences)]).rstrip() + "\n"
+        lines += [f"## {title}", ""]
+        lines += [f"- {escaped(text)}" for text in sentences]
+        lines.append("")
+    lines += flipped_items(comparison.differences)
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def write_comparison(comparison: RunComparison, path: Path) -> None:
-    """Write a comparison as Markdown or JSON, by the suffix of the path.
+    """Write a comparison as JSON or Markdown, by the suffix of the path, which is one of ``SUFFIXES``.
 
     Raises
     ------
     OutputError
-        For another suffix, or if the file cannot be written.
+        If the file cannot be written.
     """
-    if path.suffix not in SUFFIXES:
-        raise OutputError(f"{path}: the suffix must be {' or '.join(SUFFIXES)}")
-    is_json = path.suffix == ".json"
-    write(path, canonical(asdict(comparison)) if is_json else markdown(comparison).encode("utf-8", "replace"))
+    content = canonical(asdict(comparison))
+    if path.suffix == ".md":
+        content = markdown(comparison).encode("utf-8", "replace")
+    write(path, content)

@@ -300,6 +300,8 @@ class Card:
     full
         The encoder whose vectors it is computed from (``BaseEncoder.derive``); None if it
         encodes by itself.
+    is_sparse
+        True when most numbers of a vector are 0, and how many are not depends on its text.
 
     Examples
     --------
@@ -328,6 +330,7 @@ class Card:
     is_chance: bool = False
     known: bool = True
     full: Encoder | None = field(default=None, repr=False)
+    is_sparse: bool = False
 
 
 class Encoder(Protocol):

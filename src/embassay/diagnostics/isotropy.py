@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.core.claims import COUNT, LIMIT, Template
+from embassay.core.claims import COUNT, Template
 from embassay.core.layout import Drawings
 from embassay.core.result import Estimate, Finding, Row
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
@@ -67,13 +67,6 @@ TOO_FEW_TEXTS = replace(
     text="{encoder}: {texts:,.0f} {subset} are too few to say how many of {dimensions:,.0f} dimensions they use: that "
     "takes about {needed:,} (participation ratio); two of them have a mean cosine of {cosine:.2f}.",
     when="there are fewer",
-)
-TOO_FEW_TO_WHITEN = Template(
-    "{encoder}: whitening is based on {texts:,.0f} {subset} for {dimensions:,.0f} dimensions (rank {rank:,.0f}); with "
-    "fewer than twice as many it overfits.",
-    "there are fewer texts than twice the dimensions",
-    LIMIT,
-    title="Too few {subset} to whiten",
 )
 
 
@@ -136,7 +129,7 @@ DRAWINGS = Drawings(
     "Mu & Viswanath (2018); Rudman et al. (2022), IsoScore; Roychowdhury et al. (2024), section 3; Chen, Zhang & Zhong "
     "(2010), unbiased traces",
     note="A description of these texts' vectors, without intervals: that isotropy makes an encoder better has not been "
-    "shown.",
+    "shown. With fewer texts than twice the dimensions, whitening overfits.",
 )
 
 
@@ -175,28 +168,27 @@ class IsotropyMethod(Method):
         return rows
 
     def findings(self, figures: Figures[IsotropyView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield how many dimensions each encoder uses, and where there are too few texts for that or to whiten."""
+        """Yield how many dimensions each encoder uses, and where there are too few texts for that."""
         for view in figures.views:
             for subset in () if view.is_baseline else view.subsets:
                 values = view.values(subset)
                 if "participation_ratio_plugin" not in values:
                     continue
                 width, rows, ratio = values["width"], values.get("rows", 0.0), values.get("participation_ratio")
-                cosine, rank = values.get("mean_cosine", 0.0), view.values(subset, "whiten").get("rank")
-                fields: dict[str, Any] = {
-                    "encoder": view.encoder,
-                    "subset": subset,
-                    "dimensions": width,
-                    "texts": rows,
-                    "cosine": cosine,
-                }
                 # By chance the estimate may be above the number of dimensions; without one, all of them may be in use.
                 used = width if ratio is None else min(ratio, width)
                 needed = math.ceil(TEXTS_PER_DIMENSION * used)
                 template = DIMENSIONS_USED if rows >= needed and ratio is not None else TOO_FEW_TEXTS
-                yield template.finding(view.scores.origin, **fields, used=used, needed=needed)
-                if rank is not None and rows < 2 * width:
-                    yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **fields, rank=rank)
+                yield template.finding(
+                    view.scores.origin,
+                    encoder=view.encoder,
+                    subset=subset,
+                    dimensions=width,
+                    texts=rows,
+                    cosine=values.get("mean_cosine", 0.0),
+                    used=used,
+                    needed=needed,
+                )
 
 
 def create() -> IsotropyMethod:

@@ -161,13 +161,24 @@ class Method(BaseDiagnostic):
         fields
             Further fields of the sentence.
         """
-        chance = metric.chance(view) if callable(metric.chance) else metric.chance or 0.0
         if row.value is None:
             return UNDEFINED.finding(row, encoder=view.encoder, row=row, question=self.chances["above"].question)
-        undefined = f"; {row.undefined:,} of {row.undefined + row.items:,} are undefined" if row.undefined else ""
-        template = template or self.chances[against_chance(row, chance)]
-        fields |= {"encoder": view.encoder, "value": written(row, metric.style), "items": row.items, "chance": chance}
-        return template.finding(about or row, style=metric.style, undefined=undefined, **fields)
+        chance = metric.chance(view) if callable(metric.chance) else metric.chance or 0.0
+        if template is None:
+            template = self.chances[against_chance(row, chance)]
+        undefined = ""
+        if row.undefined:
+            undefined = f"; {row.undefined:,} of {row.undefined + row.items:,} are undefined"
+        return template.finding(
+            about or row,
+            style=metric.style,
+            encoder=view.encoder,
+            value=written(row, metric.style),
+            items=row.items,
+            chance=chance,
+            undefined=undefined,
+            **fields,
+        )
 
     def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
         """Store the values of each sample."""

@@ -342,9 +342,12 @@ class MinimalPairs(ItemMethod):
         """Return the metrics, and the lexical overlap of all pairs and of each edit's."""
         scores, edits = figures.views[0].scores, figures.views[0].edits
         lexical = scores.values["lexical"].reshape(len(scores.item), len(ALL_EDITS), len(OVERLAP))
-        groups = {edit: (lexical[:, ALL_EDITS.index(edit)], scores.unit) for edit in edits}
-        every = np.concatenate([values for values, _ in groups.values()]), np.tile(scores.unit, len(edits))
-        return [*figures.rows(draws), *overlap_rows(scores, draws, {"all": every, **groups})]
+        of_edit = {edit: lexical[:, ALL_EDITS.index(edit)] for edit in edits}
+        # An original is in as many pairs as there are edits.
+        pairs, units = np.concatenate(list(of_edit.values())), np.tile(scores.unit, len(edits))
+        groups = {"all": (pairs, units)}
+        groups |= {edit: (values, scores.unit) for edit, values in of_edit.items()}
+        return [*figures.rows(draws), *overlap_rows(scores, draws, groups)]
 
     def findings(self, figures: Figures[EditsView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %.

@@ -254,10 +254,11 @@ create = NegatedAntonyms
 
 def _hardest(views: Sequence[ChoiceView], name: str) -> Series:
     """Count, for each word pair, the entries that all these encoders get wrong, not even in a tie."""
-    wrong = np.all([view.right == 0 for view in views], axis=0)
-    entries, missed = Counter(views[0].subset.tolist()), Counter(views[0].subset[wrong].tolist())
-    most_missed = sorted(missed.items(), key=lambda item: (-item[1], item[0]))
-    rows = [[*reversed(pair.split(":", 1)), count, entries[pair]] for pair, count in most_missed]
-    series = table(NAME, views[0].corpus, name, HARDEST, rows)
-    totals = {"encoders": [view.encoder for view in views], "wrong": int(wrong.sum()), "entries": len(wrong)}
-    return replace(series, data={**series.data, **totals})
+    wrong, pairs = np.all([view.right == 0 for view in views], axis=0), views[0].subset
+    entries, missed = Counter(pairs.tolist()), Counter(pairs[wrong].tolist())
+    rows = []
+    for pair, count in missed.items():
+        part_of_speech, _, words = pair.partition(":")
+        rows.append([words, part_of_speech, count, entries[pair]])
+    rows.sort(key=lambda row: (-row[2], row[1], row[0]))
+    return table(NAME, views[0].corpus, name, HARDEST, rows)

@@ -9,8 +9,7 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
-from embassay.core.claims import COUNT, INTERVAL, Template
-from embassay.core.formatting import names
+from embassay.core.claims import INTERVAL, Template
 from embassay.core.result import Finding, Row, Series, Verdict
 from embassay.core.types import Origin
 from embassay.diagnostics.findings import written
@@ -22,13 +21,6 @@ NOT_REPRODUCED = Template(
     INTERVAL,
     title="A published figure is not reproduced",
     consequence="Compare with figures measured here, not with the published one.",
-)
-PUBLISHED = Template(
-    "{paper} print {figures}.",
-    "the paper has encoders of the run on this corpus",
-    COUNT,
-    title="Published figures beside those measured here",
-    question="Published",
 )
 
 
@@ -78,8 +70,9 @@ def table(
 class Paper:
     """What a paper prints, beside the rows of a run.
 
-    A row of the paper is a corpus, a model, a metric, a subset and a value. One without a model describes a corpus; one
-    of a model belongs to the paper's corpus and to no other.
+    A row of the paper is a corpus, a model, a metric, a subset and a value; a condition follows its subset after a
+    comma. One without a model describes a corpus; one of a model belongs to the paper's corpus and to no other, unless
+    that corpus is not public.
 
     Attributes
     ----------
@@ -111,13 +104,20 @@ class Paper:
 
     @cached_property
     def printed(self) -> list[list[Any]]:
-        """Its rows of this corpus, and those that describe corpora."""
-        return [line for line in self.content["rows"] if not line[1] or line[0] == self.corpus]
+        """Its rows of this corpus, those of corpora that are not public, and those that describe corpora."""
+        # Nothing recognises a corpus that is not public.
+        shown = {self.corpus, *(name for name, marks in self.content["corpora"].items() if not marks)}
+        return [line for line in self.content["rows"] if not line[1] or line[0] in shown]
 
     @cached_property
-    def measured(self) -> dict[tuple[str, ...], Row]:
+    def measured(self) -> dict[tuple[str, str, str], Row]:
         """The rows of the run by encoder, metric and subset; those of the corpus under an empty name."""
-        return {(r.encoder, r.metric, r.subset): r for r in self.rows if not r.condition and r.value is not None}
+        row_of = dict[tuple[str, str, str], Row]()
+        for row in self.rows:
+            if row.value is not None:
+                subset = f"{row.subset}, {row.condition}" if row.condition else row.subset
+                row_of[row.encoder, row.metric, subset] = row
+        return row_of
 
     @cached_property
     def models(self) -> dict[str, str]:
@@ -133,19 +133,17 @@ class Paper:
 
     def beside(self) -> Iterator[Series]:
         """Yield a line for each published figure, and for each that is measured and that the paper prints or draws."""
-        of_groups = [(metric, subset) for metric, subset in self.content.get("drawn", ())]
-        order = [*((metric, subset) for _, _, metric, subset, _ in self.printed), *of_groups]
-        place = {figure: place for place, figure in enumerate(order)}
-        lines = [[self.groups.get(model, of), model, *figure, "published"] for of, model, *figure in self.printed]
-        for (name, *figure), row in self.measured.items():
-            group = self.groups.get(name, "")
+        drawn = [(metric, subset) for metric, subset in self.content.get("drawn", ())]
+        order, lines = list[tuple[str, str]](), list[list[Any]]()
+        for corpus, model, metric, subset, value in self.printed:
+            order.append((metric, subset))
+            lines.append([self.groups.get(model, corpus), model, metric, subset, value, "published"])
+        place = {figure: place for place, figure in enumerate([*order, *drawn])}
+        for (name, metric, subset), row in self.measured.items():
+            group, is_asked_for = self.groups.get(name, ""), not name or name in self.models
             # What is drawn only says something by group.
-            if (
-                tuple(figure) in place
-                and (not name or name in self.models)
-                and (group or tuple(figure) not in of_groups)
-            ):
-                lines.append([group or self.corpus or row.corpus, name, *figure, row.value, "measured here"])
+            if is_asked_for and (metric, subset) in (place if group else order):
+                lines.append([group or self.corpus or row.corpus, name, metric, subset, row.value, "measured here"])
         lines.sort(key=lambda line: (place[line[2], line[3]], -line[4]))
         columns = dict.fromkeys(("group", "name", "metric", "subset"), "text")
         columns |= {"value": self.content["format"], "figure": "text"}
@@ -154,30 +152,18 @@ class Paper:
             yield table(self.verdict.diagnostic, self.verdict.corpus, "published", columns, lines, source)
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the published figures beside those measured here, and those that differ."""
-        value_of = {tuple(line[1:4]): line[4] for line in self.printed}
-        joined = list[tuple[Row, str, float]]()
+        """Yield the published figures that differ from those measured here."""
+        value_of = {tuple(line[1:4]): line[4] for line in self.printed if line[1]}
         for (name, *figure), row in self.measured.items():
             model = self.models.get(name, "")
-            if model and (model, *figure) in value_of:
-                joined.append((row, model, value_of[model, *figure]))
-        paper = self.content["paper"]
-        if joined:
-            figures = names([_beside(*one) for one in joined])
-            yield PUBLISHED.finding(self.origins[0], paper=paper, figures=figures)
-        for row, model, value in joined:
-            if row.low is not None and row.high is not None and not row.low <= value <= row.high:
-                yield NOT_REPRODUCED.finding(
-                    row,
-                    encoder=row.encoder,
-                    paper=paper,
-                    published=f"{100 * value:.4g}",
-                    what=f"{model} on {self.corpus}",
-                    measured=written(row),
-                )
-
-
-def _beside(row: Row, model: str, value: float) -> str:
-    """Write a figure beside the published one: ``31.9% for all-mpnet-base-v2 (here 31.9% [29.3, 34.6], ./mpnet)``."""
-    label = "" if row.encoder == model else f", {row.encoder}"
-    return f"{100 * value:.4g}% for {model} (here {written(row)}{label})"
+            value = value_of.get((model, *figure))
+            if value is None or row.low is None or row.high is None or row.low <= value <= row.high:
+                continue
+            yield NOT_REPRODUCED.finding(
+                row,
+                encoder=row.encoder,
+                paper=self.content["paper"],
+                published=f"{100 * value:.4g}",
+                what=f"{model} on {self.corpus}",
+                measured=written(row),
+            )

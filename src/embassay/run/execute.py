@@ -242,7 +242,7 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) 
 
 def vector_bytes(card: Card, dim: int | None) -> int | None:
     """Return the bytes of a stored vector; None where its numbers, or those that are not 0, depend on the corpus."""
-    if dim is None or card.spec.startswith("sparse:"):
+    if dim is None or card.is_sparse:
         return None
     return math.ceil(dim * BITS.get(card.options.get("vectors"), FLOAT32_BITS) / 8)
 

@@ -115,10 +115,13 @@ class CorrelationPair:
 
 def exchanged_correlations(pairs: Sequence[CorrelationPair], patterns: Patterns) -> Moved:
     """Return the differences of k pairs, with the standardised values of items exchanged between the two encoders."""
-    columns = np.concatenate([pair.columns for pair in pairs], axis=1)
-    sums = patterns.sums(columns)
-    moved = [pair.difference(sums[:, 3 * place : 3 * place + 3]) for place, pair in enumerate(pairs)]
-    observed = [pair.difference(pair.columns.sum(axis=0)[None])[0] for pair in pairs]
+    observed, moved = list[float](), list[Floats]()
+    # One pass over the patterns sums the three columns of every pair.
+    sums = patterns.sums(np.concatenate([pair.columns for pair in pairs], axis=1))
+    for pair, of_pair in zip(pairs, np.split(sums, len(pairs), axis=1), strict=True):
+        as_they_are = pair.columns.sum(axis=0, keepdims=True)
+        observed.append(float(pair.difference(as_they_are)[0]))
+        moved.append(pair.difference(of_pair))
     return Moved(np.array(observed), np.stack(moved, axis=1))
 
 

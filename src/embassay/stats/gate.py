@@ -198,9 +198,12 @@ def _resolution_of_singles(units: float) -> float:
     """Return r of this many units of one item, a number that need not be whole; it falls as that grows."""
     changed = CHANGED * units
     lost = min((changed + POWER_80 * math.sqrt(changed)) / 2, changed)
-    count = np.array([lost, changed - lost, units - changed])
-    some_change = Groups(np.array([1.0, -1.0, 0.0]), np.ones(3), count, 1.0, 1.0)
-    return max(some_change.limit(), 1 - float(ALPHA ** (1 / units)))
+    gained, equal = changed - lost, units - changed
+    losses, counts = np.array([1.0, -1.0, 0.0]), np.array([lost, gained, equal])
+    some_change = Groups(losses, size=np.ones(3), count=counts, added=1.0, most=1.0)
+    # Of u units none is lost with a probability of 5 % where each is lost with this one.
+    no_change = 1 - float(ALPHA ** (1 / units))
+    return max(some_change.limit(), no_change)
 
 
 def whole_points(loss: float) -> float:

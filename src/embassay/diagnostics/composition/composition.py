@@ -50,9 +50,8 @@ from embassay.diagnostics.composition.criteria import (
     axes_of,
 )
 from embassay.diagnostics.composition.scores import measured, other_targets
-from embassay.diagnostics.findings import written
 from embassay.diagnostics.method import ItemMethod, ItemView, Stored
-from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
+from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric, declared
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import published, published_name, table
 from embassay.stats.agreement import krippendorff
@@ -86,7 +85,6 @@ RATIOS = (0.0, 2.0)
 BLOCKS = {"overlap": "overlap", "difference": "difference", "union": "union", "right": "difference, mirrored"}
 """The subset of each block of samples."""
 
-ON_GRID = "on the paper's grid of tolerances"
 NOT_APPLICABLE = "not applicable: all norms are 1"
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""
@@ -313,7 +311,7 @@ class Composition(ItemMethod):
             if not blocks:
                 continue
             angles = {"A to projection": "from_a", "B to projection": "from_b"}
-            yield _histogram(f"angles_{operator}", "angle / angle between A and B", blocks, angles)
+            yield _histogram(f"angles_{operator}", "angle / angle between A and B", blocks, angles, per="angle")
             if operator == "union":
                 yield _histogram("norm_ratio", "‖A‖ / ‖B‖", blocks, {"samples": "norm_ratio"})
         yield from class_series(figures.requested, summary.rows)
@@ -341,27 +339,33 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
     has the ends of the block's grids.
     """
     axes = axes_of([view.blocks[block] for view in figures.requested])
-    values = {view.encoder: view.blocks[block].figures | view.blocks[block].on_grid(axes) for view in figures.views}
+    on_grid = {view.encoder: view.blocks[block].on_grid(axes) for view in figures.views}
+    values = {view.encoder: view.blocks[block].figures | on_grid[view.encoder] for view in figures.views}
     estimates = {encoder: dict[MetricKey, Estimate]() for encoder in values}
-    labels = figures.labels().of_items(figures.views[0].blocks[block].items)
-    keys = list(values[figures.views[0].encoder])
-    # Averages over the grid are no yes and no, and an excess lies in [−1, 1].
-    shares = [key for key in keys if key.metric == "share" and key.condition in ("", "eps0", "null", "null:eps0")]
+    first = figures.views[0]
+    labels = figures.labels().of_items(first.blocks[block].items)
+    keys, grid_keys = list(values[first.encoder]), on_grid[first.encoder].keys()
+    # The excess over a null is a difference of two shares.
+    excesses = {key for key in keys if declared(replace(key, diagnostic=NAME)).low == -1}
+    # Averages over the grid are no yes and no.
+    shares = [key for key in keys if key.metric == "share" and key not in excesses and key not in grid_keys]
     for key in shares:
         of_key = {encoder: of_encoder[key] for encoder, of_encoder in values.items()}
         for encoder, share in bounded_means(of_key, labels, figures.roles.base_systems, of_shares=True).items():
             estimates[encoder][key] = share
     others = [key for key in keys if key not in shares]
-    differences = np.array([key.condition.startswith("excess") for key in others])
+    differences = np.array([key in excesses for key in others])
     tables = (np.stack([of_encoder[key] for key in others], axis=1) for of_encoder in values.values())
-    of_encoders = means(tables, labels.label_set, draws, *figures.views[0].stream, differences=differences)
+    of_encoders = means(tables, labels.label_set, draws, *first.stream, differences=differences)
     for encoder, of_encoder in zip(values, of_encoders, strict=True):
         estimates[encoder] |= zip(others, of_encoder, strict=True)
 
     grids = {"grid": ";".join(grid.ends for of_criterion in axes.values() for grid in of_criterion)}
     for view in figures.views:
         for key, estimate in estimates[view.encoder].items():
-            signed = grids if key.condition.endswith("grid") else figures.pool if key in shares else {}
+            signed = figures.pool if key in shares else {}
+            if key in grid_keys:
+                signed = grids
             condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
             # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
             if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
@@ -430,14 +434,14 @@ def rating_series(view: SetView) -> Iterator[Series]:
 # Series
 
 
-def _histogram(name: str, x: str, blocks: Sequence[OperatorView], lines: Mapping[str, str]) -> Series:
-    """Return histograms of fields of the plane, an angle as a share of the angle between A and B."""
+def _histogram(name: str, x: str, blocks: Sequence[OperatorView], lines: Mapping[str, str], per: str = "") -> Series:
+    """Return histograms of fields of the plane, each divided by the field ``per`` if there is one."""
     edges, panels = histogram(np.zeros(0), *RATIOS)[0], list[dict[str, object]]()
     for block in blocks:
         for line, field in lines.items():
             values = block.planar(field)
-            if field.startswith("from"):
-                values = values / block.planar("angle")
+            if per:
+                values = values / block.planar(per)
             shares = histogram(values, *RATIOS)[1]
             panels.append({"encoder": block.encoder, "line": line, "shares": shares.tolist()})
     return Series(NAME, blocks[0].corpus, name, "histogram", {"x": x, "edges": edges.tolist(), "panels": panels})
@@ -487,30 +491,29 @@ def _claims(view: SetView, rows: Sequence[Row]) -> Iterator[Finding]:
             continue
         # The criteria about the plane have no tolerance, and so no grid.
         on_grid = row_of.get(replace(key, condition="excess:grid"), at_zero)
-        criterion, is_above = words.split()[0], [(row.low or 0.0) > 0 for row in (at_zero, on_grid)]
-        if all(is_above):
+        answers = {"at ε = 0": at_zero, "on the grid of tolerances": on_grid}
+        shown = [where for where, row in answers.items() if (row.low or 0.0) > 0]
+        criterion = words.split()[0]
+        if not shown:
+            not_above.append(words)
+        elif len(shown) == len(answers):
             above.append(words)
             short.append(criterion)
-        elif is_above[0]:
-            in_part.append(f"{words} at ε = 0, not shown {ON_GRID} ({written(on_grid, 'points')})")
-            short.append(f"{criterion} at ε = 0")
-        elif is_above[1]:
-            in_part.append(f"{words} {ON_GRID}, not shown at ε = 0 ({written(at_zero, 'points')})")
-            short.append(f"{criterion} on the grid")
         else:
-            not_above.append(words)
+            in_part.append(f"{words} {shown[0]} only")
+            short.append(f"{criterion} {shown[0]}")
     if not_above:
         in_part.append(f"this is not shown for {', '.join(not_above)}")
-    fields = {
-        "style": "points",
-        "encoder": view.encoder,
-        "above": ", ".join(above) or "some criteria in part",
-        "rest": "".join(f"; {part}" for part in in_part),
-        "in_part": f", in part ({', '.join(short)})" if in_part else "",
-    }
     if short or not_above:
         template = COMBINE if short else NOT_SHOWN_TO_COMBINE
-        yield template.finding(row_of.get(HEADLINE) or view.scores.origin, **fields)
+        yield template.finding(
+            row_of.get(HEADLINE) or view.scores.origin,
+            style="points",
+            encoder=view.encoder,
+            above=", ".join(above) or "some criteria in part",
+            rest="".join(f"; {part}" for part in in_part),
+            in_part=f", in part ({', '.join(short)})" if in_part else "",
+        )
 
 
 # Page

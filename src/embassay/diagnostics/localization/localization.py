@@ -220,19 +220,17 @@ METRICS = (
         meaning="accuracy on the sentences of one group",
     ),
 )
-_AGREE = (
-    "Of the sentences that both encoders assign to a wrong group, how many they assign to the same one. On the "
-    "diagonal: all errors of the encoder."
-)
 DRAWINGS = Drawings(
     "White, Togneri, Liu & Bennamoun (2015), How Well Sentence Embeddings Capture Meaning, ADCS",
-    (Matrix("Which encoders make the same errors, on all folds", "agreement_pooled", note=_AGREE),),
     (
         Matrix(
             "Which encoders make the same errors, on one fold",
             "agreement",
-            note=f"{_AGREE} The paper's figures 4 and 5.",
+            note="Of the sentences that both encoders assign to a wrong group, how many they assign to the same one. "
+            "On the diagonal: all errors of the encoder. The paper's figures 4 and 5.",
         ),
+    ),
+    (
         SeriesTable(
             "Published accuracies and yours",
             "published",
@@ -354,11 +352,11 @@ class Localization(ItemMethod):
         return texts, {"right": corpus.samples[index].group}
 
     def series(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the agreement of errors on one fold, as in the paper, and on all; how many groups have which size."""
+        """Yield the agreement of errors on one fold, as in the paper, and how many groups have which size."""
         converged = [view for view in figures.views if not view.unconverged]
-        fold, corpus = figures.views[0].fold, figures.views[0].corpus
-        parts = {"agreement": (fold == 0, "fold 0"), "agreement_pooled": (fold >= 0, "all folds")}
-        for name, (inside, label) in parts.items() if converged else ():
+        corpus = figures.views[0].corpus
+        if converged:
+            inside, label = figures.views[0].fold == 0, "fold 0"
             numerator, denominator = agreement(converged, inside)
             data = {
                 "names": [view.encoder for view in converged],
@@ -367,7 +365,7 @@ class Localization(ItemMethod):
                 "diagonal": "errors",
                 "note": f"On {int(inside.sum()):,} sentences ({label}).",
             }
-            yield Series(NAME, corpus, name, "matrix", data)
+            yield Series(NAME, corpus, "agreement", "matrix", data)
         groups_of_size = Counter(Counter(figures.views[0].group.tolist()).values())
         sizes = [[size, groups, size * groups] for size, groups in sorted(groups_of_size.items())]
         yield table(NAME, corpus, "group_sizes", SIZES, sizes)

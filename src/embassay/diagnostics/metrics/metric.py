@@ -36,8 +36,6 @@ CHOICES = {
     "format": ("", *get_args(Format)),
 }
 """The fields of a metric that have one of a few values."""
-ONLY_OF = {"correlation": "correlation", "against": "correlation"}
-"""The fields that one kind needs, and no other has."""
 WITH_OPTIONS = ("name", "subset", "says")
 """The texts of a metric that may have options in braces."""
 OPTION = re.compile(r"\{\w+\}")
@@ -153,9 +151,9 @@ class Metric:
             # Of the kind "correlation" it must be said which one it is.
             if value not in choices or (field == self.kind and not value):
                 yield f"{field} must be one of {', '.join(filter(None, choices))}; it is {quoted(value)}"
-        for field, kind in ONLY_OF.items():
-            if (self.kind == kind) != bool(getattr(self, field)):
-                yield f"kind {kind!r} needs {field}=, and no other kind has it; the kind is {self.kind!r}"
+        for field in ("correlation", "against"):
+            if (self.kind == "correlation") != bool(getattr(self, field)):
+                yield f"kind 'correlation' needs {field}=, and no other kind has it; the kind is {self.kind!r}"
         ends = [end for end in self.range if end is not None]
         if not all(map(math.isfinite, ends)) or ends != sorted(set(ends)):
             yield f"low must be below high, both finite; they are {ends}"

@@ -43,7 +43,7 @@ from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.method import ItemMethod, Shown, Stored
 from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
-from embassay.diagnostics.published import table
+from embassay.diagnostics.published import Paper, table
 from embassay.diagnostics.retrieval import paper
 from embassay.diagnostics.retrieval.scores import (
     NAME,
@@ -91,8 +91,6 @@ STEP = 0.05
 """The lines of the table of similarities of cosines: multiples of 0.05."""
 RERANKED = 50
 """How many documents a reranker usually reads for a question."""
-SETTLED = 0.2
-"""Weights chosen on parts of the questions that span more do not agree."""
 
 NOT_SHOWN = Template(
     "{encoder} finds a right document {where} for {success} of the questions; random order has {chance:.1%}.",
@@ -119,17 +117,12 @@ HEADROOM = Template(
     title="Headroom for a reranker",
 )
 CHOSEN = Template(
-    "{encoder}: with weight {weight:g}, {headline} is {own:.1%} on the questions it was chosen on; {expected:.1%} is "
-    "expected on others.{unsettled}",
+    "{encoder}: with weight {weight:g} ({low:g} to {high:g} if chosen on four fifths of the questions), {headline} is "
+    "{own:.1%} on the questions it was chosen on; {expected:.1%} is expected on others.",
     "a retriever chooses a weight",
     COUNT,
     title="The weight of {encoder}",
     question="Weight",
-)
-UNSETTLED = Template(
-    " The weight is not settled by {questions} ({low:g} to {high:g}).",
-    f"the same, where the weights that are chosen on four fifths of the units span more than {SETTLED:g}",
-    COUNT,
 )
 NO_THRESHOLD = Template(
     "{separates}None is recommended for {encoder}: {reason}.",
@@ -166,12 +159,6 @@ DROP_BELOW_ON_AVERAGE = replace(
     DROP_BELOW,
     when="the same, where the questions are too few for a limit with 95 % confidence",
     procedure=AVERAGE_LOSS,
-)
-BY_DOT_PRODUCT = Template(
-    "{encoders}: compared by dot product; its thresholds are on another scale than cosines.",
-    "the encoder compares by dot product",
-    LIMIT,
-    title="Compared by dot product",
 )
 WORDS_READ = Template(
     "{passages}: about {words}. Success by document does not see this: it counts the right page, not what is "
@@ -539,17 +526,18 @@ class Retrieval(RetrievalOptions, ItemMethod):
     def series(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the densities of similarities and what they mean."""
         yield from similarity_series(figures.views)
-        if self.paper:
-            yield from paper.beside_published(figures.views, summary.row_of)
+        # The paper's figures are those of five documents.
+        if self.paper and self.k == K:
+            origins = [view.scores.origin for view in figures.requested]
+            yield from Paper(NAME, summary.verdict, summary.rows, origins).beside()
 
     def findings(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield what is about each encoder, then warnings."""
+        """Yield what is about each encoder, then how many words are read."""
         requested = figures.requested
         for view in requested:
             yield from findings_of(view, summary.headline[view.encoder])
             yield threshold_of(view, summary.row_of)
         yield from words_read(requested)
-        yield from scale_warnings(requested)
 
     def shows(self, corpus: Corpus[Question]) -> Callable[[RetrievalView, int], Shown]:
         """Return what shows the rank of the right document and what was found, with references to passages."""
@@ -691,11 +679,15 @@ def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
     if value is None:
         return
     if "setting" in scalars:
-        weight, expected = scalars["setting"], scalars["setting/expected"]
-        low, high, unsettled = scalars["setting/lowest"], scalars["setting/highest"], ""
-        if round(high - low, 9) > SETTLED:
-            unsettled = UNSETTLED.sentence(questions=counted(len(rank), "question"), low=low, high=high)
-        yield CHOSEN.finding(origin, weight=weight, own=value, expected=expected, unsettled=unsettled, **say)
+        yield CHOSEN.finding(
+            origin,
+            weight=scalars["setting"],
+            low=scalars["setting/lowest"],
+            high=scalars["setting/highest"],
+            own=value,
+            expected=scalars["setting/expected"],
+            **say,
+        )
     if documents > RERANKED and (view.listed is None or view.listed >= RERANKED):
         # Expected over ties: where words are counted, thousands of documents may have the score 0.
         inside = np.clip((RERANKED + 1 - rank) / np.fmax(view.values("tied"), 1), 0, 1)
@@ -725,7 +717,7 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
         row_of[view.encoder, "tau", subset, ""],
         style="threshold",
         threshold=number(tau, "threshold"),
-        scale=" (in its own scores)" if view.is_lists else "",
+        scale=" (in its own scores)" if view.compares_by_dot else "",
         loss=size_in_points(view.options.loss),
         guarantee=guarantee,
         removed=1 - answers.kept_at(tau).mean(),
@@ -741,13 +733,6 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
         k = views[0].options.k
         words = [f"{k * length:,.0f} words with {encoder_of[length]}" for length in sorted(encoder_of)]
         yield WORDS_READ.finding(views[0].scores.origin, passages=counted(k, "passage"), words=names(words))
-
-
-def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
-    """Yield which encoders do not compare by cosine."""
-    by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_lists]
-    if by_dot:
-        yield BY_DOT_PRODUCT.finding(views[0].scores.origin, encoders=", ".join(by_dot))
 
 
 # Page

@@ -28,7 +28,7 @@ from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.isotropy_metrics import measured
 from embassay.diagnostics.method import ItemView, Stored
 from embassay.diagnostics.metrics.metric import Metric
-from embassay.stats.exams import Answers
+from embassay.stats.exams import GRID, Answers
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.closeness import paired_similarity
 from embassay.stats.labels import Labels
@@ -86,6 +86,9 @@ class RetrievalOptions:
         Which metrics are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
     paper
         Whether the paper's own figures are computed too: exams, COE, ROE, its thresholds, correlations, its tables.
+    psi
+        The percentile ψ at which COE and ROE are correlated across encoders, 1 to 99; they are computed at 5, 10, … 95
+        and at this one.
     random
         How many random documents of each question are used for ROE, 1 to 10; the paper uses one.
 
@@ -100,11 +103,12 @@ class RetrievalOptions:
     transforms: Literal["none", "all"] = "none"
     compare: Literal["headline", "all"] = "headline"
     paper: bool = False
+    psi: int = 5
     random: int = RANDOM
 
     def __post_init__(self) -> None:
         """Check the ranges of the numbers."""
-        for name, low, high in (("k", 1, 1000), ("loss", 0, 1), ("random", 1, RANDOM)):
+        for name, low, high in (("k", 1, 1000), ("loss", 0, 1), ("psi", 1, 99), ("random", 1, RANDOM)):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
@@ -115,9 +119,14 @@ class RetrievalOptions:
         return f"Success@{self.k}"
 
     @property
+    def percentiles(self) -> tuple[int, ...]:
+        """The ψ at which COE, ROE and the paper's thresholds are computed, in ascending order."""
+        return tuple(sorted({*GRID, self.psi}))
+
+    @property
     def recipe(self) -> str:
         """The options that move no item score, for signatures."""
-        return f"loss:{self.loss:g}|random:{self.random}"
+        return f"loss:{self.loss:g}|psi:{self.psi}|random:{self.random}"
 
 
 def passages_of(corpus: Corpus[Question], vectors: Vectors, *, distinct: bool = False) -> Any:

@@ -74,6 +74,8 @@ class Model(LoadedEncoder[Runner]):
         The number of its parameters; None if that is not known.
     settings
         What else vectors depend on.
+    is_sparse
+        Whether its vectors are sparse.
     """
 
     scheme: str
@@ -93,6 +95,7 @@ class Model(LoadedEncoder[Runner]):
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
     light: LightModel | None = field(default=None, repr=False)
+    is_sparse: bool = False
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -139,6 +142,7 @@ class Model(LoadedEncoder[Runner]):
             warnings=tuple(warnings),
             similarity=supported_similarity(similarity),
             route="light" if self.light else backend,
+            is_sparse=self.is_sparse,
         )
 
     @cached_property
@@ -289,7 +293,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             )
             if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, limit=model.limit, is_sparse=is_sparse)
+        return LibraryRunner(loaded, limit=model.limit, is_sparse=model.is_sparse)
 
     return Model(
         scheme=scheme,
@@ -305,6 +309,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         open=load,
         parameters=parameters(folder),
         similarity=settings.get("similarity_fn_name") or ("dot" if is_sparse else "cosine"),
+        is_sparse=is_sparse,
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
         missing_prompts=missing_prompts(settings.get("prompts") or {}),
     )

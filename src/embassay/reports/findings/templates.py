@@ -385,7 +385,7 @@ LOSS_NOT_SIGNIFICANT = Template(
     "not shown",
 )
 LOSS_NOT_EXCLUDED = Template(
-    "{figures}; a loss of {margin} cannot be excluded.{read}",
+    "{figures}; a loss of {margin} cannot be excluded.",
     "inconclusive: none of these",
     LOSS_LIMIT,
     "not shown",
@@ -402,20 +402,20 @@ NOTHING_TO_COMPARE = Template(
 )
 FLOOR = Template("{value} {verb} the {limit}.", "of every floor and ceiling: keeps, misses or exceeds it", COUNT)
 BASELINE_SHOWS = Template(
-    "{where}This test set can rule out a loss of {margin}{about}: `check` passes a model that is shown to lose less, "
+    "{where}: this test set can rule out a loss of {margin}{about}: `check` passes a model that is shown to lose less, "
     "and fails one that significantly loses.",
     "of each headline that is a share, when a baseline is blessed",
     LOSS_LIMIT,
     "cannot be said",
 )
 BASELINE_ALONE = Template(
-    "{where}`check` passes a model that is shown to lose less than {margin}, and fails one that significantly loses.",
+    "{where}: `check` passes a model that is shown to lose less than {margin}, and fails one that significantly loses.",
     "of each other headline, when a baseline is blessed: a correlation, or another mean",
     LOSS_LIMIT,
     "cannot be said",
 )
 OUT_OF_REACH = Template(
-    "Your margin of {margin} is out of reach of {items}{where}.",
+    "Your margin of {margin} is out of reach of {items} ({where}).",
     "a margin of the user is below the loss that the test set can rule out",
     LOSS_LIMIT,
     "cannot be said",
