@@ -32,7 +32,7 @@ from scipy.sparse.csgraph import connected_components
 
 from embassay.core.columns import read_columns
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import Standings
+from embassay.core.result import worse_systems
 from embassay.core.types import Draws
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
@@ -127,7 +127,7 @@ def over_documents(scores, unit, *, corrected=False):
     better, best = from_p(scores, p)
     if corrected:
         means = {name: float(row.mean()) for name, row in values.items()}
-        best = ~np.isin(names, list(Standings.of(means, found).out))
+        best = ~np.isin(names, list(worse_systems(found)))
     return better, best
 
 

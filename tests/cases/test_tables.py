@@ -225,7 +225,7 @@ PAIRS = {
         code=2,
     ),
     "pairs-triplets": Case(
-        "fields anchor, negative, positive.* known forms",
+        "unrecognised format .*anchor.*positive.*negative.* known forms",
         {"t.jsonl": '{"anchor": "a b c", "positive": "a b d", "negative": "x y z"}\n'},
         "look -c p=t.jsonl",
         code=2,

@@ -15,7 +15,7 @@ SMALL = {"vocab_size": 20, "hidden_size": 8, "intermediate_size": 8, "num_hidden
 
 def test_an_architecture_without_a_head_for_masked_words_is_refused(tmp_path):
     transformers.LlamaConfig(**SMALL).save_pretrained(tmp_path)
-    base = SimpleNamespace(target="./it", found=SimpleNamespace(folder=tmp_path))
+    base = SimpleNamespace(name="./it", found=SimpleNamespace(folder=tmp_path))
     with pytest.raises(SpecError, match="'llama' has no head for masked words, or its tokenizer"):
         check_masks(base)
 
