@@ -108,7 +108,8 @@ def killer(module: str, package: Path) -> str:
         if not tests:
             continue
         done = subprocess.run([*PYTEST, *tests], cwd=ROOT, env=settings, capture_output=True, text=True, check=False)
-        if done.returncode:
+        # 5: none of the tests runs without "-m slow".
+        if done.returncode not in (0, 5):
             failures = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
             return failures[0] if failures else f"no end of {tests}"
     return "SURVIVED"

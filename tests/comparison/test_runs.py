@@ -134,3 +134,11 @@ def test_what_is_no_finished_run_is_refused(run_of, tmp_path):
     (folder / "run.json").write_text(json.dumps({**record, "state": "running"}))
     with pytest.raises(SourceError, match="did not finish"):
         read_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_shares"),
+    [("share", True), ("mean over folds", True), ("mean", False), ("correlation", False)],
+)
+def test_the_kind_of_a_metric_says_whether_its_values_are_shares(kind, of_shares):
+    assert column([0.0, 1.0], kind=kind).of_shares == of_shares
