@@ -126,7 +126,6 @@ def over_documents(scores, unit, *, corrected=False):
         p[a, b] = p[b, a] = one.p_holm if corrected else one.p
     better, best = from_p(scores, p)
     if corrected:
-        means = {name: float(row.mean()) for name, row in values.items()}
         best = ~np.isin(names, list(worse_systems(found)))
     return better, best
 
