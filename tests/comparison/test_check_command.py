@@ -16,7 +16,7 @@ def runs(choice_run):
 def test_bless_and_check_write_everything_before_the_exit(runs, tmp_path, capsys):
     new, old = runs
     assert exit_code_of(["bless", str(old), "-o", str(tmp_path / "baseline")]) == 0
-    assert "kB)" in capsys.readouterr().err
+    assert "baseline: " in capsys.readouterr().err
     files = {name: tmp_path / "out" / name for name in ("junit", "markdown", "json")}
     flags = [part for name, path in files.items() for part in (f"--{name}", str(path))]
     assert exit_code_of(["check", str(new), "--baseline", str(tmp_path / "baseline"), *flags]) == 1

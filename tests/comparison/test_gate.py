@@ -185,7 +185,7 @@ def test_a_new_label_is_noted(choice_run):
 
 
 def test_assert_not_worse_takes_a_result(choice_run, tmp_path):
-    folder, _ = bless(choice_run("old", [model()]), tmp_path / "baseline")
+    folder = bless(choice_run("old", [model()]), tmp_path / "baseline")
     good = ea.assay([model()], [choices(range(200))], ["negated_antonyms"], resamples=50, cache=None)
     assert assert_not_worse(good, folder).outcome == "pass"
     bad = ea.assay([model(BAD)], [choices(range(200))], ["negated_antonyms"], resamples=50, cache=None)

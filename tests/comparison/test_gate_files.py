@@ -1,4 +1,4 @@
-"""What a check writes: terminal, JUnit, Markdown, JSON, step summary."""
+"""What a check writes: terminal, JUnit, Markdown, JSON."""
 
 import html
 import json

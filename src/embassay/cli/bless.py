@@ -37,8 +37,8 @@ def bless(
     from embassay.comparison.baseline import what_a_baseline_shows
 
     margins = numbers("margin", margin)
-    folder, size = write_baseline(run, out, new_anchor=new_anchor, margins=margins, pages=pages)
+    folder = write_baseline(run, out, new_anchor=new_anchor, margins=margins, pages=pages)
     for sentence in what_a_baseline_shows(folder):
         say(sentence)
-    say(f"baseline: {folder} ({size / 1000:,.0f} kB)")
+    say(f"baseline: {folder}")
     return FINE

@@ -52,8 +52,8 @@ def bless(
     new_anchor: bool = False,
     margins: Mapping[str, float] | None = None,
     pages: Pages = "given",
-) -> tuple[Path, int]:
-    """Write a finished run as a baseline, and return its folder and its size in bytes.
+) -> Path:
+    """Write a finished run as a baseline, and return its folder.
 
     Only the encoders that the user named are kept.
 
@@ -103,7 +103,7 @@ def bless(
         _write(stored, gate, folder)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror}") from None
-    return folder, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return folder
 
 
 def what_a_baseline_shows(folder: Path) -> Iterator[str]:

@@ -83,9 +83,15 @@ def compare(
     encoders = list(_pairs(stored, mapping or {})) or list(_against_reference(stored))
     tasks = [task for task in stored[0].tasks if all(task in run.tasks for run in stored)]
     pairs, notes, refused = list[Pair](), list(_notes_on_settings(stored)), list[str]()
+    headlines = {
+        (run.name, column.task, column.encoder): column
+        for run in stored
+        for column in run.columns
+        if column.is_headline
+    }
     for task in tasks:
         for name, *sides in encoders:
-            old, new = (run.headline_of.get((task, label)) for run, label in sides)
+            old, new = (headlines.get((run.name, task, label)) for run, label in sides)
             if old and new:
                 try:
                     old, new, differs = paired(old, new)

@@ -286,7 +286,8 @@ class _Gate:
         -------
         The pairs, and what does not match, one sentence each.
         """
-        both = [(one, self.run.column_of.get((one.key, one.encoder))) for one in old.columns if one.is_candidate]
+        now = {(column.key, column.encoder): column for column in self.run.columns}
+        both = [(one, now.get((one.key, one.encoder))) for one in old.columns if one.is_candidate]
         columns = {new.key: new for _, new in both if new is not None}
         headlines = [before.key for before, new in both if new is not None and before.is_headline]
         margins = self._user_margins(columns, headlines)

@@ -1,8 +1,7 @@
-"""What a check writes: lines for the terminal, JUnit XML, Markdown for a pull request, JSON, a step summary."""
+"""What a check writes: lines for the terminal, JUnit XML, Markdown for a pull request, JSON."""
 
 from __future__ import annotations
 
-import os
 import textwrap
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -14,7 +13,7 @@ from typing import Literal
 from embassay.comparison.differences import Change
 from embassay.comparison.gate import Check
 from embassay.comparison.gate_words import sentence, summary
-from embassay.core.errors import OutputError, begun
+from embassay.core.errors import begun
 from embassay.core.formatting import shortened, visible
 from embassay.core.store.canonical import canonical, write
 from embassay.core.store.paths import output_path
@@ -36,7 +35,7 @@ Paths = Mapping[Literal["junit", "markdown", "json"], Path | str | None]
 
 
 def write_files(check: Check, paths: Paths) -> None:
-    """Write the files of a check, and the step summary where GitHub asks for one.
+    """Write the files of a check.
 
     Raises
     ------
@@ -47,14 +46,6 @@ def write_files(check: Check, paths: Paths) -> None:
     for kind, path in paths.items():
         if path is not None:
             write(output_path(path), makers[kind](check))
-    summary_file = os.environ.get("GITHUB_STEP_SUMMARY")
-    if summary_file:
-        # Other steps write to it as well.
-        try:
-            with output_path(summary_file).open("ab") as file:
-                file.write(markdown_bytes(check))
-        except OSError as error:
-            raise OutputError(f"{summary_file} ($GITHUB_STEP_SUMMARY): cannot be written: {error.strerror}") from None
 
 
 def terminal_lines(check: Check) -> list[str]:

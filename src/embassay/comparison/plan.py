@@ -48,16 +48,6 @@ class PairPlan:
     format: Format
     curve: tuple[Precision, ...] = ()
 
-    @property
-    def name(self) -> str:
-        """What the pair is called: ``new against old``."""
-        return f"{self.comparison.a} against {self.comparison.b}"
-
-    @property
-    def title(self) -> str:
-        """What is compared: ``Success@5 (retrieval on docs)``."""
-        return f"{self.heading} ({self.comparison.diagnostic} on {self.comparison.corpus})"
-
 
 @dataclass(frozen=True)
 class SizePlan:

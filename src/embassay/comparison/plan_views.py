@@ -25,9 +25,9 @@ def show(plan: SizePlan, console: Console) -> None:
     from embassay.reports.terminal import print_line, print_table
 
     # The pairs of a task follow each other, and in a task those of a metric.
-    for title, group in groupby(plan.pairs, lambda pair: pair.title):
+    for (heading, diagnostic, corpus), group in groupby(plan.pairs, _metric):
         pairs = list(group)
-        console.print(visible(title), style="bold", markup=False)
+        console.print(visible(f"{heading} ({diagnostic} on {corpus})"), style="bold", markup=False)
         table = _table(pairs)
         if table is not None:
             print_table(table, console)
@@ -37,6 +37,11 @@ def show(plan: SizePlan, console: Console) -> None:
         console.print()
     for note in plan.notes:
         print_line(console, visible(note))
+
+
+def _metric(pair: PairPlan) -> tuple[str, str, str]:
+    """Return what a pair is compared on: the metric, the diagnostic and the corpus."""
+    return pair.heading, pair.comparison.diagnostic, pair.comparison.corpus
 
 
 def _table(pairs: Sequence[PairPlan]) -> Table | None:
@@ -49,7 +54,8 @@ def _table(pairs: Sequence[PairPlan]) -> Table | None:
         style = difference_format(pair.format)
         # A pair with too few items has no curve.
         differences = [number(point.smallest_difference, style) for point in pair.curve] or [DASH] * len(curve)
-        rows.append((Cell(pair.name), *map(Cell, differences)))
+        name = f"{pair.comparison.a} against {pair.comparison.b}"
+        rows.append((Cell(name), *map(Cell, differences)))
     larger = [f"{point.items / curve[0].items:.0f} times" for point in curve[1:]]
     return Table("", ("smallest detectable difference with", f"{curve[0].items:,} items", *larger), tuple(rows))
 

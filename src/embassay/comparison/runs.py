@@ -9,7 +9,6 @@ from pathlib import Path
 
 from embassay.core.columns import ItemColumn, read_columns
 from embassay.core.errors import SpecError
-from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result
 from embassay.run.finished import finished_run
 from embassay.run.items import Items, columns_of
@@ -55,16 +54,6 @@ class StoredRun:
         if isinstance(items, Items) and items.folder is None and items.has_texts:
             texts = texts_of(task.corpus for task in items.tasks)
         return {content: next(iter(of_item.values()), "") for content, of_item in texts.items()}
-
-    @cached_property
-    def column_of(self) -> Mapping[tuple[MetricKey, str], ItemColumn]:
-        """The columns by metric and label of the encoder."""
-        return {(column.key, column.encoder): column for column in self.columns}
-
-    @cached_property
-    def headline_of(self) -> Mapping[tuple[tuple[str, str], str], ItemColumn]:
-        """The columns of headlines by task and label of the encoder."""
-        return {(column.task, column.encoder): column for column in self.columns if column.is_headline}
 
 
 def read_run(run: str | Path | Result, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
