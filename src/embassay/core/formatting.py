@@ -6,15 +6,11 @@ import math
 from collections.abc import Sequence
 from datetime import timedelta
 
-from rich.filesize import decimal
-
 from embassay.core.errors import JOINERS
 from embassay.core.errors import visible as visible
 from embassay.core.layout import Format
 
 DASH = "–"
-written_bytes = decimal
-"""Writes a number of bytes with its unit: ``1.2 MB``."""
 POINTS = "points"
 """How percentage points are written after a number; ``point`` after 1."""
 FORMATS: dict[Format, tuple[int, str]] = {
@@ -29,6 +25,14 @@ OPEN = 1e-300
 """An end of an interval that is nearer to 0 is 0, and open: 0 does not belong to the interval."""
 FUSED = 0.02
 """Thresholds below this are on the scale of fused lists, whose scores end at 1/61."""
+
+
+def written_bytes(size: int) -> str:
+    """Write a number of bytes with its unit: ``1.2 MB``."""
+    # Imported here, because the statistics need no rich.
+    from rich.filesize import decimal
+
+    return decimal(size)
 
 
 def number(value: float | None, style: Format = "percent", signed: bool = False) -> str:
