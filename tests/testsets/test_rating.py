@@ -137,7 +137,6 @@ def test_compositions_get_the_ratings_of_all_annotators(tmp_path):
         for operator in operators
     )
     built(tmp_path, samples)
-    assert "- union: The text says all that A and B say" in (tmp_path / "set-card.md").read_text()
     value = {"overlap": "4", "difference": "3", "union": "1"}
     sheets = [
         fill(tmp_path, "a.csv", lambda item, edit, place: value[edit]),

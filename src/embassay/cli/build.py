@@ -116,8 +116,7 @@ def _carry_out(
 
     source, out = source_path(source), output_path(out)
     if kind == "groups" and more.keys() & {"encoder", "by_hand"}:
-        with progress(f"encode {source}") as advance:
-            say(*propose_groups(source, out, column=common.column, overwrite=overwrite, advance=advance, **more))
+        say(*propose_groups(source, out, column=common.column, overwrite=overwrite, **more))
         return FINE
     options = {name: value for name, value in vars(common).items() if value not in (None, "")} | more
     if options.get("prompt"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ from embassay.core.formatting import counted
 from embassay.testsets.base import Built
 from embassay.testsets.files import Line, SetFiles
 from embassay.testsets.options import Order
-from embassay.testsets.sheets import GUIDELINES
 
 READ = "## Read by people"
 """The heading of the last section, which ``embassay rate`` replaces."""
@@ -37,7 +35,6 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built, sha2
     """
     file = corpus.partition("@")[0]
     sheet = SetFiles(Path(file)).sheet.name
-    counts = counts_of(lines)
     materials = [(each.name, each.version, each.licence, each.purpose) for each in built.materials]
     right = RIGHT.get(built.shape, "the edit is what its name says, and good English")
     parts = [
@@ -45,7 +42,7 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built, sha2
         table(("", ""), _facts(corpus, order, built, sha256)),
         "\n".join(f"- {note}" for note in built.notes),
         "## Built",
-        table(("what", "how many"), _counts(counts)),
+        table(("what", "how many"), _counts(counts_of(lines))),
         "## Left out",
         table(("reason", "how many"), _counts(built.rejected)) if built.rejected else "Nothing.",
         "## Made with",
@@ -58,7 +55,6 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built, sha2
     parts += [
         READ,
         f"Not yet. Rate each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: 4 right: {right}; {SCALE}.",
-        "\n".join(f"- {name}: {GUIDELINES[name]}" for name in counts if name in GUIDELINES),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -93,14 +89,13 @@ Cells = Iterator[tuple[str, str]]
 def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Cells:
     """Yield (name, value) of the facts in the first table of the card."""
     kind = order.kind.replace("_", "-")
-    yield "made by", f"`embassay build {kind}`, embassay {__version__}, Python {platform.python_version()}"
+    yield "made by", f"`embassay build {kind}`, embassay {__version__}"
     yield "test set", f"{corpus}, {counted(len(built.samples), 'sample')} of shape {built.shape}"
     yield "made from", f"{order.source_name}, {counted(built.read, 'row')}"
     yield "its SHA-256", sha256
     yield "its licence", order.options.licence or "not stated; set it with --licence"
     yield "seed", str(order.options.seed)
     yield "options", _options(order)
-    yield "left out", f"{built.rejected.total():,}"
 
 
 def _options(order: Order) -> str:

@@ -12,7 +12,6 @@ from embassay.core.formatting import counted
 from embassay.core.types import Encoder
 from embassay.run.resolve import load_encoder
 from embassay.stats.geometry.complete_linkage import complete_linkage
-from embassay.testsets.base import Advance, silent
 from embassay.testsets.files import check_free, write_files
 from embassay.testsets.kinds.groups import CONFIRM, SMALLEST
 from embassay.testsets.sheets import sheet_of
@@ -36,7 +35,6 @@ def propose_groups(
     threshold: float = 0.8,
     by_hand: bool = False,
     overwrite: bool = False,
-    advance: Advance = silent,
 ) -> list[str]:
     """Write the sheet of groups that people confirm: those that an encoder proposes, or all sentences.
 
@@ -68,7 +66,7 @@ def propose_groups(
     texts = [sentence.text for sentence in sentences]
     groups = list[list[str]]()
     if encoder:
-        groups = propose(texts, load_encoder(encoder), threshold, advance)
+        groups = propose(texts, load_encoder(encoder), threshold)
     if not groups and encoder and not by_hand:
         problem = f"no three of its {len(texts):,} sentences have pairwise cosines above {threshold:g}"
         raise InputError(f"{source}: {problem}; use a lower --threshold")
@@ -91,7 +89,7 @@ def propose_groups(
     ]
 
 
-def propose(texts: Sequence[str], encoder: Encoder, threshold: float, advance: Advance = silent) -> list[list[str]]:
+def propose(texts: Sequence[str], encoder: Encoder, threshold: float) -> list[list[str]]:
     """Return clusters of three or more in which every two sentences have a cosine above the threshold.
 
     They are those of complete linkage, each in the order of the sentences.
@@ -109,7 +107,6 @@ def propose(texts: Sequence[str], encoder: Encoder, threshold: float, advance: A
     if not 0 < threshold < 1:
         raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
     vectors = encoder.fit(texts).encode(texts, "text")
-    advance(len(texts), len(texts))
     clusters = complete_linkage(vectors, threshold)
     members = defaultdict[int, list[str]](list)
     for text, cluster in zip(texts, clusters.tolist(), strict=True):
