@@ -133,3 +133,13 @@ def test_minilm_on_the_release(semantoneg_file):
     assert counts == pytest.approx({"paraphrase": 61, "antonym": 336, "polarity": 2755}, abs=1e-5)
     row = rows_of(result, "all-MiniLM-L6-v2")["all"]
     assert (row.items, row.units, row.undefined) == (3152, 450, 0)
+    # The paper's figure 1: all of its 114 models, by how they were fine-tuned.
+    (drawn,) = (series.data["lines"] for series in result.series if series.name == "published_by_group")
+    assert {line["line"]: len(line["y"]) for line in drawn} == {
+        "general": 11,
+        "paraphrase": 17,
+        "nli": 26,
+        "stsb": 18,
+        "other": 42,
+    }
+    assert all(line["y"] == sorted(line["y"], reverse=True) for line in drawn)

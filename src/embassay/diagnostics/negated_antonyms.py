@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from embassay.core.claims import TWO_INTERVALS
-from embassay.core.layout import Drawings, GroupedBars, SeriesTable
+from embassay.core.layout import Curves, Drawings, GroupedBars, SeriesTable
 from embassay.core.result import Finding, Series
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
@@ -199,7 +199,10 @@ DRAWINGS = Drawings(
         SeriesTable("Hardest words: entries that all encoders get wrong", "wrong_by_all"),
         SeriesTable("Hardest words: entries that all encoders of the best set get wrong", "wrong_by_best"),
     ),
-    (SeriesTable("Published accuracies and yours, model by model", "published"),),
+    (
+        Curves("Published accuracies by how models are fine-tuned", "published_by_group", "The paper's figure 1."),
+        SeriesTable("Published accuracies and yours, model by model", "published"),
+    ),
 )
 
 

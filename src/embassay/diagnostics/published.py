@@ -150,6 +150,18 @@ class Paper:
         if lines:
             source = self.content["source"]
             yield table(self.verdict.diagnostic, self.verdict.corpus, "published", columns, lines, source)
+        if self.corpus and "by_group" in self.content:
+            yield self.by_group(*self.content["by_group"])
+
+    def by_group(self, metric: str, subset: str) -> Series:
+        """Return the published values of a figure, a line for each group of models, the highest value first."""
+        lines = []
+        for group, models in self.content["groups"].items():
+            values = [line[4] for line in self.printed if line[1] in models and line[2:4] == [metric, subset]]
+            values.sort(reverse=True)
+            lines.append({"encoder": "", "line": group, "at": list(range(1, len(values) + 1)), "y": values})
+        data = {"x": "models of a group, the highest first", "y": metric, "at": [], "lines": lines}
+        return Series(self.verdict.diagnostic, self.verdict.corpus, "published_by_group", "curve", data)
 
     def findings(self) -> Iterator[Finding]:
         """Yield the published figures that differ from those measured here."""

@@ -138,7 +138,9 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
         for line in data["lines"]
     ]
     if not part.split:
-        yield "", _lines(part.title, lines, x, y, list(scope.encoders))
+        # Lines of no encoder are coloured by their names.
+        encoders = list(scope.encoders) if any(line["encoder"] for line in lines) else []
+        yield "", _lines(part.title, lines, x, y, encoders)
         return
     for encoder in _encoders_with_chart(scope):
         lines_of_encoder = [line for line in lines if line["encoder"] == encoder]
