@@ -282,3 +282,10 @@ def test_a_table_of_no_known_form_is_not_blamed_for_being_no_json(write):
     assert "known forms" in found
     assert "question" in found
     assert "not JSON" not in found
+
+
+def test_a_builtin_corpus_is_not_read_in_place_of_a_file(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("question,document\nWhen?,a\n")
+    with pytest.raises(InputError, match="'handbook' is a built-in corpus and reads no file"):
+        load_corpus(f"{path},loader=handbook")

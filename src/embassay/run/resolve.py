@@ -66,6 +66,8 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     loader = str(options.get("loader", "")) or find_loader(spec.head, options_of_loader)
     module = CORPORA.module(loader)
     path, what = source_path(spec.head), f"corpus {spec.head!r}"
+    if getattr(module, "BUILTIN", False) and spec.head != loader:
+        raise SpecError(f"{what}: {loader!r} is a built-in corpus and reads no file")
     # Only loaders of folders have the option, and one in the spec stays.
     if follow_links and "follow_links" in known_options(module.load):
         options_of_loader.setdefault("follow_links", True)

@@ -28,6 +28,7 @@ def split_front_matter(source: str) -> tuple[str | None, str]:
         try:
             data = read(block[1]) if block else None
         except (ValueError, RecursionError, yaml.YAMLError):
+            # Not front matter of this kind: the block may be text between two rules.
             continue
         if block and isinstance(data, dict) and any(_KEY.fullmatch(str(key)) for key in data):
             return collapsed(str(data.get("title") or data.get("Title") or "")), source[block.end() :]

@@ -80,6 +80,7 @@ def _pairs_in(text: str) -> Iterator[dict[str, str]]:
         try:
             value, _ = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError):
+            # This brace opens no JSON; models also write braces in prose.
             continue
         if _is_text(value.get("question")) and _is_text(value.get("answer")):
             yield value
