@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 from unicodedata import normalize
 
 from pydantic import BeforeValidator
 
-from embassay.core.errors import quoted
+from embassay.core.errors import nearest, quoted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Stripped, as_list, column
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.retrieval.corpus import About, units, unknown_documents
+from embassay.corpora.retrieval.corpus import About, units
 
 QUESTION = ("question", "query", "text")
 RIGHT = (
@@ -33,6 +33,8 @@ NEEDED = (
     f"questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions ({', '.join(QUESTION)}) and a "
     f"column with the ids of their right documents ({', '.join(RIGHT)})"
 )
+GUESSED = 50_000
+"""The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 
 
 class QuestionRow(Row):
@@ -43,16 +45,14 @@ class QuestionRow(Row):
     document: Annotated[list[Key], BeforeValidator(as_list)] = column(*RIGHT)
     id: Key = column("id", "qid", "query_id", "question_id", default="")
 
-    def readings(self) -> list[list[str]]:
-        """Return the ways to read the cell: as it is, its parts between ``;``, and those between spaces.
-
-        Ids may contain spaces, so semicolons are tried first.
-        """
-        cell = self.document
-        if len(cell) != 1:
-            return [cell]
-        by_semicolon = [part.strip() for part in cell[0].split(";") if part.strip()]
-        return [cell, by_semicolon, [part for part in re.split(r"[;\s]+", cell[0]) if part]]
+    @property
+    def parts(self) -> list[str]:
+        """The ids in the cell if it is not one id as a whole: between semicolons, or else between spaces."""
+        if len(self.document) != 1:
+            return self.document
+        cell = self.document[0]
+        parts = cell.split(";") if ";" in cell else cell.split()
+        return [part.strip() for part in parts if part.strip()]
 
 
 def read_questions(
@@ -80,7 +80,7 @@ def read_questions(
     """
     selection = read_table(path).select(QuestionRow, question=question, document=document)
     rows = list(selection)
-    names = {name for row in rows for reading in row.readings() for name in reading}
+    names = {name for row in rows for name in (*row.document, *row.parts)}
     ids = ids_among(names | set(map(without_suffix, names)))
     # macOS decomposes the names of files.
     composed = {normalize("NFC", key): key for key in ids}
@@ -91,7 +91,6 @@ def read_questions(
 
     first_rows: dict[str, QuestionRow] = {}
     right: dict[str, dict[str, None]] = {}
-    unknown = list[tuple[int | None, str]]()
     for row in rows:
         if "id" in selection.names and not row.id:
             raise row.error("missing; if some questions have an id, all need one", "id")
@@ -99,14 +98,16 @@ def read_questions(
         if first.question != row.question:
             problem = f"{quoted(row.key)} has another question on line {first.line}; one id must have one question"
             raise row.error(problem, "id")
-        readings = row.readings()
-        # The first reading that names documents: all of them, or, between spaces, any.
-        default = readings[-1] if any(map(id_of, readings[-1])) else readings[0]
-        reading = next((names for names in readings if names and all(map(id_of, names))), default)
-        unknown += [(row.line, name) for name in reading if not id_of(name)]
+        # Ids may contain spaces and semicolons, so the whole cell is tried first.
+        reading = row.document
+        if not all(map(id_of, reading)) and any(map(id_of, row.parts)):
+            reading = row.parts
+        for name in reading:
+            if not id_of(name):
+                near = nearest(name, islice(ids, GUESSED))
+                hint = f" (did you mean {quoted(near)}?)" if near else "; leave the cell empty if no document answers"
+                raise row.error(f"no document has the id {quoted(name)}{hint}", "document")
         right.setdefault(row.key, {}).update(dict.fromkeys(map(id_of, reading)))
-    if unknown:
-        raise unknown_documents(path, selection.names["document"], unknown, ids)
     samples = [
         Question(key, first_rows[key].question, tuple(keys), units=units(keys, about)) for key, keys in right.items()
     ]
