@@ -55,7 +55,6 @@ class _Paragraph(BaseModel):
 
 
 class _Article(BaseModel):
-    title: object = ""
     paragraphs: list[_Paragraph]
 
 
@@ -73,15 +72,12 @@ class Paragraph:
         The numbers of its article and of the paragraph, from 0: ``0-3``.
     text
         As it is written in the file: answers are found by their offsets.
-    title
-        The title of its article; empty if it has none.
     article
         The key of its article: ``article:0``.
     """
 
     id: str
     text: str
-    title: str
     article: str
     questions: list[Asked]
 
@@ -173,7 +169,5 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     content = parsed_json(read_text(path), path)
     file = checked(_File, content if isinstance(content, dict) else {"data": content}, path)
     for number, article in enumerate(file.data):
-        # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
-        title = article.title.strip().replace("_", " ") if isinstance(article.title, str) else ""
         for index, row in enumerate(article.paragraphs):
-            yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", row.qas)
+            yield Paragraph(f"{number}-{index}", row.context, f"article:{number}", row.qas)
