@@ -1,4 +1,4 @@
-"""The corpus of a retrieval loader: passages of documents, units of questions, unknown ids, notes on its size."""
+"""The corpus of a retrieval loader: passages of documents, units of questions, notes on its size."""
 
 from __future__ import annotations
 
