@@ -30,6 +30,7 @@ BEIR = {
     "queries.jsonl": lines({"_id": "q", "text": "Did it rain?", "metadata": {}}).encode(),
     "qrels/test.tsv": b"query-id\tcorpus-id\tscore\nq\td\t1\n",
 }
+TREC = {"topics.txt": b"1\train\n", "qrels.txt": b"1 0 d 1\n1 0 e 0\n", "docs.tsv": b"d\tIt rained.\ne\tWe ran.\n"}
 OPINOSIS = {
     "phrases.txt": b"It rained.\nRain fell.\nIt was wet.\n",
     "phrase_groups.csv": b"phrase_index,paraphrase_group_index\n0,0\n1,0\n2,0\n",
@@ -58,6 +59,7 @@ READERS = {
         {"d.parquet": parquet(id=["a", "b"], text=["It rained.", "We ran."]), "q.csv": QUESTIONS},
     ),
     "beir": ("{folder}", BEIR),
+    "trec": ("{folder}", TREC),
     "opinosis": ("{folder}", OPINOSIS),
     "msrp as folder": ("{folder}", {"msr_paraphrase_train.txt": MSRP, "msr_paraphrase_test.txt": MSRP}),
 }

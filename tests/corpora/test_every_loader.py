@@ -57,7 +57,7 @@ EXAMPLES = {
     "wikisplit": "It rained and we ran .\tIt rained . <::::> We ran .\nHe 's '' in '' .\tHe is . <::::> '' In '' .\n",
 }
 """Two entries or more in each loader's form; none of the sentences is anybody's."""
-OTHERS = {"beir", "documents", "opinosis", "parts"}
+OTHERS = {"beir", "documents", "opinosis", "parts", "trec"}
 """Loaders of folders, and of tables that come with another: tests of their own."""
 ALSO_FOLDERS = {"msrp"}
 """Loaders of files that read folders too."""
@@ -178,7 +178,7 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path, loader):
 def test_a_folder_of_no_known_form_is_told_the_forms_that_there_are(tmp_path):
     found = message_of(tmp_path)
     assert found.startswith(": unrecognised folder; known forms: documents (")
-    retrieval = (".txt", "questions=", "beir", "corpus.jsonl", "qrels/", "loader=")
+    retrieval = (".txt", "questions=", "beir", "corpus.jsonl", "qrels/", "trec", "loader=")
     groups = ("msrp", "msr_paraphrase_train.txt", "opinosis", "phrase_groups.csv")
     assert all(word in found for word in retrieval + groups)
 
@@ -192,7 +192,7 @@ def test_a_folder_of_groups_is_no_folder_of_documents(tmp_path, file, loader):
     assert find_loader(str(tmp_path), {}) == loader
 
 
-@pytest.mark.parametrize("loader", ["beir", "opinosis"])
+@pytest.mark.parametrize("loader", ["beir", "opinosis", "trec"])
 def test_a_file_is_no_folder(write, loader):
     path = write("text")
     with pytest.raises(SourceError, match="Not a directory"):

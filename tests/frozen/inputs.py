@@ -40,6 +40,14 @@ FOLDERS: dict[str, tuple[str, Mapping[str, str]]] = {
             "set/phrase_groups.csv": "phrase_index,paraphrase_group_index\n0,7\n1,2\n2,7\n3,5\n4,7\n",
         },
     ),
+    "trec": (
+        "set",
+        {
+            "set/topics.301": "301\tLate  trains\n302\tRain & snow\n",
+            "set/qrels.txt": "301 0 A-1 2\n301 0 A-2 0\n302\t0\tA-2\t1\n",
+            "set/docs/a.tsv": "A-1\tThe train was late.\nA-2\tIt rained.\n\nA-3\t \n",
+        },
+    ),
     "msrp": (
         "set",
         dict.fromkeys(("set/msr_paraphrase_train.txt", "set/msr_paraphrase_test.txt"), FORMS["msrp", "msrp"]),

@@ -263,7 +263,8 @@ FILES = (
 )
 FOLDERS = (
     "unrecognised folder; known forms: documents (.txt, .md, .rst and .html files, with or without questions=FILE), "
-    "beir (corpus.jsonl, queries.jsonl, qrels/), msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), "
+    "beir (corpus.jsonl, queries.jsonl, qrels/), trec (a file with topics or queries in its name, one "
+    "with qrels, and the documents), msrp (msr_paraphrase_train.txt, msr_paraphrase_test.txt), "
     "opinosis (phrases.txt, phrase_groups.csv); set loader= to choose one"
 )
 

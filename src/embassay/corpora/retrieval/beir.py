@@ -7,6 +7,7 @@ Thakur et al. (2021). Judgements are a table query-id, corpus-id, score, or line
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -67,7 +68,7 @@ def load(
     passages: str = "document",
     language: str = "en",
 ) -> Corpus[Question]:
-    """Read a folder in BEIR's format; the queries that have a right document, with notes on what was left out.
+    """Read a folder in BEIR's format.
 
     Parameters
     ----------
@@ -96,11 +97,38 @@ def load(
     # The title and the text of each document, which may be empty.
     documents = read_table(path / "corpus.jsonl").select(DocumentRow)
     whole = {row.id: f"{row.title} {row.text}".strip() for row in documents}
-    texts = {key: text for key, text in whole.items() if text}
     text_of = {row.id: row.text for row in read_table(path / "queries.jsonl").select(QueryRow)}
+    rows = read_table(judgements).select(Judgement)
+    return judged_corpus(name, judgements, rows, whole, text_of, cut, about)
+
+
+def judged_corpus(
+    name: str,
+    judgements: Path,
+    rows: Iterable[Judgement],
+    whole: Mapping[str, str],
+    text_of: Mapping[str, str],
+    cut: Cutter,
+    about: About,
+) -> Corpus[Question]:
+    """Return the queries that have a right document, with notes on what was left out.
+
+    Parameters
+    ----------
+    judgements, rows
+        The file of the judgements, and what it says.
+    whole, text_of
+        The texts of documents, which may be empty, and of queries, by id.
+
+    Raises
+    ------
+    SourceError
+        If no query has a right document.
+    """
+    texts = {key: text for key, text in whole.items() if text}
     gains: dict[str, dict[str, int]] = {query: {} for query in text_of}
     counts = Counter[tuple[str, str]]()
-    for row in read_table(judgements).select(Judgement):
+    for row in rows:
         if row.score <= 0:
             counts["judgement", "with grade 0 or less: not right"] += 1
         elif row.query not in gains or row.document not in texts:
@@ -118,7 +146,7 @@ def load(
     counts["document", "left out: no text"] = len(whole) - len(texts)
     same_id = "with the id of a document, which can be retrieved here; BEIR's evaluation leaves it out"
     counts["question", same_id] = len(gains.keys() & texts.keys())
-    notes = [f"judgements: {judgements.name}", f"passages: {passages}", *notes_on(counts)]
+    notes = [f"judgements: {judgements.name}", f"passages: {cut.way}", *notes_on(counts)]
     if not questions:
         raise SourceError("; ".join(["no judgement gives a question a right document", *notes]), judgements)
     if about == "these-documents":

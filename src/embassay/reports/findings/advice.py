@@ -20,7 +20,7 @@ from embassay.stats.labels import Labels
 SHORT = 8
 """A passage of fewer words is a heading or an item of a list rather than an answer."""
 LONGER_PASSAGES = {
-    **dict.fromkeys(("beir", "documents"), "set passages=100 to join them with the text around them"),
+    **dict.fromkeys(("beir", "documents", "trec"), "set passages=100 to join them with the text around them"),
     "squad": "set documents=paragraphs to search whole paragraphs",
 }
 """By loader the option that gives longer passages; the passages of other files are taken as they are."""

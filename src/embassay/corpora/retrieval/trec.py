@@ -1,0 +1,105 @@
+"""A folder in TREC's format: topics and documents as lines of id, tab, text; judgements (qrels).
+
+Topics are in a file whose name has ``topics`` or ``queries``, documents in all other ``.tsv`` files. Judgements are
+lines of query, 0, document and grade in a file whose name has ``qrels``; a document is right if its grade is above 0.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from embassay.core.errors import SourceError, listed
+from embassay.core.samples.retrieval import Question
+from embassay.core.tables.rows import Key, Row, Text
+from embassay.core.types import Corpus
+from embassay.corpora.io.folders import entries, files_in
+from embassay.corpora.io.headerless import headerless
+from embassay.corpora.io.passages import Cutter, collapsed
+from embassay.corpora.retrieval.beir import Judgement, judged_corpus
+from embassay.corpora.retrieval.corpus import About
+
+SHAPE = "retrieval"
+JUDGEMENTS, TOPICS = ("qrels",), ("topics", "queries")
+"""What the names of these files contain."""
+
+
+class Line(Row):
+    """A topic or a document."""
+
+    id: Key
+    text: Text = ""
+
+
+def recognises_folder(path: Path) -> bool:
+    """Return whether a folder looks like this format, by its file names."""
+    return bool(_named(path, JUDGEMENTS) and _named(path, TOPICS))
+
+
+def load(
+    source: str,
+    name: str,
+    *,
+    about: About = "these-documents",
+    passages: str = "document",
+    language: str = "en",
+) -> Corpus[Question]:
+    """Read a folder in TREC's format.
+
+    Parameters
+    ----------
+    source
+        Path of the folder.
+    about
+        What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
+        question was asked on its own.
+    passages
+        ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
+    language
+        The language whose rules decide where a sentence ends.
+
+    Raises
+    ------
+    SourceError
+        With file, line and field, for files that are missing or not in this format.
+    """
+    path, cut = Path(source), Cutter(passages, language)
+    judgements, topics = _only(path, JUDGEMENTS), _only(path, TOPICS)
+    whole = dict[str, str]()
+    for file in files_in(path, follow_links=True):
+        if file.suffix.lower() == ".tsv" and file not in (judgements, topics):
+            whole |= _texts(file)
+    names = ("query-id", "corpus-id", "score")
+    rows = headerless(judgements, names, _judgement, "query, 0, document and grade").select(Judgement)
+    return judged_corpus(name, judgements, rows, whole, _texts(topics), cut, about)
+
+
+def _named(path: Path, words: tuple[str, ...]) -> list[Path]:
+    """Return the files of a folder whose names have one of some words; those of judgements are no topics."""
+    files = [file for file in entries(path) if file.is_file() and any(word in file.name.lower() for word in words)]
+    return files if words == JUDGEMENTS else [file for file in files if file not in _named(path, JUDGEMENTS)]
+
+
+def _only(path: Path, words: tuple[str, ...]) -> Path:
+    """Return the one file whose name has one of some words."""
+    files = _named(path, words)
+    if len(files) != 1:
+        found = listed(file.name for file in files)
+        raise SourceError(f"needs one file with {' or '.join(words)} in its name; found {found}", path)
+    return files[0]
+
+
+def _texts(path: Path) -> dict[str, str]:
+    """Return the texts of a file by id."""
+    rows = headerless(path, ("id", "text"), _id_and_text, "an id, a tab and a text").select(Line)
+    return {row.id: collapsed(row.text) for row in rows}
+
+
+def _id_and_text(cells: list[str]) -> list[str]:
+    """Return the id and the text of a line; more tabs are spaces."""
+    return [cells[0], " ".join(cells[1:])] if len(cells) > 1 else []
+
+
+def _judgement(cells: list[str]) -> list[str]:
+    """Return query, document and grade of a line, between spaces or tabs."""
+    values = " ".join(cells).split()
+    return [values[0], *values[2:]] if values else []
