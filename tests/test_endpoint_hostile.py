@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from connecting import connect
+from connecting import connect, one
 from embassay.core.errors import EndpointError
 from embassay.core.types import Runtime
 from embassay.models.services.api import ApiEncoder
@@ -103,9 +103,7 @@ HOSTILE = {
 @pytest.fixture
 def endpoint(service, monkeypatch):
     monkeypatch.setenv("MY_KEY", KEY)
-    made = connect(service.url, "MY_KEY", attempts=2, timeout=60, price=1.0)
-    yield made
-    made.close()
+    return connect(service.url, "MY_KEY", attempts=2, timeout=60, price=1.0)
 
 
 def model(endpoint, dim=None):
@@ -137,7 +135,7 @@ def test_a_hostile_answer_ends_in_one_line_without_the_key(service, endpoint, na
 def test_what_comes_with_an_answer_of_a_chat_does_no_harm(service, endpoint, found):
     message = {"message": {"content": "Yes, I know."}, "finish_reason": "stop"}
     service.script(answer(json.dumps({"choices": [message], **found}).encode()))
-    got = Chat(endpoint, "m").ask("Do you?")
+    got = one(endpoint, Chat(endpoint, "m").ask, "Do you?")
     assert got.text == "Yes, I know."
     assert got.tokens < 100
     assert len(got.model) <= 201
@@ -148,13 +146,13 @@ def test_what_comes_with_an_answer_of_a_chat_does_no_harm(service, endpoint, fou
 def test_an_answer_of_a_chat_is_bounded_by_the_tokens_asked_for(service, endpoint):
     chat = Chat(endpoint, "m", max_tokens=10)
     service.script(answer(json.dumps({"choices": [{"message": {"content": 'a, "b" \\ [{' * 9000}}]}).encode()))
-    assert len(chat.ask("Do you?").text) == 12 * 9000 - 9000
+    assert len(one(endpoint, chat.ask, "Do you?").text) == 12 * 9000 - 9000
     service.script(answer(json.dumps({"choices": [{"message": {"content": "a" * 2_000_000}}]}).encode()))
     with pytest.raises(EndpointError, match=r"the answer is too long: the limit is 1,051,136 bytes"):
-        chat.ask("Do you?")
+        one(endpoint, chat.ask, "Do you?")
     service.script(answer(b'{"choices": ' + b"[" * 900 + b"]" * 900 + b"}"))
     with pytest.raises(EndpointError, match="is not a chat completion"):
-        chat.ask("Do you?")
+        one(endpoint, chat.ask, "Do you?")
 
 
 def test_memory_is_bounded_by_what_was_asked_for(service, endpoint):

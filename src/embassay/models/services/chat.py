@@ -69,7 +69,7 @@ class Chat:
     seed: int | None = None
     _limit_name: str = LIMIT
 
-    def ask(self, prompt: str) -> ChatAnswer:
+    async def ask(self, prompt: str) -> ChatAnswer:
         """Send a prompt and return the answer. A prompt that the service rejects has an answer without a text.
 
         Raises
@@ -89,7 +89,7 @@ class Chat:
         if self.seed is not None:
             payload["seed"] = self.seed
         try:
-            return self.service.ask(
+            return await self.service.ask(
                 "/chat/completions",
                 payload,
                 lambda answer: self._read(answer, prompt),
@@ -100,7 +100,7 @@ class Chat:
             if limit_name == LIMIT and error.status == 400 and NEW_LIMIT in error.said:
                 # Newer models reject the old name, so the new one is used from now on.
                 self._limit_name = NEW_LIMIT
-                return self.ask(prompt)
+                return await self.ask(prompt)
             may_be_the_prompt = error.status in ABOUT_THE_PROMPT
             if error.status == 413 or (may_be_the_prompt and _TOO_LONG.search(error.said)):
                 return ChatAnswer(finish=TOO_LONG)
