@@ -43,10 +43,7 @@ def quick(pauses):
 
 
 async def send(endpoint, payload, path="/embeddings", tokens=0):
-    def read(answer):
-        return answer, used_tokens(answer)
-
-    return await endpoint.ask(path, payload, read, longest=1 << 16, tokens=tokens)
+    return await endpoint.ask(path, payload, lambda answer: answer, tokens=tokens)
 
 
 def post(endpoint, path="/embeddings", tokens=0):
@@ -146,10 +143,7 @@ def test_an_answer_that_drips_ends_at_the_deadline(service, pauses, before, piec
 def test_no_redirect_is_followed(service, endpoint, location):
     service.script(service.status(307, Location=location))
     error = failure(endpoint)
-    assert "the service redirects to " in str(error)
-    assert "secret99" not in str(error)
-    if "evil" in location:
-        assert str(error).endswith("the service redirects to https://evil.example/v1/embeddings; check the address")
+    assert str(error).endswith("the service redirects to another address; check the address")
     assert len(service.seen) == 1
 
 
@@ -282,7 +276,7 @@ def test_ctrl_c_is_heard_at_once(service, start_process, wait_until):
     code = (
         "import sys; from embassay.models.services.service import Service\n"
         f"e = Service('test', {service.url!r}, '', timeout=60, concurrency=4)\n"
-        "ask = lambda t: e.ask('/x', {'input': [t], 'model': ''}, lambda answer: (answer, 0), longest=9999)\n"
+        "ask = lambda t: e.ask('/x', {'input': [t], 'model': ''}, lambda answer: answer)\n"
         "try: list(e.each(ask, list('abcdefgh')))\n"
         "except KeyboardInterrupt: sys.exit(130)"
     )
@@ -308,12 +302,10 @@ def test_a_budget():
         money.reserve(200)
 
 
-def test_what_would_exceed_the_budget():
+def test_the_cost_of_tokens():
     assert Spending().outlook(10**9) == ["about 1,000,000,000 tokens to send", "pass price= for the cost"]
     money = Spending(price=2.0, budget=0.001)
     assert money.outlook(500) == ["about 500 tokens to send", "about 0.001 at 2 per million tokens"]
-    beyond = "0.003 more than the budget of 0.001"
-    assert money.outlook(2000) == ["about 2,000 tokens to send", "about 0.004 at 2 per million tokens", beyond]
 
 
 def _cut(handler, payload):
@@ -345,7 +337,8 @@ def test_the_budget_holds_for_requests_under_way_too(service):
 
 @pytest.mark.parametrize(
     ("answer", "tokens"),
-    [({"usage": {"total_tokens": 5}}, 5), ({"usage": {"prompt_tokens": 4}}, 4), ({"usage": {"total_tokens": -1}}, None),
+    [({"usage": {"total_tokens": 5}}, 5), ({"usage": {"prompt_tokens": 4}}, 4),
+     ({"usage": {"prompt_tokens": 4, "completion_tokens": 3}}, 7), ({"usage": {"total_tokens": -1}}, None),
      ({"usage": {"total_tokens": "5"}}, None), ({"usage": {"total_tokens": True}}, None), ({"usage": []}, None),
      ({}, None), ([], None), (None, None)],
 )  # fmt: skip

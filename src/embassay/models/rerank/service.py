@@ -15,13 +15,11 @@ from embassay.core.vectors import DenseVectors
 from embassay.models.base import spec_of
 from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.rerank.pairs import PairScorer, Question
-from embassay.models.services.service import BLANK, Service, in_order, used_tokens
+from embassay.models.services.service import BLANK, Service, in_order
 from embassay.models.services.spending import guess
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)
-ANSWER_BYTES, ENTRY_BYTES, CHARACTER_BYTES = 1 << 16, 256, 12
-"""Maximum bytes of an answer without its entries, of an entry, and of a character: services may repeat the texts."""
 
 
 def of_service(
@@ -120,8 +118,7 @@ class PairService:
             return await self.service.ask(
                 "/rerank",
                 payload,
-                lambda answer: (read_scores(answer, len(texts)), used_tokens(answer)),
-                longest=ANSWER_BYTES + sum(ENTRY_BYTES + CHARACTER_BYTES * len(text) for text in texts),
+                lambda answer: read_scores(answer, len(texts)),
                 tokens=sum(guess(query + text) for text in texts),
             )
         except EndpointError as error:

@@ -24,15 +24,12 @@ from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.neural.batching import encode_distinct
 from embassay.models.neural.modules import unprompted_texts
 from embassay.models.probe import PROBES, remembered, settled
-from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order, used_tokens
+from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order
 from embassay.models.services.spending import guess
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "MODEL"
-ANSWER_BYTES, VECTOR_BYTES = 1 << 16, 256 + (1 << 19)
-"""Maximum bytes of an answer without its vectors, and of a vector: 16,384 numbers of 32 bytes, and its fields."""
-
 LARGEST = float(np.finfo(np.float32).max)
 VECTOR = TypeAdapter(Annotated[list[Annotated[float, Ge(-LARGEST), Le(LARGEST)]], MinLen(1)])
 
@@ -181,7 +178,7 @@ class ApiEncoder(BaseEncoder):
         return np.array([guess(self.prompts[role] + text) for text in texts], dtype=np.int64)
 
     def outlook(self, tokens: int) -> list[str]:
-        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds the budget."""
+        """Return what a dry run says of sending so many tokens: their number and their cost."""
         return self.service.spending.outlook(tokens)
 
     def route(self) -> Route:
@@ -198,14 +195,13 @@ class ApiEncoder(BaseEncoder):
         if self.dim:
             payload["dimensions"] = self.dim
 
-        def read(answer: object) -> tuple[DenseVectors, int | None]:
+        def read(answer: object) -> DenseVectors:
             # The width may be known by now, from an answer to another request.
             rows = read_vectors(answer, inputs, self.dim or self._width)
             self._width = rows.shape[1]
-            return rows, used_tokens(answer)
+            return rows
 
-        longest = ANSWER_BYTES + len(inputs) * VECTOR_BYTES
-        return await self.service.ask("/embeddings", payload, read, longest=longest, tokens=sum(map(guess, inputs)))
+        return await self.service.ask("/embeddings", payload, read, tokens=sum(map(guess, inputs)))
 
 
 def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> DenseVectors:

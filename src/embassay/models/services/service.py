@@ -52,6 +52,8 @@ CONNECT = 15.0
 LONGEST_PAUSE = 60.0
 NOTABLE = 2.0
 """Pauses of at least this many seconds are announced."""
+LONGEST = 1 << 27
+"""Maximum number of bytes of an answer; a longer one is not read to its end. 2,048 vectors of OpenAI's have 70 MB."""
 LONGEST_REFUSAL = 1 << 16
 """Maximum number of bytes that are read of an answer without a result."""
 SHORTEST_SECRET = 8
@@ -69,6 +71,8 @@ PROBLEMS = {
     404: "no such model, or nothing at {path}; check the address",
     413: "the request is too large",
     429: "too many requests, or the account has no credit left",
+    # Not followed: the texts and the key are for the address that the user named.
+    **dict.fromkeys((301, 302, 303, 307, 308), "the service redirects to another address; check the address"),
 }
 LOCAL = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 """The names of this machine. Others are not looked up, because that would send them to a name server."""
@@ -234,9 +238,8 @@ class Service:
         self,
         path: str,
         payload: Mapping[str, object] | None,
-        read: Callable[[Any], tuple[T, int | None]],
+        read: Callable[[Any], T],
         *,
-        longest: int,
         tokens: int = 0,
         query: str = "",
     ) -> T:
@@ -247,10 +250,7 @@ class Service:
         Parameters
         ----------
         read
-            Returns the result of an answer, and the number of tokens that the answer reports; None if it reports none.
-            Raises ValueError if the answer cannot be used.
-        longest
-            Maximum bytes of an answer; a longer one is not read to its end.
+            Returns the result of an answer. Raises ValueError if the answer cannot be used.
         tokens
             The estimated number of tokens. It is replaced by the number in the answer. An answer that may have been
             generated but did not arrive counts with this estimate.
@@ -280,13 +280,11 @@ class Service:
             self.spending.reserve(tokens)
             used = 0
             try:
-                answer = await self._answer(request, longest)
+                answer = await self._answer(request)
                 self.spending.requests += 1
-                # An answer that cannot be read, or does not report its tokens, counts with the estimate.
-                used = tokens
-                result, reported = read(answer)
+                reported = used_tokens(answer)
                 used = tokens if reported is None else reported
-                return result
+                return read(answer)
             except ValueError as problem:
                 raise self.error(str(problem), 200) from None
             except EndpointError as error:
@@ -351,17 +349,13 @@ class Service:
             self._tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt} of {self.attempts}")
         await self.sleep(seconds)
 
-    async def _answer(self, request: httpx2.Request, longest: int) -> Any:
+    async def _answer(self, request: httpx2.Request) -> Any:
         """Send a request once, and return the JSON of the answer, or raise the error that it stands for."""
-        response, body = await self._exchange(request, longest)
+        response, body = await self._exchange(request)
         status = response.status_code
-        if response.is_redirect:
-            # Not followed: the texts and the key are for the address that the user named.
-            target = self.one_line(response.headers.get("location", "").partition("?")[0])
-            raise self.error(f"the service redirects to {target}; check the address", status)
         if response.is_success:
-            if len(body) > longest:
-                raise self.error(f"the answer is too long: the limit is {longest:,} bytes", status)
+            if len(body) > LONGEST:
+                raise self.error(f"the answer is too long: the limit is {LONGEST:,} bytes", status)
             try:
                 answer = json.loads(body)
             except (ValueError, RecursionError):
@@ -381,7 +375,7 @@ class Service:
         problem = problem.format(key_env=self._key_env, path=response.url.path)
         raise self.error(problem, status, body, kind, response.headers.get("retry-after", ""))
 
-    async def _exchange(self, request: httpx2.Request, longest: int) -> tuple[httpx2.Response, bytes]:
+    async def _exchange(self, request: httpx2.Request) -> tuple[httpx2.Response, bytes]:
         """Send a request and return the answer and its body.
 
         A failure before anything was sent is the service's. A later failure may be due to the content of the request,
@@ -398,8 +392,7 @@ class Service:
                 # Not decompressed, because no compression was requested.
                 aclosing(response.aiter_raw()) as pieces,
             ):
-                if not response.is_success:
-                    longest = LONGEST_REFUSAL
+                longest = LONGEST if response.is_success else LONGEST_REFUSAL
                 async for piece in pieces:
                     body += piece
                     if len(body) > longest:
@@ -461,14 +454,16 @@ def read_key(what: str, name: str) -> str:
     return key
 
 
-def used_tokens(answer: Any, *names: str) -> int | None:
-    """Return the first plausible number of tokens that an answer reports under these names; None if there is none."""
+def used_tokens(answer: Any) -> int | None:
+    """Return the number of tokens that an answer reports; None if there is no plausible one."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
-    for name in names or ("total_tokens", "prompt_tokens"):
-        number = usage.get(name) if isinstance(usage, dict) else None
-        if type(number) is int and 0 <= number <= MOST_TOKENS:
-            return number
-    return None
+    if not isinstance(usage, dict):
+        return None
+    counts = {name: number for name, number in usage.items() if type(number) is int and 0 <= number <= MOST_TOKENS}
+    if "prompt_tokens" in counts:
+        # A total may include tokens of reasoning, which are no part of the answer.
+        counts.setdefault("total_tokens", counts["prompt_tokens"] + counts.get("completion_tokens", 0))
+    return counts.get("total_tokens")
 
 
 def in_order(entries: Any, count: int) -> list[Any]:

@@ -52,15 +52,12 @@ class Spending:
         return None if self.price is None else round(tokens * self.price / MILLION, 9)
 
     def outlook(self, tokens: int) -> list[str]:
-        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds the budget."""
-        parts = [f"about {tokens:,} tokens to send"]
+        """Return what a dry run says of sending so many tokens: their number and their cost."""
         cost = self.cost_of(tokens)
-        if cost is None:
-            return [*parts, "pass price= for the cost"]
-        parts.append(f"about {cost:,.4g} at {self.price:g} per million tokens")
-        if self.budget is not None and cost > self.budget:
-            parts.append(f"{cost - self.budget:,.4g} more than the budget of {self.budget:.6g}")
-        return parts
+        shown = "pass price= for the cost"
+        if cost is not None:
+            shown = f"about {cost:,.4g} at {self.price:g} per million tokens"
+        return [f"about {tokens:,} tokens to send", shown]
 
     def reserve(self, tokens: int) -> None:
         """Reserve tokens for a request that is about to be sent, perhaps repeatedly.

@@ -22,8 +22,6 @@ from embassay.search.retrievers.base import DEPTH, Lists, Questions, Retriever
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "//HOST/PATH"
-LONGEST = 4 << 20
-"""Maximum bytes of an answer: some services send the documents with their ids."""
 
 
 def create(
@@ -131,10 +129,7 @@ class SearchService(Retriever):
         payload = None if self.query else filled(self.body, question, self.depth)
         query = urlencode({self.query: question} if self.query else {})
 
-        def read(answer: object) -> tuple[dict[str, float], None]:
-            return self._read(answer, question), None
-
-        return await self.service.ask("", payload, read, longest=LONGEST, query=query)
+        return await self.service.ask("", payload, lambda answer: self._read(answer, question), query=query)
 
     def _read(self, answer: object, question: str) -> dict[str, float]:
         """Return the scores of the first documents by id; a document with several chunks has that of the nearest."""
