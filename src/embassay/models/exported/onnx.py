@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -91,6 +90,8 @@ def create(
     ------
     ModelNotFoundError
         If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
+    EncoderError
+        If the folder has a module after the model that is not supported.
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
@@ -99,23 +100,15 @@ def create(
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
     graph = _graph(folder, file)
-    unsupported = ""
     try:
         pipeline = Pipeline.of(folder)
     except NotSupportedError as error:
-        # The graph may do it.
-        pipeline, unsupported = Pipeline("mean"), str(error)
+        if not pooling:
+            problem = f"what follows the model is not supported: {error}; if the graph does it, set pooling=mean"
+            raise EncoderError(f"{folder}: {problem}") from None
+        pipeline = Pipeline(pooling)
     if pooling:
-        pipeline, unsupported = replace(pipeline, pooling=pooling), ""
-
-    def load(model: Model) -> GraphRunner:
-        runner = GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline)
-        if unsupported and runner.output != POOLED:
-            raise EncoderError(
-                f"{graph}: returns token vectors, and what follows is not supported: {unsupported}; export the graph "
-                "with it, or set pooling=mean"
-            )
-        return runner
+        pipeline = replace(pipeline, pooling=pooling)
 
     # Beside a graph, a file with its name has its weights: model.onnx_data.
     of_graph = {path.relative_to(folder).as_posix() for path in graph.parent.glob(f"{graph.stem}.*")}
@@ -130,7 +123,7 @@ def create(
         options=options,
         own_prompts=configured_prompts(folder),
         own_limit=token_limit(folder),
-        open=load,
+        open=lambda model: GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline),
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
         warnings=() if pooling or (folder / "modules.json").is_file() else (UNPOOLED,),
@@ -183,8 +176,7 @@ class GraphRunner(TokenizerRunner):
                 "the model with optimum for the task feature-extraction"
             )
         # Names of operators are plain text in the file.
-        with self.graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-            self.alone = content.find(DYNAMIC) >= 0
+        self.alone = DYNAMIC in self.graph.read_bytes()
         self.tokens = 1 if self.alone else TOKENS_ON_CPU
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -170,7 +170,7 @@ class ApiEncoder(BaseEncoder):
         inputs = [self.prompts[role] + text or BLANK for text in texts]
         starts = range(0, len(inputs), self.batch)
         requests = [inputs[start : start + self.batch] for start in starts]
-        for number, rows, _ in self.service.each(self._vectors, requests):
+        for number, rows, _ in self.service.each(partial(self.service.in_parts, self._ask), requests):
             yield np.arange(len(rows)) + starts[number], rows
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
@@ -184,10 +184,6 @@ class ApiEncoder(BaseEncoder):
     def route(self) -> Route:
         """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
         return self.service.route()
-
-    async def _vectors(self, inputs: Sequence[str]) -> DenseVectors:
-        """Return the (n, d) vectors of texts by one request; by several if the service finds it too large."""
-        return await self.service.in_parts(self._ask, inputs)
 
     async def _ask(self, inputs: Sequence[str]) -> DenseVectors:
         """Return the (n, d) vectors of texts by one request."""

@@ -14,11 +14,10 @@ import json
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import cache
 from queue import SimpleQueue
-from random import SystemRandom
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote_plus, urlsplit
@@ -62,8 +61,6 @@ MAX_SHOWN = 200
 """Maximum number of characters of an answer that a message quotes."""
 MOST_TOKENS = 10**12
 """Larger numbers are not plausible as numbers of tokens."""
-QUOTA_USED_UP = b"insufficient_quota"
-"""Part of OpenAI's answer with status 429 if the account is empty; waiting does not help then."""
 PROBLEMS = {
     200: "the service sent an error instead of an answer",
     401: "the key is missing, or was not accepted (key_env={key_env})",
@@ -194,7 +191,9 @@ class Service:
         counts = {"requests": spent.requests, "retries": spent.retries, "tokens": spent.tokens, "cost": spent.cost}
         return {"url": self.url, **counts}
 
-    def each(self, work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> Iterator[tuple[int, R, float]]:
+    def each(
+        self, work: Callable[[T], Awaitable[R]], items: Sequence[T]
+    ) -> Generator[tuple[int, R, float], None, None]:
         """Work on items, several at a time, and yield (index, result, seconds) as they are ready.
 
         After a failure no new item is started; the results of started items are yielded, then the failure is raised.
@@ -340,10 +339,9 @@ class Service:
 
     async def _wait(self, failure: EndpointError, attempt: int) -> None:
         """Wait before an attempt; a long wait is announced."""
-        jitter = SystemRandom().uniform(0.5, 1.0) * self.first_pause
-        seconds = min(LONGEST_PAUSE, jitter * 2.0 ** (attempt - 1))
-        if failure.pause is not None:
-            seconds = failure.pause + jitter
+        seconds = failure.pause
+        if seconds is None:
+            seconds = min(LONGEST_PAUSE, self.first_pause * 2.0 ** (attempt - 2))
         if seconds >= NOTABLE:
             reason = f"{self._what}: {failure.status or self.host}: {failure.problem}"
             self._tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt} of {self.attempts}")
@@ -369,7 +367,7 @@ class Service:
                 return answer
             status = 200
         kind = "refused"
-        if status in (200, *RETRYABLE) and QUOTA_USED_UP not in body:
+        if status in (200, *RETRYABLE):
             kind = "busy" if status in BUSY else "failed"
         problem = PROBLEMS.get(status, "it failed" if status >= 500 else "the request was refused")
         problem = problem.format(key_env=self._key_env, path=response.url.path)
