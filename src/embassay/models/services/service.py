@@ -61,6 +61,8 @@ MAX_SHOWN = 200
 """Maximum number of characters of an answer that a message quotes."""
 MOST_TOKENS = 10**12
 """Larger numbers are not plausible as numbers of tokens."""
+QUOTA_USED_UP = b"insufficient_quota"
+"""Part of OpenAI's answer with status 429 if the account is empty; waiting does not help then."""
 PROBLEMS = {
     200: "the service sent an error instead of an answer",
     401: "the key is missing, or was not accepted (key_env={key_env})",
@@ -191,9 +193,7 @@ class Service:
         counts = {"requests": spent.requests, "retries": spent.retries, "tokens": spent.tokens, "cost": spent.cost}
         return {"url": self.url, **counts}
 
-    def each(
-        self, work: Callable[[T], Awaitable[R]], items: Sequence[T]
-    ) -> Generator[tuple[int, R, float], None, None]:
+    def each(self, work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> Generator[tuple[int, R, float]]:
         """Work on items, several at a time, and yield (index, result, seconds) as they are ready.
 
         After a failure no new item is started; the results of started items are yielded, then the failure is raised.
@@ -367,7 +367,7 @@ class Service:
                 return answer
             status = 200
         kind = "refused"
-        if status in (200, *RETRYABLE):
+        if status in (200, *RETRYABLE) and QUOTA_USED_UP not in body:
             kind = "busy" if status in BUSY else "failed"
         problem = PROBLEMS.get(status, "it failed" if status >= 500 else "the request was refused")
         problem = problem.format(key_env=self._key_env, path=response.url.path)
