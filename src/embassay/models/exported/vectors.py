@@ -7,7 +7,7 @@ Each row has a text, its vector, and optionally the role in which the text was e
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,8 +38,8 @@ NAMES = {
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
 FORMS = "an .npz archive (numpy.savez), Parquet or JSON lines (one object per line)"
-StoredVectors = tuple[Mapping[tuple[str, str], int], DenseVectors]
-"""The row of each text by its role, which is empty for any role, and the text; and the (n, d) vectors."""
+StoredVectors = dict[tuple[str, str], DenseVectors]
+"""The (d,) vector of each text by its role, which is empty for any role, and the text."""
 
 
 def create(target: str, runtime: Runtime, *, similarity: Similarity = "cosine") -> VectorsEncoder | PartsEncoder:
@@ -128,16 +128,15 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         EncoderError
             If a text has no vector, with the first such text and how many there are; or if the file cannot be read.
         """
-        row_of, matrix = self.model
         # A vector of a role goes before one of any role.
-        rows = [row_of.get((role, text), row_of.get(("", text))) for text in texts]
-        missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
+        vectors = [self.model.get((role, text), self.model.get(("", text))) for text in texts]
+        missing = {text: None for text, vector in zip(texts, vectors, strict=True) if vector is None}
         if missing:
             raise EncoderError(
                 f"{self.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
-                f"the first is {quoted(missing[0])}"
+                f"the first is {quoted(next(iter(missing)))}"
             )
-        return matrix[np.array(rows, dtype=np.int64)]
+        return np.array(vectors)
 
     def batches(self, texts: Sequence[str], role: Role) -> Any:
         """Yield all texts at once, so that those without a vector are counted before any vector is used."""
@@ -160,15 +159,13 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
             matrix = vectors.list.to_array(len(vectors[0])).to_numpy()
             texts = frame["text"].cast(polars.String)
             roles = frame["role"].fill_null("") if "role" in frame else [""] * len(texts)
-        # A missing number is NaN.
-        if not np.isfinite(matrix).all():
-            row = int(np.isfinite(matrix).all(axis=1).argmin())
-            raise SourceError(f"the vector of {quoted(texts[row])} has NaN, infinity, or too few numbers", self.path)
-        row_of: dict[tuple[str, str], int] = {}
-        for row, (role, text) in enumerate(zip(roles, texts, strict=True)):
+        vector_of: StoredVectors = {}
+        for role, text, vector in zip(roles, texts, matrix, strict=True):
+            # A missing number is NaN.
+            if not np.isfinite(vector).all():
+                raise SourceError(f"the vector of {quoted(text)} has NaN, infinity, or too few numbers", self.path)
             if role and role not in ROLES:
                 raise SourceError(f"a role is {', '.join(ROLES)} or empty, not {quoted(role)}", self.path)
-            first = row_of.setdefault((role, text), row)
-            if not np.array_equal(matrix[first], matrix[row]):
+            if not np.array_equal(vector_of.setdefault((role, text), vector), vector):
                 raise SourceError(f"{quoted(text)} has two different vectors", self.path)
-        return row_of, matrix
+        return vector_of
