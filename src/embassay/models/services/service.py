@@ -222,14 +222,15 @@ class Service:
                 headers=self._headers, timeout=limits, trust_env=not self._is_local
             ) as self._client:
                 await asyncio.gather(*[worker() for _ in range(self.concurrency)])
+            if self._failure is not None:
+                raise self._failure
 
         running = asyncio.run_coroutine_threadsafe(workers(), loop())
         running.add_done_callback(lambda _: results.put(None))
         try:
             while (ready := results.get()) is not None:
                 yield ready
-            if self._failure is not None:
-                raise self._failure
+            running.result()
         finally:
             running.cancel()
 
