@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -128,7 +129,6 @@ class SearchService(Retriever):
         """Return the scores of the documents by id."""
         payload = None if self.query else filled(self.body, question, self.depth)
         query = urlencode({self.query: question} if self.query else {})
-
         return await self.service.ask("", payload, lambda answer: self._read(answer, question), query=query)
 
     def _read(self, answer: object, question: str) -> dict[str, float]:
@@ -136,15 +136,15 @@ class SearchService(Retriever):
         score_of: dict[str, float] = {}
         try:
             ids = values_at(answer, self.ids)
-            if not all(isinstance(name, str | int) for name in ids):
-                raise ValueError(f"ids are texts or numbers, not {quoted(ids)}")
             scores = values_at(answer, self.scores) if self.scores else [0] * len(ids)
-            for name, score in zip(map(str, ids), map(float, scores), strict=True):
-                score_of.setdefault(name, score)
+            for name, score in zip(ids, scores, strict=True):
+                if not isinstance(name, str | int):
+                    raise ValueError(f"ids are texts or numbers, not {quoted(name)}")
+                score_of.setdefault(str(name), float(score))
         except (TypeError, ValueError) as error:
             paths = f"ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order counts)"
             raise ValueError(f"cannot read {paths}: {error}; the question is {quoted(question)}") from None
-        return dict(list(score_of.items())[: self.depth])
+        return dict(islice(score_of.items(), self.depth))
 
 
 def values_at(answer: Any, path: str) -> list[Any]:
