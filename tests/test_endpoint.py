@@ -1,5 +1,6 @@
 """The HTTP client: what is sent again, what is refused, what a message may show, and how many requests at a time."""
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from connecting import connect
+from connecting import connect, one
 from embassay.core.errors import EncoderError, EndpointError, SpecError
 from embassay.models.services.service import used_tokens
 from embassay.models.services.spending import Spending
@@ -34,17 +35,19 @@ def _key(monkeypatch):
 
 @pytest.fixture
 def endpoint(service, pauses):
-    found = connect(service.url, "MY_KEY", timeout=5, pause=quick(pauses))
-    yield found
-    found.close()
+    return connect(service.url, "MY_KEY", timeout=5, pause=quick(pauses))
 
 
 def quick(pauses):
-    return lambda stop, seconds: pauses.append(seconds)
+    return pauses.append
 
 
-def post(endpoint, path="/embeddings", payload=PAYLOAD, tokens=0):
-    return endpoint.ask(path, payload, lambda answer: (answer, used_tokens(answer)), longest=1 << 16, tokens=tokens)
+async def send(endpoint, payload, path="/embeddings", tokens=0):
+    return await endpoint.ask(path, payload, lambda answer: answer, tokens=tokens)
+
+
+def post(endpoint, path="/embeddings", tokens=0):
+    return one(endpoint, lambda payload: send(endpoint, payload, path, tokens), PAYLOAD)
 
 
 def failure(endpoint, path="/embeddings"):
@@ -132,7 +135,6 @@ def test_an_answer_that_drips_ends_at_the_deadline(service, pauses, before, piec
             break
         time.sleep(0.01)
     assert 0 < len(sent) < PIECES
-    endpoint.close()
 
 
 @pytest.mark.parametrize(
@@ -141,10 +143,7 @@ def test_an_answer_that_drips_ends_at_the_deadline(service, pauses, before, piec
 def test_no_redirect_is_followed(service, endpoint, location):
     service.script(service.status(307, Location=location))
     error = failure(endpoint)
-    assert "the service redirects to " in str(error)
-    assert "secret99" not in str(error)
-    if "evil" in location:
-        assert str(error).endswith("the service redirects to https://evil.example/v1/embeddings; check the address")
+    assert str(error).endswith("the service redirects to another address; check the address")
     assert len(service.seen) == 1
 
 
@@ -157,8 +156,6 @@ def test_a_key_does_not_travel_unencrypted(host):
     assert KEY not in str(caught.value)
     connect(f"https://{host}/v1", "MY_KEY")
     connect(f"http://{host}/v1")
-    with pytest.raises(SpecError, match="would be sent"):
-        connect(f"http://user:password@{host}/v1")
 
 
 @pytest.mark.parametrize("host", ["localhost:8080", "127.0.0.1", "127.1.2.3:1", "[::1]:11434"])
@@ -166,27 +163,26 @@ def test_to_this_machine_it_may(host):
     assert connect(f"http://{host}/v1", "MY_KEY").place == f"{host}/v1"
 
 
-def test_the_secret_parts_of_an_address_are_sent_and_never_shown(service, pauses):
-    endpoint = connect(
-        service.url.replace("http://", "http://ann:pass%20word1@") + "?api-version=7&sig=abcdefgh12345", "MY_KEY",
-        pause=quick(pauses), attempts=2,
-    )  # fmt: skip
-    echo = b"ann / pass word1 / YW5uOnBhc3Mgd29yZDE= / sig=abcdefgh12345"
-    service.script(service.status(403, echo))
+@pytest.mark.parametrize("user", ["ann:password1", KEY])
+def test_an_address_with_a_user_or_a_key_is_refused_and_not_repeated(user):
+    with pytest.raises(SpecError, match="no user or password; a key is read from an environment variable") as caught:
+        connect(f"https://{user}@host/v1")
+    assert user not in str(caught.value)
+
+
+def test_the_query_of_an_address_is_sent_and_never_shown(service, pauses):
+    endpoint = connect(f"{service.url}?api-version=7&sig=abcdefgh12345", pause=quick(pauses), attempts=2)
+    service.script(service.status(403, b"sig=abcdefgh12345"))
     shown = f"{failure(endpoint)} {endpoint!r} {endpoint.place} {endpoint.url}"
-    for secret in ("ann:", "pass word1", "pass%20word1", "YW5uOnBhc3Mgd29yZDE=", "api-version", "abcdefgh12345"):
+    for secret in ("api-version", "abcdefgh12345"):
         assert secret not in shown
-    path, headers, _ = service.seen[0]
-    assert path == "/v1/embeddings?api-version=7&sig=abcdefgh12345"
-    assert headers["authorization"] == "Basic YW5uOnBhc3Mgd29yZDE="
-    endpoint.close()
+    assert service.seen[0][0] == "/v1/embeddings?api-version=7&sig=abcdefgh12345"
 
 
-def test_a_key_in_the_place_of_a_user_or_of_a_variable_is_not_shown(service):
-    endpoint = connect(service.url.replace("//", f"//{KEY}@"), KEY, attempts=1)
-    service.script(service.status(401, KEY.encode()))
-    failure(endpoint)
-    endpoint.close()
+def test_a_key_in_the_place_of_a_variable_is_not_shown(service):
+    with pytest.raises(SpecError, match="the environment variable … is not set") as caught:
+        connect("https://host/v1", KEY)
+    assert KEY not in str(caught.value)
 
 
 def has_quarter(text):
@@ -223,36 +219,54 @@ def test_a_log_has_no_query(service, caplog):
     assert service.seen[0][0] == "/v1/embeddings?sig=abcdefgh12345&a=%20b"
     assert service.host in caplog.text
     assert "abcdefgh" not in caplog.text
-    endpoint.close()
 
 
 def test_results_come_with_their_places_and_so_many_at_a_time(service):
     endpoint = connect(service.url, concurrency=3)
     service.seconds = 0.03
     items = [{"model": "m", "input": [str(i)]} for i in range(12)]
-    found = endpoint.each(lambda payload: post(endpoint, "/embeddings", payload)["data"][0]["embedding"], items)
-    assert dict(found) == {i: service.vector(str(i)) for i in range(12)}
+    found = endpoint.each(lambda payload: send(endpoint, payload), items)
+    vectors = {place: answer["data"][0]["embedding"] for place, answer, _ in found}
+    assert vectors == {i: service.vector(str(i)) for i in range(12)}
     assert 2 <= service.most <= 3
-    assert list(endpoint.each(str, [])) == []
-    endpoint.close()
+    assert list(endpoint.each(send, [])) == []
 
 
 def test_after_a_failure_nothing_new_is_begun_and_what_is_ready_is_given():
-    stop, begun, found = threading.Event(), [], []
+    begun, found = [], []
 
-    def work(item):
+    async def work(item):
         begun.append(item)
         if item == "b":
             raise EncoderError("no")
-        stop.wait(0.5)
+        await asyncio.sleep(0.3)
         return item
 
     results = connect("https://host", concurrency=2).each(work, "abcdefgh")
     with pytest.raises(EncoderError, match="no"):
         while True:
-            found.append(next(results))
+            found.append(next(results)[:2])
     assert found == [(0, "a")]
     assert sorted(begun) == ["a", "b"]
+
+
+def test_after_a_failure_another_request_is_not_repeated(service):
+    endpoint = connect(service.url, concurrency=2)
+    failed = threading.Event()
+
+    def later(handler, payload):
+        failed.wait(10)
+        time.sleep(0.2)
+        handler.answer(500, b"no", {})
+
+    def refuse(handler, payload):
+        handler.answer(401, b"no", {})
+        failed.set()
+
+    service.script(later, refuse)
+    with pytest.raises(EndpointError, match="answered 401"):
+        list(endpoint.each(lambda payload: send(endpoint, payload), [PAYLOAD, PAYLOAD]))
+    assert len(service.seen) == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
@@ -262,9 +276,9 @@ def test_ctrl_c_is_heard_at_once(service, start_process, wait_until):
     code = (
         "import sys; from embassay.models.services.service import Service\n"
         f"e = Service('test', {service.url!r}, '', timeout=60, concurrency=4)\n"
-        "ask = lambda t: e.ask('/x', {'input': [t], 'model': ''}, lambda answer: (answer, 0), longest=9999)\n"
+        "ask = lambda t: e.ask('/x', {'input': [t], 'model': ''}, lambda answer: answer)\n"
         "try: list(e.each(ask, list('abcdefgh')))\n"
-        "except KeyboardInterrupt: e.close(); sys.exit(130)"
+        "except KeyboardInterrupt: sys.exit(130)"
     )
     process = start_process([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_until(lambda: service.now == 4, "four requests are under way")
@@ -280,20 +294,18 @@ def test_a_budget():
     money.reserve(300)
     with pytest.raises(EncoderError, match=r"exceeds the budget of 0.001: 0 spent, about 0.0012 more needed"):
         money.reserve(300)
-    money.settle(300, 0, 0)
+    money.settle(300, 0)
     money.reserve(500)
-    money.settle(500, 400, 1)
-    assert (money.tokens, money.requests, money.cost) == (400, 1, 0.0008)
+    money.settle(500, 400)
+    assert (money.tokens, money.cost) == (400, 0.0008)
     with pytest.raises(EncoderError, match=r"exceeds the budget of 0.001: 0.0008 spent, about 0.0004 more needed"):
         money.reserve(200)
 
 
-def test_what_would_exceed_the_budget():
+def test_the_cost_of_tokens():
     assert Spending().outlook(10**9) == ["about 1,000,000,000 tokens to send", "pass price= for the cost"]
     money = Spending(price=2.0, budget=0.001)
     assert money.outlook(500) == ["about 500 tokens to send", "about 0.001 at 2 per million tokens"]
-    beyond = "0.003 more than the budget of 0.001"
-    assert money.outlook(2000) == ["about 2,000 tokens to send", "about 0.004 at 2 per million tokens", beyond]
 
 
 def _cut(handler, payload):
@@ -312,26 +324,21 @@ def test_an_answer_that_is_lost_is_counted_at_its_longest(service, pauses, lose)
     post(endpoint, tokens=30)
     spent = endpoint.spending
     assert (spent.tokens, spent.requests, spent.retries) == (70, 1, 2)
-    endpoint.close()
 
 
 def test_the_budget_holds_for_requests_under_way_too(service):
     endpoint = connect(service.url, concurrency=4, price=1e6, budget=35)
     service.seconds = 0.02
     with pytest.raises(EncoderError, match="the budget of 35"):
-        list(
-            endpoint.each(
-                lambda text: post(endpoint, "/x", {"input": [text], "model": ""}, tokens=10), list("abcdefgh")
-            )
-        )
+        list(endpoint.each(lambda text: send(endpoint, {"input": [text], "model": ""}, tokens=10), "abcdefgh"))
     assert len(service.seen) == 3
     assert endpoint.spending.tokens == 30
-    endpoint.close()
 
 
 @pytest.mark.parametrize(
     ("answer", "tokens"),
-    [({"usage": {"total_tokens": 5}}, 5), ({"usage": {"prompt_tokens": 4}}, 4), ({"usage": {"total_tokens": -1}}, None),
+    [({"usage": {"total_tokens": 5}}, 5), ({"usage": {"prompt_tokens": 4}}, 4),
+     ({"usage": {"prompt_tokens": 4, "completion_tokens": 3}}, 7), ({"usage": {"total_tokens": -1}}, None),
      ({"usage": {"total_tokens": "5"}}, None), ({"usage": {"total_tokens": True}}, None), ({"usage": []}, None),
      ({}, None), ([], None), (None, None)],
 )  # fmt: skip

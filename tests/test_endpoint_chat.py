@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from connecting import connect
+from connecting import connect, one
 from embassay.core.errors import EncoderError
 from embassay.models.services.chat import Chat, ChatAnswer
 
@@ -18,8 +18,11 @@ PROMPT = "Make one sentence of these two."
 def chat(service, monkeypatch):
     monkeypatch.setenv("MY_KEY", KEY)
     endpoint = connect(service.url, "MY_KEY", attempts=2)
-    yield Chat(endpoint, "m", max_tokens=50)
-    endpoint.close()
+    return Chat(endpoint, "m", max_tokens=50)
+
+
+def ask(chat):
+    return one(chat.service, chat.ask, PROMPT)
 
 
 def body(message, finish="stop", **more):
@@ -33,7 +36,7 @@ def answers(service, found):
 def test_what_is_asked_and_what_comes_back(service, chat):
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     answers(service, body({"content": "The shop is open."}, model="m-2026", usage=usage))
-    assert chat.ask(PROMPT) == ChatAnswer("The shop is open.", "stop", False, 10, "m-2026")
+    assert ask(chat) == ChatAnswer("The shop is open.", "stop", False, 10, "m-2026")
     path, headers, payload = service.seen[0]
     assert path == "/v1/chat/completions"
     assert headers["authorization"] == f"Bearer {KEY}"
@@ -63,13 +66,13 @@ def test_what_is_asked_and_what_comes_back(service, chat):
 )  # fmt: skip
 def test_shapes_of_answers(service, chat, found, text, finish, refused):
     answers(service, found)
-    answer = chat.ask(PROMPT)
+    answer = ask(chat)
     assert (answer.text, answer.finish, answer.refused) == (text, finish, refused)
 
 
 def test_an_answer_that_has_the_key_is_kept_without_it(service, chat):
     answers(service, body({"content": f"My key is {KEY}."}, f"stop {KEY}", model=f"m\n{KEY}" + "x" * 999))
-    answer = chat.ask(PROMPT)
+    answer = ask(chat)
     assert (answer.text, answer.finish) == ("My key is ….", "stop …")
     assert answer.model.startswith("m …xxx")
     assert len(answer.model) < 250
@@ -87,7 +90,7 @@ def test_an_answer_that_has_the_key_is_kept_without_it(service, chat):
 )
 def test_a_prompt_that_is_refused_is_no_failure_of_the_service(service, chat, status, said, finish):
     service.script(service.status(status, json.dumps({"error": {"message": said}}).encode()))
-    answer = chat.ask(PROMPT)
+    answer = ask(chat)
     assert (answer.finish, answer.tokens) == (finish, 0)
     assert chat.service.spending.tokens == 0
 
@@ -98,9 +101,8 @@ def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
     usage = {"prompt_tokens": 10, "completion_tokens": 40}
     for _ in range(2):
         answers(service, body({"content": "a"}, usage=usage))
-    chat.ask(PROMPT)
-    chat.ask(PROMPT)
+    ask(chat)
+    ask(chat)
     with pytest.raises(EncoderError, match=r"5.8e-05 more needed; what is in a cache or journal is kept"):
-        chat.ask(PROMPT)
+        ask(chat)
     assert len(service.seen) == 2
-    endpoint.close()

@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from connecting import connect
+from connecting import connect, one
 from embassay.core.errors import EndpointError
 from embassay.core.types import Runtime
 from embassay.models.services.api import ApiEncoder
@@ -53,7 +53,7 @@ def endless(handler, payload):
     handler.close_connection = True
     with contextlib.suppress(OSError):
         handler.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n{")
-        for _ in range(2000):
+        for _ in range(2200):
             handler.wfile.write(b" " * 65536)
 
 
@@ -92,7 +92,7 @@ HOSTILE = {
     "no HTTP": (raw(f"SSH-2.0-{KEY}\r\n".encode()), "the connection failed"),
     "a header without end": (raw(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 300_000), "the connection failed"),
     "nothing": (raw(), "the connection failed"),
-    "an answer without end": (endless, "the limit is 1,114,624 bytes"),
+    "an answer without end": (endless, "the limit is 134,217,728 bytes"),
     "gzip that unpacks to much": (bomb(100), "the answer is not JSON"),
     "damaged gzip": (answer(KEY.encode(), "Content-Encoding: gzip"), "the answer is not JSON"),
     "gzip in gzip": (answer(KEY.encode(), "Content-Encoding: gzip, gzip"), "the answer is not JSON"),
@@ -103,9 +103,7 @@ HOSTILE = {
 @pytest.fixture
 def endpoint(service, monkeypatch):
     monkeypatch.setenv("MY_KEY", KEY)
-    made = connect(service.url, "MY_KEY", attempts=2, timeout=60, price=1.0)
-    yield made
-    made.close()
+    return connect(service.url, "MY_KEY", attempts=2, timeout=60, price=1.0)
 
 
 def model(endpoint, dim=None):
@@ -137,7 +135,7 @@ def test_a_hostile_answer_ends_in_one_line_without_the_key(service, endpoint, na
 def test_what_comes_with_an_answer_of_a_chat_does_no_harm(service, endpoint, found):
     message = {"message": {"content": "Yes, I know."}, "finish_reason": "stop"}
     service.script(answer(json.dumps({"choices": [message], **found}).encode()))
-    got = Chat(endpoint, "m").ask("Do you?")
+    got = one(endpoint, Chat(endpoint, "m").ask, "Do you?")
     assert got.text == "Yes, I know."
     assert got.tokens < 100
     assert len(got.model) <= 201
@@ -145,19 +143,13 @@ def test_what_comes_with_an_answer_of_a_chat_does_no_harm(service, endpoint, fou
     assert endpoint.spending.cost < 0.001
 
 
-def test_an_answer_of_a_chat_is_bounded_by_the_tokens_asked_for(service, endpoint):
-    chat = Chat(endpoint, "m", max_tokens=10)
-    service.script(answer(json.dumps({"choices": [{"message": {"content": 'a, "b" \\ [{' * 9000}}]}).encode()))
-    assert len(chat.ask("Do you?").text) == 12 * 9000 - 9000
-    service.script(answer(json.dumps({"choices": [{"message": {"content": "a" * 2_000_000}}]}).encode()))
-    with pytest.raises(EndpointError, match=r"the answer is too long: the limit is 1,051,136 bytes"):
-        chat.ask("Do you?")
+def test_lists_in_an_answer_of_a_chat(service, endpoint):
     service.script(answer(b'{"choices": ' + b"[" * 900 + b"]" * 900 + b"}"))
     with pytest.raises(EndpointError, match="is not a chat completion"):
-        chat.ask("Do you?")
+        one(endpoint, Chat(endpoint, "m").ask, "Do you?")
 
 
-def test_memory_is_bounded_by_what_was_asked_for(service, endpoint):
+def test_what_is_compressed_is_not_unpacked(service, endpoint):
     packed = gzip.compress(b'{"data": [' + b"[]," * 12_000_000)
     service.script(answer(packed, "Content-Encoding: gzip"))
     tracemalloc.start()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import embassay as ea
 from cases.case import CORPUS, RUN, TEXTS, Case, each, lines, write
+from connecting import sleeper
 from embassay.models.services.service import Service
 from search_server import SearchServer
 
@@ -149,7 +150,7 @@ def test_service_of_embeddings(case, service, monkeypatch, capsys):
     service.vector = counts
     service.script(*[behave] * REQUESTS)
     pauses = []
-    monkeypatch.setattr(Service, "pause", staticmethod(lambda stop, seconds: pauses.append(seconds)))
+    monkeypatch.setattr(Service, "sleep", staticmethod(sleeper(pauses.append)))
     Case(
         shows, CORPUS | {"docs.jsonl": lines(LONG)}, f"{RUN} -e e=api:some,base_url={service.url},key_env=", code=code
     ).check(capsys)

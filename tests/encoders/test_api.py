@@ -38,16 +38,12 @@ def _quick(monkeypatch):
 @pytest.fixture
 def make(service):
     """Make an encoder of the service with options."""
-    made = []
 
     def call(runtime=None, **options):
         spec = ",".join(["api:m", *(f"{k}={v}" for k, v in {"base_url": service.url, **options}.items())])
-        made.append(load_encoder(spec, runtime))
-        return made[-1]
+        return load_encoder(spec, runtime)
 
-    yield call
-    for encoder in made:
-        encoder.release()
+    return call
 
 
 def right(service, texts, dim=None):
@@ -79,7 +75,6 @@ def test_the_address_is_taken_from_the_environment(service, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", service.url + "/")
     encoder = load_encoder("api:m")
     assert encoder.encode(["a"]).shape == (1, service.dim)
-    encoder.release()
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL")
     encoder = load_encoder("api:text-embedding-3-small,dim=256")
@@ -127,7 +122,7 @@ def test_a_text_without_a_vector_is_named_and_other_requests_are_there(service, 
 def test_a_service_that_fails_for_every_text_is_not_asked_for_each(service, make, status):
     service.script(*[service.status(status, b"no")] * 99)
     with pytest.raises(EndpointError, match=f"answered {status}.*it says: no"):
-        make().encode(TEXTS * 20)
+        make().encode([str(number) for number in range(120)])
     assert {len(texts) for texts in service.texts} == {120, 60, 30, 15, 7, 3, 1}
 
 
@@ -216,9 +211,7 @@ def test_the_fingerprint_depends_on_all_that_the_vectors_depend_on(service, make
     other = [make(dim=4), make(query_prompt="q"), make(text_prompt="q"), make(base_url=f"{service.url}/other")]
     other += [load_encoder(f"api:other,base_url={service.url}")]
     assert len({encoder.fingerprint for encoder in (same[0], *other)}) == 6
-    other[-1].release()
-    secret = service.url.replace("//", "//ann:word@") + "?v=1"
-    assert make(base_url=secret).fingerprint == same[0].fingerprint
+    assert make(base_url=f"{service.url}?v=1").fingerprint == same[0].fingerprint
 
 
 def test_another_model_under_the_same_name_has_another_fingerprint(service, make):
@@ -330,8 +323,8 @@ def test_a_run_that_failed_in_the_middle_asks_only_for_what_is_missing(service, 
 def test_no_secret_is_in_anything_that_is_written(service, corpus, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    url = service.url.replace("//", "//ann:Secretword1@") + "?sig=Signature99"
-    service.script(service.status(500, f"{KEY} Secretword1 Signature99".encode()))
+    url = f"{service.url}?sig=Signature99"
+    service.script(service.status(500, f"{KEY} Signature99".encode()))
     arguments = ["-e", f"one=api:m,base_url={service.url}", "-e", f"two=api:m,base_url={url}"]
     arguments += [
         "-c",
@@ -350,7 +343,7 @@ def test_no_secret_is_in_anything_that_is_written(service, corpus, tmp_path, mon
     shown = "".join(capsys.readouterr())
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and "RUN" in path.parts]
     assert len(written) > 4
-    for secret in (KEY, "ann:", "Secretword1", "Signature99"):
+    for secret in (KEY, "Signature99"):
         assert secret not in shown
         assert not any(secret.encode() in content for content in written)
     record = json.loads((tmp_path / "RUN" / "run.json").read_bytes())

@@ -151,8 +151,8 @@ def test_a_module_that_the_graph_leaves_out_is_refused_unless_a_pooling_is_named
         (copy / "modules.json").write_text(json.dumps(modules))
     else:
         (copy / "1_Pooling" / "config.json").write_text('{"pooling_mode": "attention"}')
-    with pytest.raises(EncoderError, match=r"what follows is not supported: its (module Dense|pooling_mode)"):
-        load_encoder(f"onnx:{copy}").encode(["a"])
+    with pytest.raises(EncoderError, match=r"what follows the model is not supported: its (module Dense|pooling_mode)"):
+        load_encoder(f"onnx:{copy}")
     assert load_encoder(f"onnx:{copy},pooling=mean").encode(["a"]).shape == (1, 32)
 
 

@@ -7,7 +7,7 @@ have been paid for, unusable.
 
 from __future__ import annotations
 
-import base64
+import json
 from collections.abc import MutableMapping
 
 import numpy as np
@@ -33,33 +33,26 @@ PROBES = (
     "She said that nobody had told her when the last train would leave, so she walked home through the rain.",
 )
 """The texts of a probe."""
+Probe = list[list[float]]
 STEP = 1e-3
 """The largest change of a coordinate between two probes of the same model of a service."""
 
 
-def remembered(memory: MutableMapping[str, str], key: str) -> DenseVectors | None:
-    """Return the stored probe; None if there is none, or if it is damaged."""
-    try:
-        content = base64.b64decode(memory.get(key, ""), validate=True)
-        probe = np.frombuffer(content, dtype="<f4").reshape(len(PROBES), -1)
-    except (ValueError, TypeError):
-        # A damaged probe is replaced by the next one.
-        return None
-    return probe if probe.size else None
+def remembered(memory: MutableMapping[str, str], key: str) -> Probe | None:
+    """Return the stored probe; None if there is none."""
+    return json.loads(memory[key]) if key in memory else None
 
 
-def settled(memory: MutableMapping[str, str], key: str, probe: DenseVectors) -> DenseVectors:
-    """Return the stored probe if this one agrees with it; otherwise store this one and return it."""
+def settled(memory: MutableMapping[str, str], key: str, vectors: DenseVectors) -> Probe:
+    """Return the stored probe if these vectors agree with it; otherwise store them and return them.
+
+    They agree if all coordinates differ by at most :data:`STEP`, times the longest norm if that exceeds 1.
+    """
     before = remembered(memory, key)
-    if before is not None and _agree(before, probe):
-        return before
-    memory[key] = base64.b64encode(probe.astype("<f4").tobytes()).decode()
+    if before is not None and np.shape(before) == vectors.shape:
+        longest = np.linalg.norm(before, axis=1).max()
+        if np.abs(before - vectors).max() <= STEP * max(1.0, longest):
+            return before
+    probe: Probe = vectors.tolist()
+    memory[key] = json.dumps(probe)
     return probe
-
-
-def _agree(before: DenseVectors, probe: DenseVectors) -> bool:
-    """Return whether all coordinates differ by at most :data:`STEP`, times the longest norm if that exceeds 1."""
-    if before.shape != probe.shape:
-        return False
-    longest = float(np.linalg.norm(before, axis=1).max())
-    return bool(np.abs(before - probe).max() <= STEP * max(1.0, longest))

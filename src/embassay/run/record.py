@@ -144,8 +144,8 @@ def _without_secrets(given: Mapping[str, object]) -> JsonObject:
     for name in {"headers", "parameters"} & options.keys():
         if isinstance(table := options[name], dict):
             options[name] = {key: value for key, value in table.items() if str(value).startswith("$")}
-    # An address may hold a password.
-    if "@" in str(options.get("base_url", "")):
+    # The query of an address may hold a key.
+    if "?" in str(options.get("base_url", "")):
         del options["base_url"]
     return options
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -36,8 +35,8 @@ TARGET = "FOLDER"
 EXTRA = "onnx"
 REQUIRES = ("onnxruntime", "tokenizers")
 GraphPooling = Literal["mean", "cls", "max", "lasttoken"]
-PLACES = ("model.onnx", "onnx/model.onnx")
-"""The usual paths of a graph in its folder; the first one that exists is used."""
+GRAPH = "onnx/model.onnx"
+"""Where sentence-transformers writes a graph."""
 UNPOOLED = (
     "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used "
     "(set pooling= to change it)"
@@ -56,7 +55,7 @@ def create(
     target: str,
     runtime: Runtime,
     *,
-    file: str = "",
+    file: str = GRAPH,
     pooling: GraphPooling | None = None,
     query_prompt: str | None = None,
     document_prompt: str | None = None,
@@ -73,7 +72,7 @@ def create(
     target
         The folder.
     file
-        The graph's file, if the folder has several: ``onnx/model_quantized.onnx``.
+        The graph's file: ``onnx/model_quantized.onnx``, or ``model.onnx`` as optimum writes it.
     pooling
         How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
     query_prompt, document_prompt, text_prompt
@@ -91,6 +90,8 @@ def create(
     ------
     ModelNotFoundError
         If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
+    EncoderError
+        If the folder has a module after the model that is not supported.
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
@@ -98,24 +99,18 @@ def create(
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
-    graph = _graph(folder, file)
-    unsupported = ""
+    graph = folder / file
+    if not graph.is_file():
+        raise ModelNotFoundError(f"{graph}: no such graph; set file= to a graph in the folder, such as file=model.onnx")
     try:
         pipeline = Pipeline.of(folder)
     except NotSupportedError as error:
-        # The graph may do it.
-        pipeline, unsupported = Pipeline("mean"), str(error)
+        if not pooling:
+            problem = f"what follows the model is not supported: {error}; if the graph does it, set pooling=mean"
+            raise EncoderError(f"{folder}: {problem}") from None
+        pipeline = Pipeline(pooling)
     if pooling:
-        pipeline, unsupported = replace(pipeline, pooling=pooling), ""
-
-    def load(model: Model) -> GraphRunner:
-        runner = GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline)
-        if unsupported and runner.output != POOLED:
-            raise EncoderError(
-                f"{graph}: returns token vectors, and what follows is not supported: {unsupported}; export the graph "
-                "with it, or set pooling=mean"
-            )
-        return runner
+        pipeline = replace(pipeline, pooling=pooling)
 
     # Beside a graph, a file with its name has its weights: model.onnx_data.
     of_graph = {path.relative_to(folder).as_posix() for path in graph.parent.glob(f"{graph.stem}.*")}
@@ -130,27 +125,10 @@ def create(
         options=options,
         own_prompts=configured_prompts(folder),
         own_limit=token_limit(folder),
-        open=load,
+        open=lambda model: GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline),
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
-        settings={"file": file, "pooling": pooling},
+        settings={"file": "" if file == GRAPH else file, "pooling": pooling},
         warnings=() if pooling or (folder / "modules.json").is_file() else (UNPOOLED,),
-    )
-
-
-def _graph(folder: Path, file: str) -> Path:
-    """Return the graph's file: the chosen one, otherwise the first in a usual place.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If there is none.
-    """
-    for name in (file,) if file else PLACES:
-        if (folder / name).is_file():
-            return folder / name
-    raise ModelNotFoundError(
-        f"{folder / (file or PLACES[0])}: no such graph; export the model with sentence-transformers or optimum, or "
-        "set file= to a graph in the folder"
     )
 
 
@@ -183,8 +161,7 @@ class GraphRunner(TokenizerRunner):
                 "the model with optimum for the task feature-extraction"
             )
         # Names of operators are plain text in the file.
-        with self.graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-            self.alone = content.find(DYNAMIC) >= 0
+        self.alone = DYNAMIC in self.graph.read_bytes()
         self.tokens = 1 if self.alone else TOKENS_ON_CPU
 
     @property

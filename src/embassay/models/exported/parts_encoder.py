@@ -16,7 +16,7 @@ from embassay.core.samples.base import Role
 from embassay.core.samples.retrieval import StoredDocuments
 from embassay.core.types import Card, Encoder, content_hash
 from embassay.core.vectors import DenseVectors, dense_rows
-from embassay.models.base import Route, supported_similarity
+from embassay.models.base import supported_similarity
 from embassay.models.loaded import LoadedEncoder
 
 
@@ -81,11 +81,6 @@ class PartsEncoder(LoadedEncoder[Encoder]):
             )
         # Parts hold no sparse vectors.
         return dense_rows(self.model.encode(texts, role))
-
-    def route(self) -> Route:
-        """Return facts about the folder, for ``run.json``."""
-        rows, dim = self.vectors.shape
-        return {"form": "parts", "dtype": self.vectors.manifest.dtype, "rows": rows, "dim": dim}
 
     def load(self) -> Encoder:
         """Load the model that made the parts."""

@@ -9,7 +9,7 @@ from embassay.core.types import Runtime
 from embassay.models.limits import Count
 from embassay.models.neural.library import LibraryRunner
 from embassay.models.neural.model import configured_model, explicit
-from embassay.models.rerank.pairs import PairScorer
+from embassay.models.rerank.pairs import PairScorer, one_by_one
 
 EXTRA = "rerank"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
@@ -46,5 +46,5 @@ def of_model(
         return library.predict([(query, text) for text in texts], show_progress_bar=False)
 
     return PairScorer(
-        name=target, spec=model.card.spec, fingerprint=model.fingerprint, score=score, release=model.release
+        name=target, spec=model.card.spec, fingerprint=model.fingerprint, each=one_by_one(score), release=model.release
     )

@@ -7,7 +7,7 @@ import secrets
 from embassay.core.types import Runtime, content_hash
 from embassay.models.base import spec_of
 from embassay.models.objects.user_modules import function_of
-from embassay.models.rerank.pairs import PairScorer
+from embassay.models.rerank.pairs import PairScorer, one_by_one
 
 
 def of_function(target: str, runtime: Runtime, *, version: str = "") -> PairScorer:
@@ -34,5 +34,5 @@ def of_function(target: str, runtime: Runtime, *, version: str = "") -> PairScor
         spec=spec_of(f"rerank:python:{target}", {"version": version}),
         fingerprint=content_hash(["rerank python", target, content or secrets.token_hex(16)]),
         cached=bool(version),
-        score=function,
+        each=one_by_one(function),
     )

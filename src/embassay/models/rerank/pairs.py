@@ -10,22 +10,41 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
 from embassay.core.errors import EncoderError, quoted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card
-from embassay.core.vectors import DenseVectors, Indices, VectorBatch
-from embassay.models.base import BaseEncoder, Route
+from embassay.core.vectors import DenseVectors
+from embassay.models.base import BaseEncoder, Batch, Route
 from embassay.models.neural.batching import encode_distinct
 from embassay.models.objects.matrices import off_device
 from embassay.models.services.spending import Spending
+
+Question: TypeAlias = tuple[str, list[str]]
+"""A question and the texts to score for it."""
+Scored: TypeAlias = tuple[int, object, float]
+"""The index of a question, the (n,) scores of its n texts, and the seconds that they took."""
+Each: TypeAlias = Callable[[Sequence[Question]], Iterable[Scored]]
 
 
 def pair(query: str, text: str) -> str:
     """Return a question and a text as one text."""
     return json.dumps([query, text], ensure_ascii=False)
+
+
+def one_by_one(score: Callable[[str, list[str]], object]) -> Each:
+    """Return a function that scores the texts of one question after the other."""
+
+    def each(questions: Sequence[Question]) -> Iterator[Scored]:
+        for number, (query, texts) in enumerate(questions):
+            start = time.perf_counter()
+            scores = score(query, texts)
+            yield number, scores, time.perf_counter() - start
+
+    return each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +59,8 @@ class PairScorer(BaseEncoder):
         A hash of all that its scores depend on.
     cached
         Whether its scores are kept for other runs.
-    score
-        Takes a question and n texts, and returns (n,) scores; larger is better.
     each
-        Calls a function with each of several items; yields (index, result), in any order.
+        Scores the texts of several questions, in any order; a larger score is better.
     route
         Returns what scoring took, for ``run.json``.
     release
@@ -58,8 +75,7 @@ class PairScorer(BaseEncoder):
     spec: str
     fingerprint: str
     cached: bool = True
-    score: Callable[[str, list[str]], object]
-    each: Callable[..., Iterable[tuple[int, DenseVectors]]] = lambda work, items: enumerate(map(work, items))
+    each: Each
     route: Callable[[], Route] = dict
     release: Callable[[], None] = lambda: None
     spending: Spending | None = field(default=None, compare=False, repr=False)
@@ -74,7 +90,7 @@ class PairScorer(BaseEncoder):
         """Return the (n, 1) scores of pairs."""
         return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, 1) scores) of the pairs of each question.
 
         Raises
@@ -82,23 +98,20 @@ class PairScorer(BaseEncoder):
         EncoderError
             If there is not one score for each text.
         """
-        pairs = [json.loads(text) for text in texts]
+        passages_of: dict[str, list[str]] = defaultdict(list)
         places_of: dict[str, list[int]] = defaultdict(list)
-        for place, (query, _) in enumerate(pairs):
+        for place, text in enumerate(texts):
+            query, passage = json.loads(text)
+            passages_of[query].append(passage)
             places_of[query].append(place)
-        questions = [np.array(places) for places in places_of.values()]
-
-        def score(places: Indices) -> DenseVectors:
-            query, passages = pairs[places[0]][0], [pairs[place][1] for place in places]
-            start = time.perf_counter()
-            scores = np.asarray(off_device(self.score(query, passages)), dtype=np.float32).reshape(-1, 1)
-            self.rates.append((time.perf_counter() - start) / len(passages))
+        questions = list(passages_of.items())
+        for number, scored, seconds in self.each(questions):
+            query, passages = questions[number]
+            scores = np.asarray(off_device(scored), dtype=np.float32).reshape(-1, 1)
             if len(scores) != len(passages):
                 raise EncoderError(f"question {quoted(query)}: scores {len(scores)} of {len(passages)} texts")
-            return scores
-
-        for number, scores in self.each(score, questions):
-            yield questions[number], scores
+            self.rates.append(seconds / len(passages))
+            yield places_of[query], scores
 
     def batch_invariant(self) -> bool:
         """Return True: a question is scored by itself."""

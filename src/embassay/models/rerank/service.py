@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,12 @@ from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import spec_of
 from embassay.models.limits import Amount, AmountOrZero, Count
-from embassay.models.rerank.pairs import PairScorer
-from embassay.models.services.service import BLANK, Service, in_order, used_tokens
+from embassay.models.rerank.pairs import PairScorer, Question
+from embassay.models.services.service import BLANK, Service, in_order
 from embassay.models.services.spending import guess
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)
-ANSWER_BYTES, ENTRY_BYTES, CHARACTER_BYTES = 1 << 16, 256, 12
-"""Maximum bytes of an answer without its entries, of an entry, and of a character: services may repeat the texts."""
 
 
 def of_service(
@@ -76,10 +75,8 @@ def of_service(
         spec=spec_of(spec, {"base_url": service.url, "version": version}),
         fingerprint=content_hash(["rerank api", service.place, service.query, target, version]),
         cached=bool(version),
-        score=PairService(service, target).score,
-        each=service.each,
+        each=partial(service.each, PairService(service, target).score),
         route=service.route,
-        release=service.close,
         spending=service.spending,
     )
 
@@ -98,36 +95,37 @@ class PairService:
     model: str
     is_tei: bool = False
 
-    def score(self, query: str, texts: list[str]) -> DenseVectors:
-        """Return the (n,) scores of n texts by one request; by two if the service finds it too large.
+    async def score(self, question: Question) -> DenseVectors:
+        """Return the (n,) scores of n texts by one request; by several if the service finds it too large.
 
         Raises
         ------
         EndpointError
             If there is no usable answer.
         """
-        return self.service.in_parts(lambda part: self._ask(query or BLANK, part), [text or BLANK for text in texts])
+        query, texts = question
+        inputs = [text or BLANK for text in texts]
+        return await self.service.in_parts(lambda part: self._ask(query or BLANK, part), inputs)
 
-    def _ask(self, query: str, texts: Sequence[str]) -> DenseVectors:
+    async def _ask(self, query: str, texts: Sequence[str]) -> DenseVectors:
         payload: dict[str, object] = {"model": self.model, "query": query, "documents": texts}
-        # Another thread may find out while this one waits for its answer.
+        # Another request may find out while this one waits for its answer.
         as_tei = self.is_tei
         if as_tei:
             # It refuses long texts unless it may truncate them.
             payload = {"query": query, "texts": texts, "truncate": True}
         try:
-            return self.service.ask(
+            return await self.service.ask(
                 "/rerank",
                 payload,
-                lambda answer: (read_scores(answer, len(texts)), used_tokens(answer)),
-                longest=ANSWER_BYTES + sum(ENTRY_BYTES + CHARACTER_BYTES * len(text) for text in texts),
+                lambda answer: read_scores(answer, len(texts)),
                 tokens=sum(guess(query + text) for text in texts),
             )
         except EndpointError as error:
             if as_tei or "missing field `texts`" not in error.said:
                 raise
         self.is_tei = True
-        return self._ask(query, texts)
+        return await self._ask(query, texts)
 
 
 def read_scores(answer: Any, number: int) -> DenseVectors:

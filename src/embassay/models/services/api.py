@@ -7,11 +7,13 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property, partial
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Le, MinLen
+from pydantic import TypeAdapter, ValidationError
 
 from embassay.core.errors import quoted
 from embassay.core.samples.base import Role
@@ -19,19 +21,17 @@ from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
 from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
 from embassay.models.limits import Amount, AmountOrZero, Count
+from embassay.models.neural.batching import encode_distinct
 from embassay.models.neural.modules import unprompted_texts
 from embassay.models.probe import PROBES, remembered, settled
-from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order, used_tokens
+from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order
 from embassay.models.services.spending import guess
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "MODEL"
-ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
-"""Maximum bytes of an answer: without its vectors, of a vector without its numbers, and of a number."""
-MOST_DIMENSIONS = 1 << 14
-"""The maximum number of dimensions of the first vectors; afterwards their number is known."""
 LARGEST = float(np.finfo(np.float32).max)
+VECTOR = TypeAdapter(Annotated[list[Annotated[float, Ge(-LARGEST), Le(LARGEST)]], MinLen(1)])
 
 
 def create(
@@ -113,7 +113,6 @@ class ApiEncoder(BaseEncoder):
     batch: int = 128
     dim: int | None = None
     _width: int | None = None
-    _probe: DenseVectors | None = field(default=None, repr=False)
 
     @property
     def card(self) -> Card:
@@ -137,7 +136,7 @@ class ApiEncoder(BaseEncoder):
             price=self.service.spending.price,
         )
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of address, model, dimensions, prompts, and of the vectors of sixteen short texts.
 
@@ -148,14 +147,12 @@ class ApiEncoder(BaseEncoder):
         EncoderError
             If the service fails.
         """
-        if self._probe is None:
-            self._probe = settled(self.runtime.remembered, self._key, self.encode(PROBES))
-        return content_hash([self._key, self._probe.tolist()])
+        return content_hash([self._key, settled(self.runtime.remembered, self._key, self.encode(PROBES))])
 
     def known_fingerprint(self) -> str | None:
         """Return the last fingerprint, without a request; None if there is none."""
-        probe = remembered(self.runtime.remembered, self._key) if self._probe is None else self._probe
-        return None if probe is None else content_hash([self._key, probe.tolist()])
+        probe = remembered(self.runtime.remembered, self._key)
+        return None if probe is None else content_hash([self._key, probe])
 
     @property
     def _key(self) -> str:
@@ -163,8 +160,9 @@ class ApiEncoder(BaseEncoder):
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt."""
-        parts = sorted(self.batches(texts, role), key=lambda part: part[0][0])
-        return np.concatenate([np.zeros((0, self._width or 1), np.float32), *(rows for _, rows in parts)])
+        if not texts:
+            return np.zeros((0, self._width or 1), np.float32)
+        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
@@ -172,7 +170,7 @@ class ApiEncoder(BaseEncoder):
         inputs = [self.prompts[role] + text or BLANK for text in texts]
         starts = range(0, len(inputs), self.batch)
         requests = [inputs[start : start + self.batch] for start in starts]
-        for number, rows in self.service.each(lambda part: self.service.in_parts(self._ask, part), requests):
+        for number, rows, _ in self.service.each(partial(self.service.in_parts, self._ask), requests):
             yield np.arange(len(rows)) + starts[number], rows
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
@@ -180,32 +178,26 @@ class ApiEncoder(BaseEncoder):
         return np.array([guess(self.prompts[role] + text) for text in texts], dtype=np.int64)
 
     def outlook(self, tokens: int) -> list[str]:
-        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds the budget."""
+        """Return what a dry run says of sending so many tokens: their number and their cost."""
         return self.service.spending.outlook(tokens)
 
     def route(self) -> Route:
         """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
         return self.service.route()
 
-    def release(self) -> None:
-        """Close connections."""
-        self.service.close()
-
-    def _ask(self, inputs: Sequence[str]) -> DenseVectors:
+    async def _ask(self, inputs: Sequence[str]) -> DenseVectors:
         """Return the (n, d) vectors of texts by one request."""
         payload: dict[str, object] = {"model": self.name, "input": inputs}
         if self.dim:
             payload["dimensions"] = self.dim
-        width = self.dim or self._width or MOST_DIMENSIONS
-        longest = ANSWER_BYTES + len(inputs) * (ENTRY_BYTES + width * NUMBER_BYTES)
 
-        def read(answer: object) -> tuple[DenseVectors, int | None]:
+        def read(answer: object) -> DenseVectors:
             # The width may be known by now, from an answer to another request.
             rows = read_vectors(answer, inputs, self.dim or self._width)
             self._width = rows.shape[1]
-            return rows, used_tokens(answer)
+            return rows
 
-        return self.service.ask("/embeddings", payload, read, longest=longest, tokens=sum(map(guess, inputs)))
+        return await self.service.ask("/embeddings", payload, read, tokens=sum(map(guess, inputs)))
 
 
 def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> DenseVectors:
@@ -220,11 +212,11 @@ def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> Den
         raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}")
     rows = []
     for text, entry in zip(texts, in_order(answer["data"], len(texts)), strict=True):
-        row = np.zeros(0)
-        with suppress(TypeError, ValueError, OverflowError):
-            row = np.array(entry.get("embedding"), dtype=np.float64)
-        if row.ndim != 1 or not row.size or not np.abs(row).max() <= LARGEST:
-            raise ValueError(f"no list of finite numbers for the text {quoted(text)}; change or leave out such texts")
+        try:
+            row = VECTOR.validate_python(entry.get("embedding"))
+        except ValidationError:
+            problem = f"no list of finite numbers for the text {quoted(text)}; change or leave out such texts"
+            raise ValueError(problem) from None
         expected = expected or len(row)
         if len(row) != expected:
             raise ValueError(f"the vectors have {len(row)} dimensions instead of {expected}")

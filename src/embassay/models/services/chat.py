@@ -16,9 +16,6 @@ LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
 """The name of the token limit, and its name for newer models, which reject the old one."""
 ABOUT_THE_PROMPT = (400, 403, 422, 451)
 """HTTP statuses that may be caused by one prompt, so that other prompts may be answered."""
-REASONING_BYTES, TOKEN_BYTES = 1 << 20, 256
-"""Maximum bytes of an answer without its text (mostly reasoning), and of a token of text: a token may have 20
-characters, and an escaped character has 12 bytes."""
 _WITHHELD = re.compile(r"content.(?:management|filter|policy)|flagged|moderation", re.I)
 _TOO_LONG = re.compile(r"context.(?:length|window|size)|prompt is too long|maximum context", re.I)
 
@@ -69,7 +66,7 @@ class Chat:
     seed: int | None = None
     _limit_name: str = LIMIT
 
-    def ask(self, prompt: str) -> ChatAnswer:
+    async def ask(self, prompt: str) -> ChatAnswer:
         """Send a prompt and return the answer. A prompt that the service rejects has an answer without a text.
 
         Raises
@@ -89,18 +86,17 @@ class Chat:
         if self.seed is not None:
             payload["seed"] = self.seed
         try:
-            return self.service.ask(
+            return await self.service.ask(
                 "/chat/completions",
                 payload,
                 lambda answer: self._read(answer, prompt),
-                longest=REASONING_BYTES + self.max_tokens * TOKEN_BYTES,
                 tokens=guess(prompt) + self.max_tokens,
             )
         except EndpointError as error:
             if limit_name == LIMIT and error.status == 400 and NEW_LIMIT in error.said:
                 # Newer models reject the old name, so the new one is used from now on.
                 self._limit_name = NEW_LIMIT
-                return self.ask(prompt)
+                return await self.ask(prompt)
             may_be_the_prompt = error.status in ABOUT_THE_PROMPT
             if error.status == 413 or (may_be_the_prompt and _TOO_LONG.search(error.said)):
                 return ChatAnswer(finish=TOO_LONG)
@@ -108,28 +104,23 @@ class Chat:
                 return ChatAnswer(finish=FILTERED, refused=True)
             raise
 
-    def _read(self, answer: Any, prompt: str) -> tuple[ChatAnswer, int]:
-        """Return an answer, and its tokens, without secrets: it is written to the journal, samples and data cards."""
+    def _read(self, answer: Any, prompt: str) -> ChatAnswer:
+        """Return an answer without secrets: it is written to the journal, samples and data cards."""
         try:
             choice = (answer["choices"] or [{}])[0]
             message = choice.get("message") or {}
             text = text_of(message.get("content"))
         except (AttributeError, KeyError, TypeError):
             raise ValueError("the answer is not a chat completion; check the address") from None
-        finish, model = map(self.service.one_line, map(text_of, (choice.get("finish_reason"), answer.get("model"))))
-        # A number that is missing or 0 is estimated: some local servers report 0 for everything.
-        prompt_tokens = used_tokens(answer, "prompt_tokens") or guess(prompt)
-        completion_tokens = used_tokens(answer, "completion_tokens") or guess(text)
-        # The total may include tokens of reasoning that are not counted as part of the answer.
-        tokens = max(used_tokens(answer, "total_tokens") or 0, prompt_tokens + completion_tokens)
-        result = ChatAnswer(
+        finish = self.service.one_line(text_of(choice.get("finish_reason")))
+        return ChatAnswer(
             text=self.service.hide(text),
             finish=finish,
             refused=finish == FILTERED or bool(message.get("refusal")),
-            tokens=tokens,
-            model=model,
+            # Some local servers report 0 for everything.
+            tokens=used_tokens(answer) or guess(prompt) + guess(text),
+            model=self.service.one_line(text_of(answer.get("model"))),
         )
-        return result, tokens
 
 
 def text_of(content: object) -> str:

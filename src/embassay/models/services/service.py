@@ -1,7 +1,7 @@
 """A service that is asked over HTTP: JSON is sent and comes back, repeated if that may help, within a budget.
 
 A protocol (embeddings, chat, rerank, search) says what is sent and how an answer is read; everything else is here.
-Nothing is logged, and no message contains a key, a password or a query.
+Nothing is logged, and no message contains a key or a query.
 
 Requests run in an event loop in a thread of its own: a socket's timeout starts again with every byte, but a deadline of
 an event loop ends the whole exchange.
@@ -13,16 +13,14 @@ import asyncio
 import json
 import os
 import re
-import weakref
-from base64 import b64encode
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+import time
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import cache
-from random import SystemRandom
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import SplitResult, unquote_plus, urlsplit
 
 import numpy as np
 
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-Received: TypeAlias = tuple[int, Mapping[str, str], bytes]
-"""Status, headers and body of an answer."""
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 BLANK = " "
@@ -55,6 +51,8 @@ CONNECT = 15.0
 LONGEST_PAUSE = 60.0
 NOTABLE = 2.0
 """Pauses of at least this many seconds are announced."""
+LONGEST = 1 << 27
+"""Maximum number of bytes of an answer; a longer one is not read to its end. 2,048 vectors of OpenAI's have 70 MB."""
 LONGEST_REFUSAL = 1 << 16
 """Maximum number of bytes that are read of an answer without a result."""
 SHORTEST_SECRET = 8
@@ -72,6 +70,8 @@ PROBLEMS = {
     404: "no such model, or nothing at {path}; check the address",
     413: "the request is too large",
     429: "too many requests, or the account has no credit left",
+    # Not followed: the texts and the key are for the address that the user named.
+    **dict.fromkeys((301, 302, 303, 307, 308), "the service redirects to another address; check the address"),
 }
 LOCAL = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 """The names of this machine. Others are not looked up, because that would send them to a name server."""
@@ -86,12 +86,11 @@ class Service:
 
     Attributes
     ----------
-    attempts, first_pause, pause
+    attempts, first_pause, sleep
         The maximum number of attempts; the seconds before the second one, which double from attempt to attempt; and
         the function that waits.
     url, place, host, query
-        The address, without its user, password and query; its host (with port) and path; its host; and its query, which
-        must not be shown.
+        The address, without its query; its host (with port) and path; its host; and its query, which must not be shown.
     spending
         The counts of requests and tokens, with the budget.
     hide
@@ -100,11 +99,11 @@ class Service:
 
     attempts = 6
     first_pause = 0.5
-    pause: Callable[[Event, float], object] = staticmethod(Event.wait)
+    sleep: Callable[[float], Awaitable[object]] = staticmethod(asyncio.sleep)
 
     def __init__(
         self,
-        place: str,
+        what: str,
         address: str,
         key_env: str,
         *,
@@ -119,11 +118,10 @@ class Service:
 
         Parameters
         ----------
-        place
+        what
             The encoder or command that has these options, for messages, for example ``"encoder 'api:m'"``.
         address
-            The address. Default: ``$OPENAI_BASE_URL``, otherwise OpenAI's. A user and a password in it are sent instead
-            of a key.
+            The address. Default: ``$OPENAI_BASE_URL``, otherwise OpenAI's.
         key_env
             The name of the environment variable with the key; empty to send no key.
         timeout
@@ -144,56 +142,50 @@ class Service:
             unencrypted.
         """
         if budget is not None and price is None:
-            raise SpecError(f"{place}, option 'budget': also needs price=, the price of a million tokens")
-        parts = read_address(place, address or os.environ.get("OPENAI_BASE_URL") or OPENAI)
-        user, _, host = parts.netloc.rpartition("@")
-        self.host = host.lower()
+            raise SpecError(f"{what}, option 'budget': also needs price=, the price of a million tokens")
+        parts = read_address(what, address or os.environ.get("OPENAI_BASE_URL") or OPENAI)
+        self.host = parts.netloc.lower()
         self.place = self.host + parts.path.rstrip("/")
         self.url = f"{parts.scheme}://{self.place}"
         self.query = parts.query
         self.concurrency = concurrency
         self.spending = Spending(price, budget)
         self._timeout = timeout
-        # Connecting and encrypting end before the deadline, so a request that reaches the deadline was sent.
-        self._connect = min(CONNECT, timeout / 2)
         self._tell = tell
-        self._what = place
-        self._stop = Event()
-        self._client: httpx2.AsyncClient | None = None
-        self._under_way: set[Future[Any]] = set()
+        self._what = what
+        self._client: httpx2.AsyncClient
+        self._failure: Exception | None = None
         self._is_local = LOCAL.fullmatch(str(parts.hostname)) is not None
 
         # A server on this machine rarely needs a key.
-        needs_key = key_env and not user and not (key_env == OPENAI_KEY and self._is_local)
-        key = read_key(place, key_env) if needs_key or os.environ.get(key_env) else ""
+        needs_key = key_env and not (key_env == OPENAI_KEY and self._is_local)
+        key = read_key(what, key_env) if needs_key or os.environ.get(key_env) else ""
         # Where there is no such variable, its name may be a key.
         self._key_env = key_env if key else ""
-        user = unquote(user)
-        token = b64encode(user.encode()).decode() if user else key
-        # A name without a password is a key.
-        hidden = [token, user.partition(":")[2] or user]
+        secrets = [key]
         self._headers = {
             "content-type": "application/json",
             "user-agent": f"embassay/{__version__}",
             "accept-encoding": "identity",
         }
-        if token:
-            self._headers["authorization"] = f"{'Basic' if user else 'Bearer'} {token}"
+        if key:
+            self._headers["authorization"] = f"Bearer {key}"
         for name, value in (headers or {}).items():
-            if not (name + value).isascii() or not (name + value).isprintable():
-                raise SpecError(f"{place}: the header {name!r} may only have printable ASCII characters")
             self._headers[name] = value
             if value.startswith("$"):
-                self._headers[name] = read_key(place, value[1:])
-                hidden.append(self._headers[name])
-        if any(hidden) and parts.scheme == "http" and not self._is_local:
-            raise SpecError(f"{place}: {self.url}: the key would be sent unencrypted; use https://, or send no key")
+                self._headers[name] = read_key(what, value[1:])
+                secrets.append(self._headers[name])
+        for name, value in self._headers.items():
+            if not (name + value).isascii() or not (name + value).isprintable():
+                raise SpecError(f"{what}: the header {name!r} may only have printable ASCII characters")
+        if any(secrets) and parts.scheme == "http" and not self._is_local:
+            raise SpecError(f"{what}: {self.url}: the key would be sent unencrypted; use https://, or send no key")
         for parameter in parts.query.split("&"):
             value = parameter.partition("=")[2]
             if len(value) >= SHORTEST_SECRET:
                 # A service that repeats the path repeats its values percent-encoded, as they were sent.
-                hidden += [value, unquote_plus(value)]
-        self.hide = hider(hidden)
+                secrets += [value, unquote_plus(value)]
+        self.hide = hider(secrets)
 
     def route(self) -> dict[str, object]:
         """Return address, requests, retries, tokens and cost, for ``run.json``."""
@@ -201,25 +193,64 @@ class Service:
         counts = {"requests": spent.requests, "retries": spent.retries, "tokens": spent.tokens, "cost": spent.cost}
         return {"url": self.url, **counts}
 
-    def ask(
+    def each(self, work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> Generator[tuple[int, R, float]]:
+        """Work on items, several at a time, and yield (index, result, seconds) as they are ready.
+
+        After a failure no new item is started; the results of started items are yielded, then the failure is raised.
+        After an interrupt, nothing is waited for. Connections are kept for all items.
+        """
+        remaining = iter(enumerate(items))
+        results: SimpleQueue[tuple[int, R, float] | None] = SimpleQueue()
+        self._failure = None
+
+        async def worker() -> None:
+            for place, item in remaining:
+                if self._failure is not None:
+                    return
+                start = time.perf_counter()
+                try:
+                    results.put((place, await work(item), time.perf_counter() - start))
+                except Exception as error:
+                    self._failure = self._failure or error
+
+        async def workers() -> None:
+            import httpx2
+
+            limits = httpx2.Timeout(None, connect=CONNECT)
+            # Requests to this machine do not use a proxy.
+            async with httpx2.AsyncClient(
+                headers=self._headers, timeout=limits, trust_env=not self._is_local
+            ) as self._client:
+                await asyncio.gather(*[worker() for _ in range(self.concurrency)])
+            if self._failure is not None:
+                raise self._failure
+
+        running = asyncio.run_coroutine_threadsafe(workers(), loop())
+        running.add_done_callback(lambda _: results.put(None))
+        try:
+            while (ready := results.get()) is not None:
+                yield ready
+            running.result()
+        finally:
+            running.cancel()
+
+    async def ask(
         self,
         path: str,
         payload: Mapping[str, object] | None,
-        read: Callable[[Any], tuple[T, int | None]],
+        read: Callable[[Any], T],
         *,
-        longest: int,
         tokens: int = 0,
         query: str = "",
     ) -> T:
         """Send JSON to a path, or ask for it if there is none to send, and return what is read of the answer.
 
+        It is called by the work of :meth:`each`.
+
         Parameters
         ----------
         read
-            Returns the result of an answer, and the number of tokens that the answer reports; None if it reports none.
-            Raises ValueError if the answer cannot be used.
-        longest
-            Maximum bytes of an answer; a longer one is not read to its end.
+            Returns the result of an answer. Raises ValueError if the answer cannot be used.
         tokens
             The estimated number of tokens. It is replaced by the number in the answer. An answer that may have been
             generated but did not arrive counts with this estimate.
@@ -229,97 +260,49 @@ class Service:
         Raises
         ------
         EndpointError
-            If there is no usable answer after all attempts.
+            If there is no usable answer after all attempts, or after this one if other work has failed meanwhile.
         EncoderError
             If the budget would be exceeded.
-        CancelledError
-            If another request of :meth:`each` has failed meanwhile.
         """
         import httpx2
 
         url = self.url + path
         parameters = "&".join(filter(None, (self.query, query)))
-        request = httpx2.Request(
+        request = self._client.build_request(
             "GET" if payload is None else "POST",
             url,
-            headers=self._headers,
             content=None if payload is None else json.dumps(payload),
-            extensions={
-                # The library logs the address of each request, so the query, which may contain a key, is kept apart.
-                "target": httpx2.URL(f"{url}?{parameters}").raw_path.rstrip(b"?"),
-                "timeout": {"connect": self._connect},
-            },
+            # The library logs the address of each request, so the query, which may contain a key, is kept apart.
+            extensions={"target": httpx2.URL(f"{url}?{parameters}").raw_path.rstrip(b"?")},
         )
-        stop = self._stop
-        attempt = 0
-        while not stop.is_set():
-            attempt += 1
-            self.spending.reserve(tokens, is_repeated=attempt > 1)
-            used = answered = 0
+        attempt = 1
+        while True:
+            self.spending.reserve(tokens)
+            used = 0
             try:
-                answer = self._answer(request, longest)
-                # An answer that cannot be read, or does not report its tokens, counts with the estimate.
-                used, answered = tokens, 1
-                result, reported = read(answer)
+                answer = await self._answer(request)
+                self.spending.requests += 1
+                reported = used_tokens(answer)
                 used = tokens if reported is None else reported
-                return result
+                return read(answer)
             except ValueError as problem:
                 raise self.error(str(problem), 200) from None
             except EndpointError as error:
                 used = tokens if error.kind == "lost" else 0
-                if error.kind == "refused" or attempt == self.attempts:
+                if error.kind == "refused" or attempt == self.attempts or self._failure:
                     if attempt > 1:
                         error.args = (f"{error} (tried {attempt} times)",)
                     raise error from None
                 failure = error
             finally:
-                self.spending.settle(tokens, used, answered)
-            self._wait(failure, attempt, stop)
-        # Another request failed permanently, and that failure is reported.
-        raise CancelledError
+                self.spending.settle(tokens, used)
+            attempt += 1
+            self.spending.retries += 1
+            await self._wait(failure, attempt)
 
-    def each(self, work: Callable[[T], R], items: Sequence[T]) -> Generator[tuple[int, R], None, None]:
-        """Work on items, several at a time, and yield (index, result) as they are ready.
-
-        After a failure no new item is started; the results of started items are yielded, then the failure is raised.
-        After an interrupt, nothing is waited for.
-        """
-        stop = self._stop = Event()
-        # Made before the threads, which might make several.
-        loop()
-
-        def run(item: T) -> R:
-            if stop.is_set():
-                raise CancelledError
-            try:
-                return work(item)
-            except BaseException:
-                # Set here, because the collecting thread would set it too late for the next item of this thread.
-                stop.set()
-                raise
-
-        pool = ThreadPoolExecutor(self.concurrency, "embassay-request")
-        place_of = {pool.submit(run, item): place for place, item in enumerate(items)}
-        failure = None
-        try:
-            for future in as_completed(place_of):
-                place = place_of.pop(future)
-                error = future.exception()
-                if error is None:
-                    yield place, future.result()
-                elif not isinstance(error, CancelledError):
-                    failure = failure or error
-        finally:
-            stop.set()
-            self._stop = Event()
-            pool.shutdown(wait=False, cancel_futures=True)
-            if place_of:
-                # Otherwise threads that wait for an answer would keep the process alive.
-                self.close()
-        if failure is not None:
-            raise failure
-
-    def in_parts(self, ask: Callable[[Sequence[str]], DenseVectors], texts: Sequence[str]) -> DenseVectors:
+    async def in_parts(
+        self, ask: Callable[[Sequence[str]], Awaitable[DenseVectors]], texts: Sequence[str]
+    ) -> DenseVectors:
         """Return the rows of texts that one request returns, or, where it is refused, two requests of half of them.
 
         Services limit a request by tokens that they count differently, so only they know what is too large.
@@ -330,7 +313,7 @@ class Service:
             If there is no usable answer; the message names a text that is refused alone.
         """
         try:
-            return ask(texts)
+            return await ask(texts)
         except EndpointError as error:
             if error.status not in OF_THE_TEXTS:
                 raise
@@ -338,7 +321,7 @@ class Service:
                 problem = f"{error.problem}, for the text {quoted(texts[0])}"
                 raise EndpointError(self.host, problem, error.status, error.said) from None
         half = len(texts) // 2
-        return np.concatenate([self.in_parts(ask, texts[:half]), self.in_parts(ask, texts[half:])])
+        return np.concatenate([await self.in_parts(ask, texts[:half]), await self.in_parts(ask, texts[half:])])
 
     def error(
         self, problem: str, status: int | None = None, body: bytes = b"", kind: str = "refused", pause: str = ""
@@ -355,34 +338,23 @@ class Service:
         printable = "".join(character if character.isprintable() else " " for character in text)
         return begun(self.hide(" ".join(printable.split())), MAX_SHOWN)
 
-    def close(self) -> None:
-        """Close all connections, which ends the requests under way; the next request opens new ones."""
-        # Before anything else, because a later request is not to be cancelled.
-        for future in list(self._under_way):
-            future.cancel()
-        client, self._client = self._client, None
-        if client is not None:
-            run_in_loop(client.aclose)
-
-    def _wait(self, failure: EndpointError, attempt: int, stop: Event) -> None:
-        """Wait before the next attempt, or until ``stop`` is set; a long wait is announced."""
-        jitter = SystemRandom().uniform(0.5, 1.0) * self.first_pause
-        seconds = min(LONGEST_PAUSE, jitter * 2.0**attempt) if failure.pause is None else failure.pause + jitter
+    async def _wait(self, failure: EndpointError, attempt: int) -> None:
+        """Wait before an attempt; a long wait is announced."""
+        seconds = failure.pause
+        if seconds is None:
+            seconds = min(LONGEST_PAUSE, self.first_pause * 2.0 ** (attempt - 2))
         if seconds >= NOTABLE:
             reason = f"{self._what}: {failure.status or self.host}: {failure.problem}"
-            self._tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt + 1} of {self.attempts}")
-        self.pause(stop, seconds)
+            self._tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt} of {self.attempts}")
+        await self.sleep(seconds)
 
-    def _answer(self, request: httpx2.Request, longest: int) -> Any:
+    async def _answer(self, request: httpx2.Request) -> Any:
         """Send a request once, and return the JSON of the answer, or raise the error that it stands for."""
-        status, headers, body = self._exchange(request, longest)
-        if 300 <= status < 400:
-            # Redirects are not followed: the texts and the key are for the address that the user named.
-            target = self.one_line(headers.get("location", "").partition("?")[0])
-            raise self.error(f"the service redirects to {target}; check the address", status)
-        if 200 <= status < 300:
-            if len(body) > longest:
-                raise self.error(f"the answer is too long: the limit is {longest:,} bytes", status)
+        response, body = await self._exchange(request)
+        status = response.status_code
+        if response.is_success:
+            if len(body) > LONGEST:
+                raise self.error(f"the answer is too long: the limit is {LONGEST:,} bytes", status)
             try:
                 answer = json.loads(body)
             except (ValueError, RecursionError):
@@ -399,11 +371,11 @@ class Service:
         if status in (200, *RETRYABLE) and QUOTA_USED_UP not in body:
             kind = "busy" if status in BUSY else "failed"
         problem = PROBLEMS.get(status, "it failed" if status >= 500 else "the request was refused")
-        problem = problem.format(key_env=self._key_env, path=request.url.path)
-        raise self.error(problem, status, body, kind, headers.get("retry-after", ""))
+        problem = problem.format(key_env=self._key_env, path=response.url.path)
+        raise self.error(problem, status, body, kind, response.headers.get("retry-after", ""))
 
-    def _exchange(self, request: httpx2.Request, longest: int) -> Received:
-        """Send a request and return status, headers and body of the answer.
+    async def _exchange(self, request: httpx2.Request) -> tuple[httpx2.Response, bytes]:
+        """Send a request and return the answer and its body.
 
         A failure before anything was sent is the service's. A later failure may be due to the content of the request,
         and an answer may have been generated.
@@ -411,10 +383,20 @@ class Service:
         import httpx2
 
         kind = "lost"
-        future = run_in_loop(self._send, request, longest)
-        self._under_way.add(future)
+        body = bytearray()
         try:
-            return future.result()
+            async with (
+                asyncio.timeout(self._timeout),
+                aclosing(await self._client.send(request, stream=True)) as response,
+                # Not decompressed, because no compression was requested.
+                aclosing(response.aiter_raw()) as pieces,
+            ):
+                longest = LONGEST if response.is_success else LONGEST_REFUSAL
+                async for piece in pieces:
+                    body += piece
+                    if len(body) > longest:
+                        break
+                return response, bytes(body)
         except TimeoutError:
             problem = f"no complete answer within {self._timeout:g} s"
         except httpx2.RequestError as error:
@@ -423,29 +405,7 @@ class Service:
                 problem += "; check the address, and whether it is http:// or https://"
                 # A closed port of this machine stays closed, so another attempt would not help.
                 kind = "refused" if self._is_local else "busy"
-        finally:
-            self._under_way.discard(future)
         raise self.error(problem, kind=kind)
-
-    async def _send(self, request: httpx2.Request, longest: int) -> Received:
-        import httpx2
-
-        client = self._client
-        if client is None:
-            # Requests to this machine do not use a proxy.
-            client = self._client = httpx2.AsyncClient(trust_env=not self._is_local)
-            weakref.finalize(self, run_in_loop, client.aclose).atexit = False
-        body = bytearray()
-        async with asyncio.timeout(self._timeout), aclosing(await client.send(request, stream=True)) as response:
-            if not response.is_success:
-                longest = LONGEST_REFUSAL
-            # Not decompressed, because no compression was requested.
-            async with aclosing(response.aiter_raw()) as pieces:
-                async for piece in pieces:
-                    body += piece
-                    if len(body) > longest:
-                        break
-            return response.status_code, response.headers, bytes(body)
 
 
 @cache
@@ -456,28 +416,26 @@ def loop() -> asyncio.AbstractEventLoop:
     return made
 
 
-def run_in_loop(work: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> Future[T]:
-    """Start a coroutine in the loop."""
-    return asyncio.run_coroutine_threadsafe(work(*arguments), loop())
-
-
-def read_address(place: str, text: str) -> SplitResult:
+def read_address(what: str, text: str) -> SplitResult:
     """Return the parts of the address of a service.
 
     Raises
     ------
     SpecError
-        If it is not an address. The message does not quote it, because it may contain a password.
+        If it is not an address, or has a user. The message does not quote it, because it may contain a password.
     """
     with suppress(ValueError):
         parts = urlsplit(text)
         is_plain = re.fullmatch(r"https?://[!-~]+", text) and not parts.fragment
-        if is_plain and parts.hostname and parts.port != 0:
+        if is_plain and parts.hostname and parts.port != 0 and "@" not in parts.netloc:
             return parts
-    raise SpecError(f"{place}: the address must start with https:// or http://, such as {OPENAI}")
+    raise SpecError(
+        f"{what}: the address must start with https:// or http://, such as {OPENAI}, and have no user or password; "
+        "a key is read from an environment variable, key_env="
+    )
 
 
-def read_key(place: str, name: str) -> str:
+def read_key(what: str, name: str) -> str:
     """Return the key in an environment variable.
 
     Raises
@@ -489,22 +447,22 @@ def read_key(place: str, name: str) -> str:
     if not key:
         shown = name if VARIABLE.fullmatch(name) else "…"
         raise SpecError(
-            f"{place}: the environment variable {shown} is not set; give the name of an environment variable that "
+            f"{what}: the environment variable {shown} is not set; give the name of an environment variable that "
             "holds the key (key_env= sends no key)"
         )
-    if not (key.isascii() and key.isprintable()):
-        raise SpecError(f"{place}: {name} contains characters that no key has, such as a line break")
     return key
 
 
-def used_tokens(answer: Any, *names: str) -> int | None:
-    """Return the first plausible number of tokens that an answer reports under these names; None if there is none."""
+def used_tokens(answer: Any) -> int | None:
+    """Return the number of tokens that an answer reports; None if there is no plausible one."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
-    for name in names or ("total_tokens", "prompt_tokens"):
-        number = usage.get(name) if isinstance(usage, dict) else None
-        if type(number) is int and 0 <= number <= MOST_TOKENS:
-            return number
-    return None
+    if not isinstance(usage, dict):
+        return None
+    counts = {name: number for name, number in usage.items() if type(number) is int and 0 <= number <= MOST_TOKENS}
+    if "prompt_tokens" in counts:
+        # A total may include tokens of reasoning, which are no part of the answer.
+        counts.setdefault("total_tokens", counts["prompt_tokens"] + counts.get("completion_tokens", 0))
+    return counts.get("total_tokens")
 
 
 def in_order(entries: Any, count: int) -> list[Any]:
@@ -517,12 +475,11 @@ def in_order(entries: Any, count: int) -> list[Any]:
     """
     try:
         # Not all services number their entries, and protobuf leaves out the number 0.
-        numbered = [(entry.get("index", place), entry) for place, entry in enumerate(entries)]
-        entry_of = dict(numbered)
-        is_complete = len(numbered) == count and sorted(entry_of) == [*range(count)]
+        entry_of = {entry.get("index", place): entry for place, entry in enumerate(entries)}
+        number = len(entries)
     except (AttributeError, TypeError):
         raise ValueError(f"the answer has no list of objects, but {quoted(entries)}") from None
-    if not is_complete:
-        problem = f"the answer has {counted(len(numbered), 'result')} for {counted(count, 'text')}"
+    if number != count or any(place not in entry_of for place in range(count)):
+        problem = f"the answer has {counted(number, 'result')} for {counted(count, 'text')}"
         raise ValueError(f"{problem}, or their 'index' values are not 0 to {count - 1}, each once")
     return [entry_of[place] for place in range(count)]

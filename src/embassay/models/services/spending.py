@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from threading import Lock
+from dataclasses import dataclass
 
 from embassay.core.errors import EncoderError
 
@@ -21,7 +20,7 @@ def guess(text: str) -> int:
 
 @dataclass
 class Spending:
-    """Counts of requests and tokens, with a budget; several threads may use it at the same time.
+    """Counts of requests and tokens, with a budget.
 
     Attributes
     ----------
@@ -41,7 +40,6 @@ class Spending:
     retries: int = 0
     earlier: int = 0
     _reserved: int = 0
-    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
     def cost(self) -> float | None:
@@ -54,17 +52,14 @@ class Spending:
         return None if self.price is None else round(tokens * self.price / MILLION, 9)
 
     def outlook(self, tokens: int) -> list[str]:
-        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds the budget."""
-        parts = [f"about {tokens:,} tokens to send"]
+        """Return what a dry run says of sending so many tokens: their number and their cost."""
         cost = self.cost_of(tokens)
-        if cost is None:
-            return [*parts, "pass price= for the cost"]
-        parts.append(f"about {cost:,.4g} at {self.price:g} per million tokens")
-        if self.budget is not None and cost > self.budget:
-            parts.append(f"{cost - self.budget:,.4g} more than the budget of {self.budget:.6g}")
-        return parts
+        shown = "pass price= for the cost"
+        if cost is not None:
+            shown = f"about {cost:,.4g} at {self.price:g} per million tokens"
+        return [f"about {tokens:,} tokens to send", shown]
 
-    def reserve(self, tokens: int, *, is_repeated: bool = False) -> None:
+    def reserve(self, tokens: int) -> None:
         """Reserve tokens for a request that is about to be sent, perhaps repeatedly.
 
         Raises
@@ -72,22 +67,18 @@ class Spending:
         EncoderError
             If that would exceed the budget.
         """
-        with self._lock:
-            # Tokens reserved for unanswered requests count too, because several threads send requests.
-            spent = self.cost_of(self.earlier + self.tokens) or 0.0
-            more = self.cost_of(self._reserved + tokens) or 0.0
-            if self.budget is not None and spent + more > self.budget:
-                raise EncoderError(
-                    f"the next request exceeds the budget of {self.budget:.6g}: {spent:.6g} spent, about {more:.6g} "
-                    "more needed; what is in a cache or journal is kept: to continue, run the same command with a "
-                    "higher budget"
-                )
-            self._reserved += tokens
-            self.retries += is_repeated
+        # Tokens reserved for unanswered requests count too, because several are under way.
+        spent = self.cost_of(self.earlier + self.tokens) or 0.0
+        more = self.cost_of(self._reserved + tokens) or 0.0
+        if self.budget is not None and spent + more > self.budget:
+            raise EncoderError(
+                f"the next request exceeds the budget of {self.budget:.6g}: {spent:.6g} spent, about {more:.6g} "
+                "more needed; what is in a cache or journal is kept: to continue, run the same command with a "
+                "higher budget"
+            )
+        self._reserved += tokens
 
-    def settle(self, reserved: int, used: int, answered: int) -> None:
+    def settle(self, reserved: int, used: int) -> None:
         """Count the tokens that a request used, 0 if it was refused, instead of the reserved ones."""
-        with self._lock:
-            self._reserved -= reserved
-            self.tokens += used
-            self.requests += answered
+        self._reserved -= reserved
+        self.tokens += used

@@ -7,9 +7,9 @@ of a GET. ``http://`` is for this machine, and for services that need no key.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,8 +23,6 @@ from embassay.search.retrievers.base import DEPTH, Lists, Questions, Retriever
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "//HOST/PATH"
-LONGEST = 4 << 20
-"""Maximum bytes of an answer: some services send the documents with their ids."""
 
 
 def create(
@@ -123,40 +121,33 @@ class SearchService(Retriever):
         EncoderError
             If the service fails, or an answer has no ids where they should stand.
         """
-        try:
-            for row, (score_of, seconds) in self.service.each(self._ask, questions.texts):
-                scores = list(score_of.values()) if self.scores else None
-                yield questions.listed(row, list(score_of), scores, seconds)
-        finally:
-            self.service.close()
+        for row, score_of, seconds in self.service.each(self._ask, questions.texts):
+            scores = list(score_of.values()) if self.scores else None
+            yield questions.listed(row, list(score_of), scores, seconds)
 
-    def _ask(self, question: str) -> tuple[dict[str, float], float]:
-        """Return the scores of the documents by id, and the seconds until they came, further attempts included."""
+    async def _ask(self, question: str) -> dict[str, float]:
+        """Return the scores of the documents by id."""
         payload = None if self.query else filled(self.body, question, self.depth)
         query = urlencode({self.query: question} if self.query else {})
-        began = time.perf_counter()
-        score_of = self.service.ask(
-            "", payload, lambda answer: (self._read(answer, question), None), longest=LONGEST, query=query
-        )
-        return score_of, time.perf_counter() - began
+        return await self.service.ask("", payload, lambda answer: self._read(answer, question), query=query)
 
     def _read(self, answer: object, question: str) -> dict[str, float]:
         """Return the scores of the first documents by id; a document with several chunks has that of the nearest."""
         score_of: dict[str, float] = {}
         try:
             ids = values_at(answer, self.ids)
-            if not all(isinstance(name, str | int) for name in ids):
-                raise ValueError(f"ids are texts or numbers, not {quoted(ids)}")
             scores = values_at(answer, self.scores) if self.scores else [0] * len(ids)
-            for name, score in zip(map(str, ids), map(float, scores), strict=True):
-                score_of.setdefault(name, score)
+            for name, score in zip(ids, scores, strict=True):
+                if not isinstance(name, str | int):
+                    raise ValueError(f"ids are texts or numbers, not {quoted(name)}")
+                score_of.setdefault(str(name), float(score))
         except (TypeError, ValueError) as error:
             paths = f"ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order counts)"
             raise ValueError(f"cannot read {paths}: {error}; the question is {quoted(question)}") from None
-        return dict(list(score_of.items())[: self.depth])
+        return dict(islice(score_of.items(), self.depth))
 
 
-def values_at(answer: object, path: str) -> list[Any]:
+def values_at(answer: Any, path: str) -> list[Any]:
     """Return the values at a dotted path of an answer; a path that ends at a list means its entries.
 
     Raises
@@ -164,19 +155,17 @@ def values_at(answer: object, path: str) -> list[Any]:
     ValueError
         If the answer has nothing there.
     """
-    values: list[Any] = [answer]
+    values = [answer]
     for part in path.split("."):
         below: list[Any] = []
         for value in values:
-            if part == "*" and isinstance(value, list):
-                below += value
-            elif isinstance(value, dict) and part in value:
-                below.append(value[part])
-            elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
-                below.append(value[int(part)])
-            else:
-                hint = f"; write *.{part} for each entry of a list" if isinstance(value, list) else ""
-                raise ValueError(f"there is no {part!r} in {quoted(value)}{hint}")
+            try:
+                if part == "*" and isinstance(value, list):
+                    below += value
+                else:
+                    below.append(value[int(part) if isinstance(value, list) else part])
+            except (IndexError, KeyError, TypeError, ValueError):
+                raise ValueError(f"there is no {part!r} in {quoted(value)}") from None
         values = below
     return values[0] if len(values) == 1 and isinstance(values[0], list) else values
 

@@ -71,8 +71,6 @@ class ChatGenerator:
             if isinstance(error, EndpointError) and error.status in WRONG_SPEC:
                 raise SpecError(message) from None
             raise EncoderError(message) from None
-        finally:
-            self.chat.service.close()
         self._models.update(answer.model for answer in answers.values() if answer.model)
         replies = list[Reply]()
         for request in requests:
@@ -117,17 +115,17 @@ class ChatGenerator:
         missing = [prompt for prompt in prompts if prompt not in answers]
         advance(len(answers), len(prompts))
         with closing(self.chat.service.each(self._ask, missing)) as results:
-            for place, answer in results:
+            for place, answer, _ in results:
                 answers[missing[place]] = answer
                 advance(len(answers), len(prompts))
         if self._failures and all(answer.finish == FAILED for answer in answers.values()):
             raise self._failures[-1]
         return answers
 
-    def _ask(self, prompt: str) -> ChatAnswer:
+    async def _ask(self, prompt: str) -> ChatAnswer:
         """Ask for one answer; return an empty one that is marked as failed where no attempt brings one."""
         try:
-            answer = self.chat.ask(prompt)
+            answer = await self.chat.ask(prompt)
         except EndpointError as error:
             if error.kind not in ("failed", "lost"):
                 raise
@@ -138,7 +136,7 @@ class ChatGenerator:
         self._failures.clear()
         request = self._hash(prompt)
         self._counted.add(request)
-        # In the requesting thread, so that an interrupt does not lose received answers.
+        # As it arrives, so that an interrupt does not lose received answers.
         self.journal.keep(request, answer)
         return answer
 
