@@ -20,7 +20,6 @@ from typing import Protocol
 
 from embassay.core.samples.base import Sample
 from embassay.core.samples.checks import SAMPLES
-from embassay.core.samples.choice import Choice
 from embassay.core.samples.retrieval import Document
 from embassay.core.types import Corpus
 
@@ -84,8 +83,6 @@ class Built:
         What was assumed, or done differently from what was requested: one sentence each.
     read
         The number of rows that were read; a builder leaves it to its caller.
-    doubtful
-        Choices that the rules cannot decide on, one of each quadruple. Not in the test set; people confirm them.
     materials
         Libraries, word lists and models that were used, for the data card.
     ways
@@ -108,7 +105,6 @@ class Built:
     notes: tuple[str, ...] = ()
     read: int = 0
     materials: tuple[Resource, ...] = ()
-    doubtful: tuple[Choice, ...] = ()
     ways: Mapping[tuple[str, str], str] = field(default_factory=dict)
     documents: tuple[Document, ...] = ()
     splits: Mapping[str, str] = field(default_factory=dict)

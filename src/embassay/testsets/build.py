@@ -14,14 +14,15 @@ from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.plugins import BUILDERS
 from embassay.core.samples.units import independent_units
+from embassay.core.store.canonical import write
 from embassay.core.types import sha256_of
 from embassay.corpora.io.documents import documents_in
 from embassay.stats.lexical.language import may_be_english, refuse_other
 from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.card import card_of
-from embassay.testsets.files import SetFiles, content_of, lines_of, name_of, write_files
+from embassay.testsets.files import SetFiles, content_of, lines_of, name_of
 from embassay.testsets.options import ANY, ENGLISH, Order
-from embassay.testsets.sheets import rating_sheet, review_of, reviewed
+from embassay.testsets.sheets import rating_sheet
 from embassay.testsets.sources import (
     SourceSentence,
     numbered,
@@ -29,7 +30,7 @@ from embassay.testsets.sources import (
     usable,
 )
 
-PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "exclude", "needs_ids")
+PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "column", "exclude", "needs_ids")
 """Keyword parameters of builders and readers that are not options of a kind."""
 ONE_UNIT = (
     "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
@@ -38,28 +39,13 @@ ONE_UNIT = (
 
 
 def make(order: Order, advance: Advance = silent) -> Built:
-    """Build a test set.
+    """Build a test set: read the sources, reject what cannot be used, and let the builder do its work.
 
     Raises
     ------
     InputError
         If the sources cannot be read, are in another language, or nothing can be built from them.
     """
-    built = _built(order, advance)
-    review = order.options.review
-    if review is not None:
-        built = reviewed(built, review)
-    if len(set(independent_units(built.samples))) == 1:
-        built = replace(built, notes=(*built.notes, ONE_UNIT))
-    if not built.samples:
-        main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in built.rejected.most_common(3))
-        problem = f"{order.source_name}: nothing can be built from its {counted(built.read, 'row')}"
-        raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
-    return built
-
-
-def _built(order: Order, advance: Advance) -> Built:
-    """Read the sources, reject what cannot be used, and let the builder do its work."""
     options = order.options
     options.check()
     module = BUILDERS.module(order.builder)
@@ -68,17 +54,20 @@ def _built(order: Order, advance: Advance) -> Built:
     sources, rejected = _usable_sources(module, order, all_sources)
     with BUILDERS.guarded(order.builder):
         built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
-    return replace(
-        built,
-        # The sum has no reasons with the number 0.
-        rejected=rejected + built.rejected,
-        notes=(*notes, *built.notes),
-        read=len(all_sources),
-    )
+    # The sum has no reasons with the number 0.
+    rejected += built.rejected
+    if not built.samples:
+        main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
+        problem = f"{order.source_name}: nothing can be built from its {counted(len(all_sources), 'row')}"
+        raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
+    notes = [*notes, *built.notes]
+    if len(set(independent_units(built.samples))) == 1:
+        notes.append(ONE_UNIT)
+    return replace(built, rejected=rejected, notes=tuple(notes), read=len(all_sources))
 
 
 def put(out: Path, built: Built, order: Order) -> None:
-    """Write a test set with its data card and its sheets.
+    """Write a test set with its data card and its sheet.
 
     Raises
     ------
@@ -89,16 +78,10 @@ def put(out: Path, built: Built, order: Order) -> None:
     lines = lines_of(built)
     content = content_of(lines)
     corpus = name_of(out.name, content)
-    contents = {
-        places.sheet: rating_sheet(corpus, lines, order.options.seed),
-        places.card: card_of(corpus, lines, order, built, _sources_hash(order)).encode(),
-        # The corpus is written last, so that if it exists, the other files exist too.
-        out: content,
-    }
-    review = review_of(built)
-    if review:
-        contents = {places.review: review} | contents
-    write_files(contents)
+    write(places.sheet, rating_sheet(corpus, lines, order.options.seed))
+    write(places.card, card_of(corpus, lines, order, built, _sources_hash(order)).encode())
+    # The corpus is written last, so that if it exists, the other files exist too.
+    write(out, content)
 
 
 # --- Reading the sources ---
@@ -128,10 +111,10 @@ def _read(module: ModuleType, order: Order) -> tuple[Sequence[Any], Sequence[str
         return tuple(given(order.sources)), ()
     if not hasattr(module, "read"):
         return read_sentences(order.sources, order.options.column), ()
-    if order.options.column:
-        raise SpecError("--column names a column of sentences, which this builder does not read")
-    options = {**order.kind_options, "aside": tuple(order.aside)}
+    options = {**order.kind_options, "aside": tuple(order.aside), "column": order.options.column}
     parameters = inspect.signature(module.read).parameters
+    if order.options.column and "column" not in parameters:
+        raise SpecError("--column names a column of sentences, which this builder does not read")
     sources, notes = module.read(order.sources, **{name: options[name] for name in parameters if name in options})
     return sources, notes
 

@@ -1,12 +1,10 @@
-"""The files of a test set: samples as JSON lines; either all files are written or none."""
+"""The files of a test set, and its samples as JSON lines."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ from embassay.core.samples.composition import Composition
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.retrieval import Question
-from embassay.core.store.partial_files import partial_file
 from embassay.testsets.base import Built
 
 # --- Samples as the JSON lines that the loaders of corpora read back ---
@@ -74,7 +71,7 @@ def _row(sample: Sample, built: Built) -> Line:
     return {name: value for name, value in row.items() if value or name in ("right", "negation")}
 
 
-# --- The files of a test set: all of them are written, or none ---
+# --- The files of a test set ---
 
 
 class SetFiles:
@@ -86,8 +83,6 @@ class SetFiles:
         ``NAME-card.md``, the data card.
     sheet
         ``NAME-sheet.csv``, the sheet for rating.
-    review
-        ``NAME-review.csv``, the review sheet.
     answers
         ``NAME-answers.jsonl``, the journal of a generator's answers, from which an interrupted build resumes.
     written, every
@@ -97,19 +92,17 @@ class SetFiles:
     def __init__(self, corpus: Path):
         """Name the files."""
         self.corpus = corpus
-        endings = ("card.md", "sheet.csv", "review.csv", "answers.jsonl")
-        beside = [corpus.with_name(f"{corpus.stem}-{ending}") for ending in endings]
-        self.card, self.sheet, self.review, self.answers = beside
-        self.written = corpus, self.card, self.sheet, self.review
+        self.card = corpus.with_name(f"{corpus.stem}-card.md")
+        self.sheet = corpus.with_name(f"{corpus.stem}-sheet.csv")
+        self.answers = corpus.with_name(f"{corpus.stem}-answers.jsonl")
+        self.written = corpus, self.card, self.sheet
         self.every = *self.written, self.answers
 
 
-def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:
-    """Raise OutputError if a file to write is also a file to read."""
-    read = {Path(source).resolve() for source in sources if isinstance(source, (str, Path)) and str(source)}
-    for path in places:
-        if path.resolve() in read:
-            raise OutputError(f"{path}: is the source of the build; choose another name with -o")
+def check_apart(places: Iterable[Path], source: object) -> None:
+    """Raise OutputError if a file to write is also the file to read."""
+    if isinstance(source, Path) and source.resolve() in [path.resolve() for path in places]:
+        raise OutputError(f"{source}: is the source of the build; choose another name with -o")
 
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:
@@ -117,31 +110,3 @@ def check_free(paths: Iterable[Path], overwrite: bool) -> None:
     for path in paths:
         if path.exists() and not overwrite:
             raise OutputError(f"{path}: already exists; choose another name with -o, or use --overwrite")
-
-
-def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write all files or none: each is written under a temporary name before the first is renamed.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be written. No file has been changed then, unless the disk fails between two renames.
-    """
-    temporaries = dict[Path, Path]()
-    try:
-        for path, content in contents.items():
-            temporary = partial_file(path)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("xb") as file:
-                temporaries[path] = temporary
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        for path, temporary in temporaries.items():
-            temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        for temporary in temporaries.values():
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
