@@ -59,21 +59,18 @@ def told(built):
 
 
 class Stub:
-    """A generator that answers each passage as it is told."""
+    """A generator that answers each passage, by its text, as it is told."""
 
     name = "stub-1 at example.org"
 
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    def replies(self, requests, advance=silent):
-        self.asked += requests
-        found = tuple(self.answer(request) for request in requests)
-        advance(len(found), len(found))
-        return tuple(
-            Reply(r.key, problem=a[1]) if isinstance(a, tuple) else Reply(r.key, a)
-            for r, a in zip(requests, found, strict=True)
-        )
+    def replies(self, prompts, advance=silent):
+        passages = [prompt.partition("Passage:\n")[2].strip() for prompt in prompts]
+        self.asked += passages
+        found = [self.answer(passage) for passage in passages]
+        return [answer if isinstance(answer, Reply) else Reply(answer) for answer in found]
 
     def material(self):
         return Resource("stub", "1", "MIT", "questions")
@@ -87,9 +84,9 @@ def answer_of(question, answer):
 
 
 def asker(questions=QUESTIONS):
-    """Return a generator that asks its question of the first passage of each document that it knows one of."""
-    first = {f"{name}{mark}": asked for name, asked in questions.items() for mark in ("", "#1")}
-    return Stub(lambda request: answer_of(*first[request.key]) if request.key in first else "")
+    """Return a generator that asks the question of each of the documents above, and of passages with a given text."""
+    asked = {text: questions[name] for name, text in PARTS if name in questions} | questions
+    return Stub(lambda passage: next((answer_of(*asked[text]) for text in asked if text in passage), ""))
 
 
 def build(sources, questions=QUESTIONS, **options):
@@ -129,7 +126,7 @@ def test_every_passage_is_a_document_and_headings_stand_with_the_first_under_the
     ]
     assert found[1].text.startswith("Cleaning the drum\nRun it hot")
     sources = [SourceDocument("a", text), SourceDocument("b", "One line.")]
-    built = build(sources, {"a#2": ("How often is a drum cleaned?", "once a month")}, unanswerable=0)
+    built = build(sources, {"Run it hot": ("How often is a drum cleaned?", "once a month")}, unanswerable=0)
     assert told(built) == {"How often is a drum cleaned?": ("a#2",)}
     assert built.rejected["a passage of fewer than 8 words"] == 2
     assert [document.id for document in built.documents] == ["a#1", "a#2", "b"]
@@ -158,7 +155,7 @@ def test_where_windows_overlap_both_answer():
     shared = windows[0].split()[-2:]
     assert windows[1].split()[:2] == shared
     stub = Stub(
-        lambda r: answer_of("Which thing is wiped once in seven days?", " ".join(shared)) if r.key == "a#1" else ""
+        lambda p: answer_of("Which thing is wiped once in seven days?", " ".join(shared)) if p == windows[0] else ""
     )
     built = retrieval.build([SourceDocument("a", words)], generator=stub, passages="20", unanswerable=0)
     assert built.samples[0].right == ("a#1", "a#2")
@@ -245,8 +242,8 @@ def test_a_share_of_units_is_drawn():
 
 
 def test_a_generator_asks():
-    def answer(request):
-        name = request.key
+    def answer(passage):
+        name = NAMES[passage]
         return f"Sure!\n```json\n{answer_of(f'Which of our {name} notes speaks of it, and how?', PARTS_OF[name])}\n```"
 
     stub = Stub(answer)
@@ -256,36 +253,36 @@ def test_a_generator_asks():
     assert built.materials == (stub.material(),)
     assert built.notes[-1] == "10 requests"
     assert built.prompt == PROMPT
-    assert [r.key for r in stub.asked] == [name for name, _ in PARTS]
-    assert all(text in r.prompt for r, (_, text) in zip(stub.asked, PARTS, strict=True))
+    assert stub.asked == [text for _, text in PARTS]
 
 
+NAMES = {text: name for name, text in PARTS}
 PARTS_OF = {name: " ".join(text.split()[-3:]) for name, text in PARTS}
 
 
 def test_what_a_generator_could_not_do_is_counted():
-    stub = Stub(lambda request: (None, "the generator refused") if request.key == "oven" else "no JSON")
+    stub = Stub(lambda p: Reply(problem="the generator refused") if NAMES[p] == "oven" else "no JSON")
     built = retrieval.build(documents(), generator=stub)
     assert built.samples == ()
     assert +built.rejected == {"the generator refused": 1, "an answer without JSON of question and answer": 9}
 
 
-def requests(sources, **options):
-    """Return the requests of a build."""
-    stub = Stub(lambda request: "no JSON")
+def asked_about(sources, **options):
+    """Return the passages that a build asks about."""
+    stub = Stub(lambda passage: "no JSON")
     retrieval.build(sources, generator=stub, **options)
     return stub.asked
 
 
 def test_a_generator_is_asked_for_a_little_more_than_is_wanted():
-    assert len(requests(documents(), count=4)) == 6
-    assert len(requests(documents(), count=40)) == 10
+    assert len(asked_about(documents(), count=4)) == 6
+    assert len(asked_about(documents(), count=40)) == 10
 
 
 def test_a_prompt_of_ones_own_has_the_passage():
     assert prompt_of(PASSAGE, "Ask of: {passage} {x}") == f"Ask of: {PASSAGE.text} {{x}}"
     with pytest.raises(SpecError, match=r"lacks the placeholder \{passage\}"):
-        requests(documents(), prompt="Ask something.")
+        asked_about(documents(), prompt="Ask something.")
 
 
 @pytest.mark.parametrize(
@@ -340,7 +337,7 @@ def test_the_text_editor_is_not_the_text():
 
 
 def test_the_same_question_of_two_passages_is_left_out():
-    stub = Stub(lambda r: answer_of("Which part would a careful owner name?", PARTS_OF[r.key]))
+    stub = Stub(lambda p: answer_of("Which part would a careful owner name?", PARTS_OF[NAMES[p]]))
     built = retrieval.build(documents(), generator=stub)
     assert built.samples == ()
     assert +built.rejected == {"a question asked about two passages": 10}
@@ -427,7 +424,7 @@ def test_a_passage_that_stands_everywhere_is_not_asked_about():
     stub = asker()
     built = retrieval.build(sources, generator=stub)
     assert len(stub.asked) == len(PARTS)
-    assert not any(notice in request.prompt for request in stub.asked)
+    assert not any(notice in passage for passage in stub.asked)
     assert built.rejected["a passage that occurs in more than 3 units"] == len(PARTS)
     assert len({sample.unit for sample in built.samples}) == len(PARTS)
 
@@ -443,7 +440,7 @@ def machine(name):
 def test_a_near_duplicate_about_another_thing_is_not_right():
     sources = documents((*PARTS, ("a", machine("A100")), ("b", machine("B200")), ("c", machine("A100") + " So it is.")))
     asks = answer_of("How much laundry does the Velmo A100 take?", "seven kilograms")
-    built = retrieval.build(sources, generator=Stub(lambda r: asks if r.key == "a" else ""), unanswerable=0)
+    built = retrieval.build(sources, generator=Stub(lambda p: asks if p == machine("A100") else ""), unanswerable=0)
     assert told(built) == {"How much laundry does the Velmo A100 take?": ("a", "c")}
 
 
@@ -451,7 +448,7 @@ def test_a_neighbour_that_shares_the_answer_alone_is_not_right():
     words = [*(f"word{n}" for n in range(82)), *"so the Velmo Works were founded in".split(), "March", "1931"]
     words += [f"more{n}" for n in range(60)]
     asks = answer_of("In what year did the Velmo Works start?", "1931")
-    stub = Stub(lambda r: asks if "Velmo" in r.prompt else "")
+    stub = Stub(lambda p: asks if "Velmo" in p else "")
     built = retrieval.build([SourceDocument("a", " ".join(words))], generator=stub, passages="100", unanswerable=0)
     assert "1931" in built.documents[1].passages[0]
     assert told(built) == {"In what year did the Velmo Works start?": ("a#1",)}
@@ -465,7 +462,7 @@ def test_a_unit_whose_questions_another_may_answer_is_not_taken_away(seed):
     asks = answer_of("In what year did the Velmo Works start?", "1931")
     other = answer_of("Which thing do owners wipe once in seven days?", "door")
     sources = documents((PARTS[3], ELSEWHERE, ("door", "Wipe the door and its seal with a soft cloth each week.")))
-    stub = Stub(lambda r: {"maker": asks, "door": other}.get(r.key, ""))
+    stub = Stub(lambda p: asks if p == PARTS[3][1] else other if "Wipe" in p else "")
     built = retrieval.build(sources, generator=stub, unanswerable=0.9, seed=seed)
     assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
     assert told(built)["Which thing do owners wipe once in seven days?"] == ()

@@ -21,7 +21,6 @@ from embassay.corpora.queries.made import AGREEMENT, SOURCES, MadeQueries, MadeQ
 from embassay.corpora.queries.passages import Passage, cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
-from embassay.testsets.generator.base import Request
 from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
@@ -109,8 +108,7 @@ def build(
     fit = grounds.selected(rejected)
     wanted = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
     rejected["a passage that was not drawn (--count)"] += len(fit) - len(wanted)
-    requests = [Request(passage.id, prompt_of(passage, prompt)) for passage in wanted]
-    replies = generator.replies(requests, advance)
+    replies = generator.replies([prompt_of(passage, prompt) for passage in wanted], advance)
     asked = list[PassageQuestion]()
     for passage, reply in zip(wanted, replies, strict=True):
         if reply.problem:
