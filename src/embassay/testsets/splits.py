@@ -17,7 +17,8 @@ from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import telling
 from embassay.corpora.queries.passages import tokens
 from embassay.testsets.base import Built
-from embassay.testsets.right_documents import Answered, units_that_may_answer
+from embassay.testsets.questions import PassageQuestion
+from embassay.testsets.right_documents import other_units, stems
 
 
 def check_share(name: str, share: float) -> None:
@@ -58,7 +59,7 @@ TRAIN, TEST = "train", "test"
 
 
 def built_of(
-    questions: Sequence[Answered], grounds: PassageGroups, *, seed: int, unanswerable: float, test: float
+    questions: Sequence[PassageQuestion], grounds: PassageGroups, *, seed: int, unanswerable: float, test: float
 ) -> Built:
     """Return the test set of some questions: its splits, its documents, and the unanswerable questions.
 
@@ -67,11 +68,13 @@ def built_of(
     question about it, and so does the last one with passages.
     """
     unit_of = _merged_units(questions, grounds)
-    units = {entry.id: unit_of[entry.right[0].unit] for entry in questions}
+    units = {question.id: unit_of[question.passage.unit] for question in questions}
+    with_stems = [(passage, stems(passage.text)) for passage in grounds.passages]
     barred = set[str]()
-    for name, others in units_that_may_answer(questions, grounds).items():
-        if any(unit_of[other] != units[name] for other in others):
-            barred.add(units[name])
+    for question in questions:
+        unit = units[question.id]
+        if any(unit_of[other] != unit for other in other_units(question, with_stems)):
+            barred.add(unit)
     removed = drawn_units(units.values(), unanswerable, seed, "unanswerable", barred=barred)
     # A corpus needs at least one document.
     if removed == set(unit_of.values()):
@@ -84,14 +87,14 @@ def built_of(
     remaining_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
     documents = [Document(passage.id, (passage.text,)) for passage in remaining_passages]
     samples, answers = list[Question](), dict[str, str]()
-    for entry in questions:
-        unit = units[entry.id]
+    for question in questions:
+        unit = units[question.id]
         right: tuple[str, ...] = ()
         if unit not in removed:
-            right = tuple(passage.id for passage in entry.right)
-        samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
-        if right and entry.question.answer:
-            answers[entry.id] = entry.question.answer
+            right = tuple(passage.id for passage in question.right)
+        samples.append(Question(question.id, question.text, right, units=(unit,)))
+        if right and question.answer:
+            answers[question.id] = question.answer
     return Built(
         tuple(samples),
         Counter(),
@@ -99,11 +102,11 @@ def built_of(
         documents=tuple(documents),
         splits=splits,
         answers=answers,
-        ways={(entry.id, "question"): entry.question.way for entry in questions},
+        ways={(question.id, "question"): question.way for question in questions},
     )
 
 
-def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapping[str, str]:
+def _merged_units(questions: Sequence[PassageQuestion], grounds: PassageGroups) -> Mapping[str, str]:
     """Return the unit of each passage's unit key; keys that a question has in common are one unit."""
     from scipy.cluster.hierarchy import DisjointSet
 
@@ -127,10 +130,10 @@ def overlap(question: str, passages: Iterable[str]) -> float:
     return sum(word in passage_words for word in content) / max(len(content), 1)
 
 
-def _notes(questions: Sequence[Answered], removed: int, requested: int) -> Iterator[str]:
+def _notes(questions: Sequence[PassageQuestion], removed: int, requested: int) -> Iterator[str]:
     """Yield how much questions repeat the wording of their right documents, and how many units were removed."""
     if questions:
-        shares = [overlap(entry.question.text, [passage.text for passage in entry.right]) for entry in questions]
+        shares = [overlap(question.text, [passage.text for passage in question.right]) for question in questions]
         yield (
             f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
             "documents, on average; encoders that match words, such as bm25, benefit from that"

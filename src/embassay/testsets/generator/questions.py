@@ -70,7 +70,7 @@ def from_reply(text: str, passage: Passage, name: str, *, share: float, rejected
     if reason:
         rejected[reason] += 1
         return []
-    return [PassageQuestion(passage, question, quote, f"generator: {name}")]
+    return [PassageQuestion(f"{passage.id}-q", passage, question, quote, f"generator: {name}")]
 
 
 def _pairs_in(text: str) -> Iterator[dict[str, str]]:

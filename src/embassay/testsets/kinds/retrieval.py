@@ -24,7 +24,7 @@ from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
-from embassay.testsets.right_documents import Answered, answered
+from embassay.testsets.right_documents import answered
 from embassay.testsets.sources import given
 from embassay.testsets.splits import built_of, check_share
 
@@ -88,8 +88,8 @@ def build(
         if generator is not None or prompt:
             raise SpecError(f"generator and prompt cannot be used with method {method}")
         made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
-        entries = [_entry(query, made) for query in made.queries]
-        built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
+        questions = [_question(query, made) for query in made.queries]
+        built = built_of(questions, made.groups, seed=seed, unanswerable=unanswerable, test=test)
         return replace(
             built,
             rejected=made.rejected,
@@ -116,7 +116,7 @@ def build(
         else:
             asked += from_reply(reply.text, passage, generator.name, share=leak, rejected=rejected)
     candidates = answered(asked, grounds, rejected)
-    questions = evenly([(question.right[0].unit, question) for question in candidates], count, seed, "questions")
+    questions = evenly([(question.passage.unit, question) for question in candidates], count, seed, "questions")
     rejected["a question that was not drawn (--count)"] += len(candidates) - len(questions)
     built = built_of(questions, grounds, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
@@ -128,11 +128,12 @@ def build(
     )
 
 
-def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
-    """Return a made query in the form of a question without an answer's wording."""
+def _question(query: MadeQuery, made: MadeQueries) -> PassageQuestion:
+    """Return a made query as a question without an answer's wording."""
     # A passage may be a near-duplicate of several right ones; it counts once.
     near = dict[str, Passage]()
     for passage in query.right:
         near |= {each.id: each for each in (passage, *made.groups.near(passage))}
-    question = PassageQuestion(query.right[0], query.text, "", made.source)
-    return Answered(query.id, question, query.right, tuple(near.values()))
+    return PassageQuestion(
+        query.id, query.right[0], query.text, "", made.source, right=query.right, near=tuple(near.values())
+    )
