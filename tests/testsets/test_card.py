@@ -89,7 +89,8 @@ def test_operators_and_questions_are_counted():
     composed = Composition("1", "union", "a", "b", "c"), Composition("2", "union", "b", "c", "d")
     assert counts(Built(composed, Counter())) == {"samples": 2, "union": 2}
     asked = Question("1", "Why?", ("d",)), Question("2", "How?", ())
-    built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), splits={"1": "train", "2": "test"})
+    splits = {"1": {"split": "train"}, "2": {"split": "test"}}
+    built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), fields=splits)
     expected = {"documents": 1, "samples": 2, "questions without an answer": 1}
     assert counts(built) == expected | {"train": 1, "test": 1}
 

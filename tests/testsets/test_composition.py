@@ -121,7 +121,7 @@ def test_a_document_gives_nine_samples():
     ]
     assert {s.unit for s in built.samples} == {"sea"}
     assert built.samples[0].id == "isle.1.overlap.F12.F23"
-    assert built.ways == {(s.id, s.operator): "fused by rules" for s in built.samples}
+    assert built.fields == {s.id: {"source": "fused by rules"} for s in built.samples}
     assert built.notes[0].startswith("The sentences were joined by a semicolon")
     assert (built.rejected, built.filtered_with) == (Counter(), ())
 
@@ -248,7 +248,7 @@ def test_a_generator_fuses_and_says_so():
     stub = Stub(lambda first, second: f'Fused sentence: "{joined(first, second)}"')
     built = composition.build([document("isle", ISLAND)], generator=stub)
     assert built.samples[-1].target == joined(*ISLAND[1:])
-    assert set(built.ways.values()) == {"fused by stub at nowhere"}
+    assert {of_sample["source"] for of_sample in built.fields.values()} == {"fused by stub at nowhere"}
     assert len(stub.asked) == 2
     assert built.notes[-1] == "The stub answered."
     assert stub.material() in built.materials

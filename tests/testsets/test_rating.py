@@ -32,7 +32,7 @@ def built(tmp_path, samples=PAIRS):
     from collections import Counter
 
     out = tmp_path / "set.jsonl"
-    made = Built(samples, Counter(), ways={("0", "typo"): "by rule", ("0", "antonym"): "WordNet"})
+    made = Built(samples, Counter(), fields={"0": {"source": {"typo": "by rule", "antonym": "WordNet"}}})
     put(out, made, Order("minimal-pairs", ["It rained."]))
     return out
 

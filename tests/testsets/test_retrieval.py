@@ -54,6 +54,10 @@ def documents(parts=PARTS):
     return [SourceDocument(name, text) for name, text in parts]
 
 
+def splits_of(built):
+    return {name: fields["split"] for name, fields in built.fields.items()}
+
+
 def told(built):
     return {sample.question: sample.right for sample in built.samples}
 
@@ -105,13 +109,16 @@ def taken(text, passage=PASSAGE, share=0.6):
 def test_a_question_has_its_passage_and_its_answer():
     built = build(documents(), unanswerable=0, test=0)
     assert told(built) == {QUESTIONS[name][0]: (name,) for name, _ in PARTS}
-    assert built.answers["dryer-q"] == "lint filter"
-    assert built.ways["dryer-q", "question"] == "generator: stub-1 at example.org"
+    assert built.fields["dryer-q"] == {
+        "split": "train",
+        "source": "generator: stub-1 at example.org",
+        "answer": "lint filter",
+    }
     assert len(built.samples) == len(PARTS)
     assert built.shape == "retrieval"
     for sample in built.samples:
         (text,) = next(d for d in built.documents if d.id == sample.right[0]).passages
-        assert built.answers[sample.id] in text
+        assert built.fields[sample.id]["answer"] in text
 
 
 def test_every_passage_is_a_document_and_headings_stand_with_the_first_under_them():
@@ -177,7 +184,7 @@ def test_units_that_are_taken_away_leave_questions_without_an_answer():
     left = {document.id for document in built.documents}
     assert not left & {sample.unit for sample in gone}
     assert len(left) == len(PARTS) - 3
-    assert all(sample.id not in built.answers for sample in gone)
+    assert not any("answer" in built.fields[sample.id] for sample in gone)
     assert any("the passages of 3 units were removed" in note for note in built.notes)
 
 
@@ -196,8 +203,9 @@ def test_no_context_is_in_two_splits():
     copies = [(f"{name}-copy", text) for name, text in PARTS[:5]]
     for seed in range(8):
         built = build(documents((*PARTS, *copies)), test=0.4, seed=seed)
-        assert set(built.splits.values()) == {"train", "test"}
-        of = {split: [s for s in built.samples if built.splits[s.id] == split] for split in ("train", "test")}
+        split_of = splits_of(built)
+        assert set(split_of.values()) == {"train", "test"}
+        of = {split: [s for s in built.samples if split_of[s.id] == split] for split in ("train", "test")}
         for what in ("unit", "right"):
             train, test = (
                 {key for s in of[split] for key in ([s.unit] if what == "unit" else s.right)} for split in of
@@ -208,14 +216,14 @@ def test_no_context_is_in_two_splits():
 @pytest.mark.parametrize(("test", "splits"), [(1, {"test"}), (0, {"train"}), (0.01, {"train", "test"})])
 def test_the_split_takes_a_share_of_the_units(test, splits):
     built = build(documents(), test=test, unanswerable=0)
-    assert set(built.splits.values()) == splits
+    assert set(splits_of(built).values()) == splits
     if test == 0.01:
-        assert Counter(built.splits.values())["test"] == 1
+        assert Counter(splits_of(built).values())["test"] == 1
 
 
 def test_the_same_seed_gives_the_same_set_and_another_gives_another():
     first, again, other = (build(documents(), count=5, seed=seed) for seed in (1, 1, 2))
-    assert (first.samples, first.documents, first.splits) == (again.samples, again.documents, again.splits)
+    assert (first.samples, first.documents, first.fields) == (again.samples, again.documents, again.fields)
     assert first.samples != other.samples
     assert len(first.samples) == len(other.samples) == 5
 
@@ -249,7 +257,7 @@ def test_a_generator_asks():
     stub = Stub(answer)
     built = retrieval.build(documents(), generator=stub, unanswerable=0)
     assert told(built)["Which of our oven notes speaks of it, and how?"] == ("oven",)
-    assert built.ways["oven-q", "question"] == "generator: stub-1 at example.org"
+    assert built.fields["oven-q"]["source"] == "generator: stub-1 at example.org"
     assert built.materials == (stub.material(),)
     assert built.notes[-1] == "10 requests"
     assert built.prompt == PROMPT

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, metadata
-from typing import Protocol
+from typing import Any, Protocol
 
 from embassay.core.samples.base import Sample
 from embassay.core.samples.checks import SAMPLES
@@ -85,13 +85,11 @@ class Built:
         The number of rows that were read; a builder leaves it to its caller.
     materials
         Libraries, word lists and models that were used, for the data card.
-    ways
-        How an edit of a sample was made, by (sample id, edit name): ``"WordNet, sense 2"``. The name is ``question``
-        for a question and the operator for a composition. Written as ``source``.
+    fields
+        Further fields of a sample's line, by its id: ``source``, how it was made (of minimal pairs, each edit); of a
+        question its ``split``, ``train`` or ``test``, and as ``answer`` the words of its document that answer it.
     documents
         The documents to search, if the samples are questions.
-    splits, answers
-        The split of each question, ``train`` or ``test``, and the words of its document that answer it, by its id.
     filtered_with
         Specs of the encoders that selected the samples; the test set favours them.
     prompt
@@ -105,10 +103,8 @@ class Built:
     notes: tuple[str, ...] = ()
     read: int = 0
     materials: tuple[Resource, ...] = ()
-    ways: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     documents: tuple[Document, ...] = ()
-    splits: Mapping[str, str] = field(default_factory=dict)
-    answers: Mapping[str, str] = field(default_factory=dict)
     filtered_with: tuple[str, ...] = ()
     prompt: str = ""
     source: str = "built from the user's own text"

@@ -52,9 +52,7 @@ def _row(sample: Sample, built: Built) -> Line:
     """Return a sample's fields; optional ones that are empty are left out."""
     row: Line = {"id": sample.id, "unit": getattr(sample, "group", "")}
     if isinstance(sample, MinimalPairs):
-        ways = {name: built.ways.get((sample.id, name)) for name, _ in sample.edits}
         row |= {"original": sample.original, "edits": dict(sample.edits)}
-        row["source"] = {name: way for name, way in ways.items() if way}
     elif isinstance(sample, Choice):
         sentences = [sample.antonym, sample.polarity, sample.paraphrase]
         row = {"idx": sample.id, "label": PARAPHRASE, "input": sample.input, "sentences": sentences}
@@ -63,11 +61,11 @@ def _row(sample: Sample, built: Built) -> Line:
         row = {"id": sample.id, "sentence": sample.text, "group": sample.group}
     elif isinstance(sample, Composition):
         row |= {name: getattr(sample, name) for name in ("operator", "a", "b", "target", "mirrored")}
-        row |= {"filtered_with": list(built.filtered_with), "source": built.ways.get((sample.id, sample.operator))}
+        row["filtered_with"] = list(built.filtered_with)
     elif isinstance(sample, Question):
         row["unit"] = sample.unit if sample.units else ""
-        row |= {"question": sample.question, "right": list(sample.right), "split": built.splits.get(sample.id)}
-        row |= {"answer": built.answers.get(sample.id), "source": built.ways.get((sample.id, "question"))}
+        row |= {"question": sample.question, "right": list(sample.right)}
+    row |= built.fields.get(sample.id, {})
     return {name: value for name, value in row.items() if value or name in ("right", "negation")}
 
 

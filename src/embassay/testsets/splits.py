@@ -55,8 +55,6 @@ def drawn_units(
 
 # --- From questions with their answers to a test set ---
 
-TRAIN, TEST = "train", "test"
-
 
 def built_of(
     questions: Sequence[PassageQuestion], grounds: PassageGroups, *, seed: int, unanswerable: float, test: float
@@ -82,27 +80,24 @@ def built_of(
     remaining = frozenset(units.values()) - removed
     tested = drawn_units(remaining, test, seed, "test", least=1)
     tested |= drawn_units(removed, test, seed, "test without an answer")
-    splits = {name: TEST if unit in tested else TRAIN for name, unit in units.items()}
 
     remaining_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
     documents = [Document(passage.id, (passage.text,)) for passage in remaining_passages]
-    samples, answers = list[Question](), dict[str, str]()
+    samples, fields = list[Question](), dict[str, dict[str, str]]()
     for question in questions:
         unit = units[question.id]
+        fields[question.id] = {"split": "test" if unit in tested else "train", "source": question.way}
         right: tuple[str, ...] = ()
         if unit not in removed:
             right = tuple(passage.id for passage in question.right)
+            fields[question.id]["answer"] = question.answer
         samples.append(Question(question.id, question.text, right, units=(unit,)))
-        if right and question.answer:
-            answers[question.id] = question.answer
     return Built(
         tuple(samples),
         Counter(),
         notes=tuple(_notes(questions, len(removed), round(unanswerable * len(set(units.values()))))),
         documents=tuple(documents),
-        splits=splits,
-        answers=answers,
-        ways={(question.id, "question"): question.way for question in questions},
+        fields=fields,
     )
 
 

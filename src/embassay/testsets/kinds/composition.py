@@ -126,7 +126,7 @@ def build(
         rejected,
         notes=(*(generator.notes() if generator else [RULES_NOTE]), *selection.notes),
         materials=(library("sentencex", "where sentences end"), *([generator.material()] if generator else [])),
-        ways={(sample.id, sample.operator): way for sample in samples},
+        fields={sample.id: {"source": way} for sample in samples},
         filtered_with=tuple(dict.fromkeys(encoder.card.spec for encoder in filters)),
         prompt="" if generator is None else template,
     )

@@ -98,12 +98,16 @@ def build(
     # How each edit was made becomes the field "source" of its line.
     ways = Ways()
     samples = _samples(originals, tools, count, rejected, ways, advance)
+    fields = dict[str, dict[str, dict[str, str]]]()
+    for sample in samples:
+        of_sample = {edit: ways.get((sample.id, edit), "") for edit, _ in sample.edits}
+        fields[sample.id] = {"source": of_sample}
     return Built(
         samples=samples,
         rejected=rejected,
         notes=("Each sentence of a line is tried separately; the sentences of one line are one unit.",),
         materials=_materials(mlm, grammar, replacements),
-        ways=ways,
+        fields=fields,
     )
 
 
