@@ -31,18 +31,19 @@ BUILT = Built(
     ("A note.",),
     3_000,
     (Resource("WordNet", "3.0", "WordNet licence", "antonyms"),),
+    sha256="ab" * 32,
 )
 
 
-def card(corpus, order, built, sha256=""):
-    return card_of(corpus, lines_of(built), order, built, sha256)
+def card(corpus, order, built):
+    return card_of(corpus, lines_of(built), order, built)
 
 
 def counts(built):
     return counts_of(lines_of(built))
 
 
-CARD = card("pairs.jsonl@0123456789abcdef", ORDER, BUILT, "ab" * 32)
+CARD = card("pairs.jsonl@0123456789abcdef", ORDER, BUILT)
 
 
 def row(*cells):
@@ -106,4 +107,3 @@ def test_a_library_is_described_by_its_own_metadata():
     found = library("numpy", "arrays")
     assert found.version[0].isdigit()
     assert "BSD" in found.licence
-    assert library("no-such-package-here", "nothing").version == ""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import metadata
 from typing import Any, Protocol
 
 from embassay.core.samples.base import Sample
@@ -59,13 +59,10 @@ class Resource:
 
 def library(distribution: str, purpose: str, licence: str = "") -> Resource:
     """Describe an installed Python package by its own metadata; ``licence`` overrides the metadata's."""
-    try:
-        package = metadata(distribution)
-    except PackageNotFoundError:
-        return Resource(distribution, "", licence or "unknown", purpose)
+    package = metadata(distribution)
     licences = [licence, *(package[key] for key in ("License-Expression", "License") if key in package), "unknown"]
     # Some packages put the whole text of their licence into this field.
-    first_lines = [name.partition("\n")[0] for name in licences if name]
+    first_lines = [text.partition("\n")[0] for text in licences if text]
     return Resource(distribution, package["Version"], first_lines[0], purpose)
 
 
@@ -81,8 +78,8 @@ class Built:
         The number of sources, or of edits, that were rejected for each reason; a reason is a short phrase to read.
     notes
         What was assumed, or done differently from what was requested: one sentence each.
-    read
-        The number of rows that were read; a builder leaves it to its caller.
+    read, sha256
+        The number of rows that were read, and the hash of the sources; a builder leaves both to its caller.
     materials
         Libraries, word lists and models that were used, for the data card.
     fields
@@ -108,6 +105,7 @@ class Built:
     filtered_with: tuple[str, ...] = ()
     prompt: str = ""
     source: str = "built from the user's own text"
+    sha256: str = ""
 
     @property
     def shape(self) -> str:

@@ -16,7 +16,6 @@ from embassay.core.plugins import BUILDERS
 from embassay.core.samples.units import independent_units
 from embassay.core.store.canonical import write
 from embassay.core.types import sha256_of
-from embassay.corpora.io.documents import documents_in
 from embassay.stats.lexical.language import may_be_english, refuse_other
 from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.card import card_of
@@ -63,7 +62,8 @@ def make(order: Order, advance: Advance = silent) -> Built:
     notes = [*notes, *built.notes]
     if len(set(independent_units(built.samples))) == 1:
         notes.append(ONE_UNIT)
-    return replace(built, rejected=rejected, notes=tuple(notes), read=len(all_sources))
+    sha256 = _hash(order, all_sources)
+    return replace(built, rejected=rejected, notes=tuple(notes), read=len(all_sources), sha256=sha256)
 
 
 def put(out: Path, built: Built, order: Order) -> None:
@@ -79,7 +79,7 @@ def put(out: Path, built: Built, order: Order) -> None:
     content = content_of(lines)
     corpus = name_of(out.name, content)
     write(places.sheet, rating_sheet(corpus, lines, order.options.seed))
-    write(places.card, card_of(corpus, lines, order, built, _sources_hash(order)).encode())
+    write(places.card, card_of(corpus, lines, order, built).encode())
     # The corpus is written last, so that if it exists, the other files exist too.
     write(out, content)
 
@@ -134,15 +134,9 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
     return english, rejected
 
 
-def _sources_hash(order: Order) -> str:
-    """Return the SHA-256 of a file's content; for a folder, that of its documents' paths and contents."""
-    sources = order.sources
-    if not isinstance(sources, Path):
-        content = "\n".join(map(str, sources))
-    elif sources.is_file():
-        return sha256_of(sources)
-    else:
-        follow_links = bool(order.kind_options.get("follow_links"))
-        documents = documents_in(sources, order.aside, follow_links)
-        content = repr(tuple((file.relative_to(sources).as_posix(), sha256_of(file)) for file in documents))
+def _hash(order: Order, sources: Sequence[Any]) -> str:
+    """Return the SHA-256 of a file; for a folder, and for sources that are passed in Python, of what was read."""
+    if isinstance(order.sources, Path) and order.sources.is_file():
+        return sha256_of(order.sources)
+    content = "\n".join(map(str, sources))
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()

@@ -13,15 +13,13 @@ from embassay.testsets.files import Line, SetFiles
 from embassay.testsets.options import Order
 
 
-def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built, sha256: str) -> str:
+def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built) -> str:
     """Return the card as Markdown.
 
     Parameters
     ----------
     corpus, lines
         The file of the corpus with the hash of its content (``set.jsonl@0123456789abcdef``), and its lines.
-    sha256
-        The hash of the sources.
     """
     file = corpus.partition("@")[0]
     sheet = SetFiles(Path(file)).sheet.name
@@ -29,7 +27,7 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built, sha2
         ("made by", f"`embassay build {order.kind.replace('_', '-')}`, embassay {__version__}"),
         ("test set", f"{corpus}, {counted(len(built.samples), 'sample')} of shape {built.shape}"),
         ("made from", f"{order.source_name}, {counted(built.read, 'row')}"),
-        ("its SHA-256", sha256),
+        ("its SHA-256", built.sha256),
         ("its licence", order.options.licence or "not stated; set it with --licence"),
         ("seed", str(order.options.seed)),
         ("options", _options(order)),

@@ -61,8 +61,8 @@ def other_units(question: PassageQuestion, passages: Iterable[tuple[Passage, fro
     near = {passage.id for passage in question.near}
     # What the question is about: its names, else the words that it shares with its passage.
     passage_words = stems(question.passage.text)
-    subject = {stem(word) for word in names(question.text)} & passage_words
-    subject = subject or _telling_stems(question.text) & passage_words
+    name_words = frozenset(map(stem, names(question.text))) & passage_words
+    subject = name_words or _telling_stems(question.text) & passage_words
     # A query that was made from a document has no answer's wording; another passage may have half of its own words.
     answer = _telling_stems(question.answer or question.text)
     units = set[str]()

@@ -100,8 +100,7 @@ def build(
     samples = _samples(originals, tools, count, rejected, ways, advance)
     fields = dict[str, dict[str, dict[str, str]]]()
     for sample in samples:
-        of_sample = {edit: ways.get((sample.id, edit), "") for edit, _ in sample.edits}
-        fields[sample.id] = {"source": of_sample}
+        fields[sample.id] = {"source": {edit: ways[sample.id, edit] for edit, _ in sample.edits}}
     return Built(
         samples=samples,
         rejected=rejected,
