@@ -165,6 +165,17 @@ def other(folder):
     return path
 
 
+def numbered(folder, sheet):
+    """Write a copy of a sheet, with a row that the test set does not have."""
+    path = folder.parent / "numbered.csv"
+    rows = [{**row, "row": row["row"].replace("11", "12")} for row in csv.DictReader(io.StringIO(sheet.read_text()))]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
 def all_wrong(item, edit, place):
     return "0"
 
@@ -172,6 +183,11 @@ def all_wrong(item, edit, place):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        (lambda folder, sheet: {"corpus": folder / "set-card.md"}, "is not .*set-card.md as it is now"),
+        (
+            lambda folder, sheet: {"sheets": [numbered(folder, sheet)], "corpus": folder / "set.jsonl"},
+            "field 'row': the test set has no row 12",
+        ),
         (lambda folder, sheet: {"corpus": other(folder)}, "'set.jsonl@.*' is not .*other.jsonl as it is now; name the"),
         (lambda folder, sheet: {"sheets": []}, "name at least one sheet"),
         (lambda folder, sheet: {"sheets": [sheet, sheet]}, "each only once"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from embassay.stats.shares import bounded_mean
 from embassay.stats.units import Floats
 from embassay.testsets.card import table
 from embassay.testsets.files import Line, SetFiles, check_free, content_of, name_of
-from embassay.testsets.sheets import HIGH, LOW, Key, identity, rateable, read_sheet
+from embassay.testsets.sheets import HIGH, LOW, Key, RatingRow, identity, rateable, read_sheet
 
 BAR = 2.0
 """The default bar, the scale's *neutral*: a row with a lower mean rating counts as an error."""
@@ -110,16 +111,9 @@ def rate(
         raise InputError("name at least one sheet, and each only once: embassay rate FILE …")
     filled = [read_sheet(path) for path in paths]
     path = source_path(corpus or paths[0].parent / filled[0][0].corpus.rpartition("@")[0])
-    content = read_text(path)
-    lines: list[Line] = [json.loads(line) for line in content.split("\n") if line]
+    lines = _test_set(path, filled)
     keys = list(rateable(lines))
-    ratings = np.full((len(keys), len(filled)), np.nan)
-    for annotator, rows in enumerate(filled):
-        for row in rows:
-            if not row.corpus.endswith(name_of("", content.encode())) or row.row >= len(keys):
-                raise row.error(f"{row.corpus!r} is not {path} as it is now; name the test set with --corpus", "corpus")
-            if row.rating is not None:
-                ratings[row.row, annotator] = row.rating
+    ratings = _ratings(len(keys), filled)
 
     edits = np.array([edit for _, edit in keys])
     names = sorted(set(edits.tolist()))
@@ -143,6 +137,29 @@ def rate(
     write(out, kept)
     notes = f"test set: {out}, {remaining:,} of {counted(total, 'sample')}", f"data card: {card}"
     return Rated(bar, rated.subsets, notes)
+
+
+def _test_set(path: Path, filled: Sequence[Sequence[RatingRow]]) -> list[Line]:
+    """Return the lines of the test set of some sheets; raise SourceError if a sheet is of another one."""
+    content = read_text(path)
+    # Without the name, because the file may have another one by now.
+    ending = name_of("", content.encode())
+    for row in chain.from_iterable(filled):
+        if not row.corpus.endswith(ending):
+            raise row.error(f"{row.corpus!r} is not {path} as it is now; name the test set with --corpus", "corpus")
+    return [json.loads(line) for line in content.split("\n") if line]
+
+
+def _ratings(number: int, filled: Sequence[Sequence[RatingRow]]) -> Floats:
+    """Return the (rows, annotators) ratings of a number of rows; NaN where there is none."""
+    ratings = np.full((number, len(filled)), np.nan)
+    for annotator, rows in enumerate(filled):
+        for row in rows:
+            if row.row >= number:
+                raise row.error(f"the test set has no row {row.row}; do not change this column", "row")
+            if row.rating is not None:
+                ratings[row.row, annotator] = row.rating
+    return ratings
 
 
 def _subset(edit: str, ratings: Floats, bar: float) -> Subset:
