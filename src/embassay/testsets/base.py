@@ -13,10 +13,10 @@ Without ``read`` its sources are sentences.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import metadata
-from typing import Any, Protocol
+from typing import Any
 
 from embassay.core.samples.base import Sample
 from embassay.core.samples.checks import SAMPLES
@@ -27,12 +27,8 @@ Reasons = Counter[str]
 """The number of sources or edits that were rejected, by reason; a reason is a short phrase to read."""
 
 
-class Advance(Protocol):
-    """A callback that a builder reports its progress to."""
-
-    def __call__(self, done: int, total: int, /) -> None:
-        """Note that ``done`` of ``total`` sources have been processed."""
-        ...
+Advance = Callable[[int, int], object]
+"""A callback that a builder reports its progress to: how many of how many sources have been processed."""
 
 
 def silent(done: int, total: int) -> None:
