@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from embassay.core.errors import SpecError
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
@@ -19,12 +18,6 @@ from embassay.corpora.queries.passages import tokens
 from embassay.testsets.base import Built
 from embassay.testsets.questions import PassageQuestion
 from embassay.testsets.right_documents import other_units, stems
-
-
-def check_share(name: str, share: float) -> None:
-    """Raise SpecError unless a share is from 0 to 1."""
-    if not 0 <= share <= 1:
-        raise SpecError(f"{name} must be from 0 to 1, is {share:g}")
 
 
 def drawn_units(
@@ -63,7 +56,7 @@ def built_of(
 
     The units of a question's passages, and of their near-duplicates, are merged. Of the units that are asked about, a
     share is removed with all its passages, and a share is for testing. A unit stays if another unit may answer a
-    question about it, and so does the last one with passages.
+    question about it.
     """
     unit_of = _merged_units(questions, grounds)
     units = {question.id: unit_of[question.passage.unit] for question in questions}
@@ -74,9 +67,6 @@ def built_of(
         if any(unit_of[other] != unit for other in other_units(question, with_stems)):
             barred.add(unit)
     removed = drawn_units(units.values(), unanswerable, seed, "unanswerable", barred=barred)
-    # A corpus needs at least one document.
-    if removed == set(unit_of.values()):
-        removed -= {min(removed)}
     remaining = frozenset(units.values()) - removed
     tested = drawn_units(remaining, test, seed, "test", least=1)
     tested |= drawn_units(removed, test, seed, "test without an answer")

@@ -26,7 +26,7 @@ from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
 from embassay.testsets.right_documents import answered
 from embassay.testsets.sources import given
-from embassay.testsets.splits import built_of, check_share
+from embassay.testsets.splits import built_of
 
 LANGUAGES = "any"
 MARGIN = 1.5
@@ -77,8 +77,10 @@ def build(
     SpecError
         If there is no generator, or for options out of range.
     """
-    check_share("unanswerable", unanswerable)
-    check_share("test", test)
+    if not 0 <= unanswerable < 1:
+        raise SpecError(f"unanswerable must be at least 0 and below 1, is {unanswerable:g}")
+    if not 0 <= test <= 1:
+        raise SpecError(f"test must be from 0 to 1, is {test:g}")
     if not 0 < leak <= 1:
         raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
     rejected = Reasons()
