@@ -11,6 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_array
 
 import embassay as ea
+from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError, SourceError
 from embassay.core.types import Card
 from embassay.run.resolve import load_corpus
@@ -183,6 +184,16 @@ def test_an_encoder_proposes_and_people_rate(tmp_path):
     # The loader leaves out groups below three.
     rest = load_corpus(str(tmp_path / "rest.jsonl"))
     assert [sample.text for sample in rest.samples] == [SHOP[0], *SHOP[2:]]
+
+
+def test_the_command_line_builds_from_pairs_and_from_sentences(tmp_path, capsys):
+    pairs = write(tmp_path / "pairs.csv", f"text1,text2,label\n{RAIN[0]},{RAIN[1]},1\n{RAIN[1]},{RAIN[2]},1\n")
+    assert exit_code_of(["build", "groups", "--from", str(pairs), "-o", str(tmp_path / "a.jsonl")]) == 0
+    mine = write(tmp_path / "mine.csv", "words,id\n" + "".join(f"{text},{n}\n" for n, text in enumerate(RAIN)))
+    asked = ["build", "groups", "--from", str(mine), "-o", str(tmp_path / "b.jsonl"), "--column", "words"]
+    assert exit_code_of([*asked, "-e", "bow", "--threshold", "0.2"]) == 0
+    assert "Groups are clusters of bow, with cosines above 0.2." in capsys.readouterr().err
+    assert [sample.text for sample in load_corpus(str(tmp_path / "b.jsonl")).samples] == list(RAIN)
 
 
 def test_sentences_have_no_groups_without_an_encoder():

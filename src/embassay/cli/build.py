@@ -27,7 +27,7 @@ AS_TEXT = {
     "generator": str,
     "mlm": str,
     "prompt": Path | None,
-    "encoder": Annotated[str, Parameter(name=("-e", "--encoder"))],
+    "encoder": Annotated[str | None, Parameter(name=("-e", "--encoder"))],
     "filters": Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))],
 }
 """What the command line takes for options that builders take as objects: specs, and the file of a prompt."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +16,7 @@ from embassay.core.plugins import BUILDERS
 from embassay.core.samples.units import independent_units
 from embassay.core.store.canonical import write
 from embassay.core.types import sha256_of
+from embassay.run.specs import known_options
 from embassay.stats.lexical.language import may_be_english, refuse_other
 from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.card import card_of
@@ -29,7 +30,7 @@ from embassay.testsets.sources import (
     usable,
 )
 
-PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "column", "exclude", "needs_ids")
+PARAMETERS_OF_ALL = {"seed", "count", "advance", "aside", "column", "exclude", "needs_ids"}
 """Keyword parameters of builders and readers that are not options of a kind."""
 ONE_UNIT = (
     "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
@@ -89,19 +90,14 @@ def put(out: Path, built: Built, order: Order) -> None:
 
 def _checked_options(module: ModuleType, order: Order) -> dict[str, Any]:
     """Return the options of the builder; raise UnknownNameError for one that neither it nor its reader has."""
-    builder_names = _option_names(module.build)
-    names = builder_names + (_option_names(module.read) if hasattr(module, "read") else ())
+    # The signatures are the only list of options, so a new option cannot be forgotten elsewhere.
+    of_builder = known_options(module.build)
+    of_reader = known_options(module.read) if hasattr(module, "read") else frozenset()
+    names = (of_builder | of_reader) - PARAMETERS_OF_ALL
     for name in order.kind_options:
         if name not in names:
             raise UnknownNameError(f"option of builder {order.kind!r}", name, names)
-    return {name: value for name, value in order.kind_options.items() if name in builder_names}
-
-
-def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    # The signature is the only list of a builder's options, so a new option cannot be forgotten elsewhere.
-    parameters = inspect.signature(function).parameters.values()
-    options = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
-    return tuple(name for name in options if name not in PARAMETERS_OF_ALL)
+    return {name: value for name, value in order.kind_options.items() if name in of_builder}
 
 
 def _read(module: ModuleType, order: Order) -> tuple[Sequence[Any], Sequence[str]]:

@@ -39,10 +39,11 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built) -> s
         "## Built",
         _counts(counts_of(lines)),
         "## Left out",
-        _counts(built.rejected),
-        "## Made with",
-        table(("what", "version", "licence", "for"), [vars(each).values() for each in built.materials]),
+        _counts(built.rejected) if built.rejected else "Nothing.",
     ]
+    if built.materials:
+        materials = [vars(each).values() for each in built.materials]
+        parts += ["## Made with", table(("what", "version", "licence", "for"), materials)]
     if built.prompt:
         # In lines indented by four spaces, no character of the prompt is read as Markdown.
         prompt = "\n".join(f"    {line}" for line in built.prompt.splitlines())

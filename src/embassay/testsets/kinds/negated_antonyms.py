@@ -47,7 +47,7 @@ def build(
         Only ``not`` and an adjective, with every antonym of WordNet, as the paper generated its quadruples; people
         rate them. The auxiliary is kept.
     doubtful
-        Also quadruples that the rules cannot decide on (hungry, full), after the others: rate them before you use them.
+        Also quadruples that the rules cannot decide on (tall, short), after the others: rate them before you use them.
     advance
         Called with the number of sentences that have been read.
 
