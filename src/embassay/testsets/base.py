@@ -27,7 +27,7 @@ Reasons = Counter[str]
 """The number of sources or edits that were rejected, by reason; a reason is a short phrase to read."""
 
 
-Advance = Callable[[int, int], object]
+Advance = Callable[[int, int], None]
 """A callback that a builder reports its progress to: how many of how many sources have been processed."""
 
 
