@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import SourceError
-from embassay.core.samples.base import text_problem
 from embassay.core.tables.records import Table, read_table
 from embassay.core.tables.rows import Key, Row, Stripped, column
 from embassay.core.tables.texts import read_text
@@ -22,26 +21,11 @@ TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet")
 """Suffixes of tables. Other files are texts with one sentence per line, unless the user names a column."""
 
 
-# --- The documents that a test set is built from ---
-
-GIVEN = Path("documents")
-"""The name in messages of documents that are not from a file."""
-
-
 def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
-    """Return documents that are passed in Python; texts are numbered from 1.
-
-    Raises
-    ------
-    SourceError
-        For a value that is blank or not a text.
-    """
+    """Return documents that are passed in Python; texts are numbered from 1."""
     documents = list[SourceDocument]()
     for number, item in enumerate(texts, 1):
-        document = SourceDocument(str(number), item) if isinstance(item, str) else item
-        if problem := text_problem(document.text):
-            raise SourceError(problem, GIVEN, None, f"[{number}]")
-        documents.append(document)
+        documents.append(SourceDocument(str(number), item) if isinstance(item, str) else item)
     return tuple(documents)
 
 
