@@ -19,6 +19,7 @@ from embassay.core.errors import say
 from embassay.core.formatting import counted
 from embassay.core.plugins import BUILDERS, left_out
 from embassay.core.store.paths import output_path, source_path
+from embassay.core.tables.texts import read_text
 from embassay.testsets.options import BuildOptions
 
 REASONS = 10
@@ -111,10 +112,8 @@ def _carry_out(
     source, out = source_path(source), output_path(out)
     options = {name: value for name, value in vars(common).items() if value not in (None, "")} | more
     if options.get("prompt"):
-        from embassay.testsets.generator.base import read_prompt
-
         # The command takes a file, the builder its text.
-        options["prompt"] = read_prompt(source_path(options["prompt"]))
+        options["prompt"] = read_text(source_path(options["prompt"]))
     with progress(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
     say(*built.notes)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
-from embassay.core.errors import SourceError, SpecError
-from embassay.core.tables.texts import read_text
+from embassay.core.errors import SpecError
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -18,20 +16,6 @@ class Reply(NamedTuple):
 
     text: str = ""
     problem: str = ""
-
-
-def read_prompt(path: Path) -> str:
-    """Read a prompt of the user's own from a text file.
-
-    Raises
-    ------
-    SourceError
-        If the file cannot be read, or is blank.
-    """
-    text = read_text(path)
-    if not text.strip():
-        raise SourceError("the file is blank; write the prompt into it", path)
-    return text
 
 
 def check_prompt(prompt: str, places: Iterable[str]) -> None:
