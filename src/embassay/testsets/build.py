@@ -13,7 +13,6 @@ from typing import Any
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.plugins import BUILDERS
-from embassay.core.samples.units import independent_units
 from embassay.core.store.canonical import write
 from embassay.core.types import sha256_of
 from embassay.run.specs import known_options
@@ -32,10 +31,6 @@ from embassay.testsets.sources import (
 
 PARAMETERS_OF_ALL = {"seed", "count", "advance", "aside", "column", "exclude", "needs_ids"}
 """Keyword parameters of builders and readers that are not options of a kind."""
-ONE_UNIT = (
-    "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
-    "one unit"
-)
 
 
 def make(order: Order, advance: Advance = silent) -> Built:
@@ -60,11 +55,8 @@ def make(order: Order, advance: Advance = silent) -> Built:
         main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
         problem = f"{order.source_name}: nothing can be built from its {counted(len(all_sources), 'row')}"
         raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
-    notes = [*notes, *built.notes]
-    if len(set(independent_units(built.samples))) == 1:
-        notes.append(ONE_UNIT)
-    sha256 = _hash(order, all_sources)
-    return replace(built, rejected=rejected, notes=tuple(notes), read=len(all_sources), sha256=sha256)
+    notes = (*notes, *built.notes)
+    return replace(built, rejected=rejected, notes=notes, read=len(all_sources), sha256=_hash(order, all_sources))
 
 
 def put(out: Path, built: Built, order: Order) -> None:
