@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -100,10 +99,10 @@ def _read(module: ModuleType, order: Order) -> tuple[Sequence[Any], Sequence[str
     if not hasattr(module, "read"):
         return read_sentences(order.sources, order.options.column), ()
     options = {**order.kind_options, "aside": tuple(order.aside), "column": order.options.column}
-    parameters = inspect.signature(module.read).parameters
-    if order.options.column and "column" not in parameters:
+    names = known_options(module.read)
+    if order.options.column and "column" not in names:
         raise SpecError("--column names a column of sentences, which this builder does not read")
-    sources, notes = module.read(order.sources, **{name: options[name] for name in parameters if name in options})
+    sources, notes = module.read(order.sources, **{name: options[name] for name in names if name in options})
     return sources, notes
 
 
