@@ -10,11 +10,9 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError
 from embassay.core.plugins import BUILDERS, Folder
-from embassay.core.samples.choice import Choice
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built, silent
-from embassay.testsets.sheets import turned
 
 SENTENCES = (
     "The ferry was late again.",
@@ -66,7 +64,6 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
         f"test set: {out}",
         f"data card: {tmp_path / 'set-card.md'}",
         f"sheet for rating: {tmp_path / 'set-sheet.csv'}",
-        f"sheet for review: {tmp_path / 'set-review.csv'}: strike, correct or add rows; pass it as --review",
         f"assay it with: embassay run -c {out}",
     ]
     corpus = load_corpus(str(out))
@@ -75,7 +72,7 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     options = "count=2, language=en, misspellings=mine"
     for expected in ("| its licence | CC0 |", "| seed | 7 |", options, "| too long | 1 |"):
         assert expected in card
-    written = {"set-card.md", "set-review.csv", "set-sheet.csv", "set.jsonl"}
+    written = {"set-card.md", "set-sheet.csv", "set.jsonl"}
     assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", *written}
 
 
@@ -90,31 +87,6 @@ def test_nothing_is_overwritten_unasked(fake, text, tmp_path, there, capsys):
     assert (tmp_path / there).read_text() == "mine"
     assert exit_code_of([*asked, "--overwrite"]) == 0
     assert (tmp_path / there).read_text() != "mine"
-
-
-def doubtful(sources, *, seed=0, count=None, advance=silent):
-    made = Choice("0", "He is in.", "He is out.", "He is not in.", "He is not out.", "adverb", "in–out", "not")
-    unsure = Choice("0", "I am full.", "I am hungry.", "I'm not full.", "I'm not hungry.", "adjective", "full–hungry")
-    return Built(tuple(turned(made, "1")), Counter(), doubtful=(unsure,))
-
-
-def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, capsys):
-    fake.build = doubtful
-    asked = ["build", "negated-antonyms", "--from", str(text), "-o"]
-    assert exit_code_of([*asked, str(tmp_path / "set.jsonl")]) == 0
-    review = tmp_path / "set-review.csv"
-    said = f"sheet for review: {review}: strike, correct or add rows; pass it as --review"
-    assert said in lines_of(capsys)
-    review.write_text(review.read_text(encoding="utf-8-sig").rstrip() + "yes\n")
-    assert exit_code_of([*asked, str(tmp_path / "more.jsonl"), "--review", str(review)]) == 0
-    corpus = load_corpus(str(tmp_path / "more.jsonl"))
-    assert corpus.loader == "semantoneg"
-    assert sorted(sample.input for sample in corpus.samples)[4:] == [
-        "I am full.",
-        "I am hungry.",
-        "I'm not full.",
-        "I'm not hungry.",
-    ]
 
 
 def needs_wordnet():

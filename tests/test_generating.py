@@ -76,7 +76,7 @@ def test_a_second_build_pays_for_nothing_again(folder, tmp_path, chat):
     second = ea.build("composition", folder, out, generator=spec(chat), overwrite=True)
     assert sum(chat.asked.values()) == asked
     assert second.samples == first.samples
-    assert any("taken from the journal" in note for note in second.notes)
+    assert any("answered 0 requests" in note for note in second.notes)
 
 
 def test_a_key_that_is_refused_ends_it_at_once(folder, tmp_path, chat, behaviours, capsys, monkeypatch):
@@ -84,7 +84,7 @@ def test_a_key_that_is_refused_ends_it_at_once(folder, tmp_path, chat, behaviour
     monkeypatch.setenv("MY_KEY", "sk-planted-and-secret")
     chat.when("", behaviours.fails(401))
     given = f"m,base_url={chat.url},key_env=MY_KEY,concurrency=1"
-    assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", "--generator", given) == 2
+    assert run("composition", "--from", folder, "-o", tmp_path / "set.jsonl", "--generator", given) == 3
     said = capsys.readouterr().err
     assert "was not accepted (key_env=MY_KEY)" in said
     assert "sk-planted" not in said
@@ -131,7 +131,7 @@ def test_without_a_generator_queries_are_made_from_the_documents(guide, tmp_path
     built = ea.build("retrieval", guide, method="cloze", unanswerable=0)
     assert built.corpus("mine").source == SOURCE
     assert {sample.question for sample in built.samples} == {sample.question for sample in corpus.samples}
-    assert not built.answers
+    assert not any(fields["answer"] for fields in built.fields.values())
     rows = ea.assay(["bow"], [corpus], ["retrieval,k=1"], baselines=False, cache=None).rows
     assert any(row.value is not None for row in rows)
 

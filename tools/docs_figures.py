@@ -170,8 +170,7 @@ def building_negated_antonyms() -> str:
         number_frequent = sum(sample.pair in frequent for sample in samples)
         parts.append(number_frequent / len(samples))
     return (
-        f"GoEmotions: {len(built.samples) // 4:,} quadruples ({len(built.samples):,} entries); "
-        f"{len(built.doubtful):,} doubtful ones in the review sheet.\n"
+        f"GoEmotions: {len(built.samples) // 4:,} quadruples ({len(built.samples):,} entries).\n"
         f"They are unevenly spread: {' and '.join(frequent)} make {share(parts[0], 0)} of them; "
         f"of a hundred drawn with `--count 100` they make {share(parts[1], 0)}.\n"
     )

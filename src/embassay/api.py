@@ -458,7 +458,6 @@ def build(
     seed: int = 0,
     licence: str = "",
     language: Language = "en",
-    review: str | Path = "",
     overwrite: bool = False,
     advance: Advance | None = None,
     **options: Any,
@@ -472,7 +471,7 @@ def build(
     sources
         A file or a folder, or the texts themselves.
     out
-        File of the test set, JSON lines; its data card and sheets are written next to it. None: no file.
+        File of the test set, JSON lines; its data card and sheet are written next to it. None: no file.
     column
         Column of sentences, if it is not recognised by name.
     count
@@ -483,13 +482,11 @@ def build(
         Licence of the sources, for the data card.
     language
         With ``en``, texts that are not English are refused; with ``any``, none is.
-    review
-        The review sheet of an earlier build: its rows with yes, as people wrote them, are the test set.
     overwrite
         Replace existing files.
     options
-        Of the builder (``embassay list builders``); a ``generator`` and ``filters`` may be given by their specs, a
-        masked language model (``mlm``) by its folder or its name on the hub.
+        Of the builder (``embassay list builders``); a ``generator``, an ``encoder`` and ``filters`` may be given by
+        their specs, a masked language model (``mlm``) by its folder or its name on the hub.
 
     Returns
     -------
@@ -524,19 +521,18 @@ def build(
 
     places = None if out is None else SetFiles(output_path(out))
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
-    review_sheet = source_path(review) if str(review) else None
     if places is not None:
         check_free(places.written, overwrite)
-        check_apart(places.every, [given, review_sheet])
+        check_apart(places.every, given)
     if isinstance(spec := options.get("generator"), str):
         options["generator"] = generator(spec, None if places is None else places.answers)
     if isinstance(model := options.get("mlm"), (str, Path)):
         options["mlm"] = Masked(find(str(model), "", Runtime(), "--mlm ").folder, str(model))
+    if isinstance(spec := options.get("encoder"), str):
+        options["encoder"] = load_encoder(spec)
     if "filters" in options:
         options["filters"] = _encoders(options["filters"])
-    common = BuildOptions(
-        column=column, count=count, seed=seed, licence=licence, language=language, review=review_sheet
-    )
+    common = BuildOptions(column=column, count=count, seed=seed, licence=licence, language=language)
     order = Order(kind, given, common, options, aside=() if places is None else places.every)
     built = make(order, advance or silent)
     if places is not None:

@@ -143,7 +143,6 @@ def test_a_tilde_stands_for_the_home_folder_everywhere(monkeypatch, tmp_path):
         ["build", "composition", "--from", "{}", "-o", "set.jsonl"],
         ["build", "minimal-pairs", "--from", "sentences.txt", "-o", "{}"],
         ["build", "composition", "--from", "sentences.txt", "-o", "set.jsonl", "--prompt", "{}"],
-        ["build", "negated-antonyms", "--from", "sentences.txt", "-o", "set.jsonl", "--review", "{}"],
         ["rate", "{}"],
         ["train", "words", "--text", "{}", "--out", "model"],
         ["train", "words", "--text", "sentences.txt", "--out", "{}"],

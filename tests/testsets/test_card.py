@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import Composition
@@ -10,7 +11,7 @@ from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.retrieval import Document, Question
 from embassay.testsets.base import Built, Resource, library
-from embassay.testsets.card import READ, card_of, counts_of, with_reading
+from embassay.testsets.card import card_of, counts_of
 from embassay.testsets.files import lines_of
 from embassay.testsets.options import BuildOptions, Order
 
@@ -21,8 +22,8 @@ PAIRS = (
 ORDER = Order(
     "minimal-pairs",
     Path("my|file.txt"),
-    BuildOptions(licence="CC0", seed=7, count=2, review=Path("old/r.csv")),
-    {"mlm": None, "filters": ()},
+    BuildOptions(licence="CC0", seed=7, count=2),
+    {"mlm": None, "filters": (), "generator": SimpleNamespace(name="m at host")},
 )
 BUILT = Built(
     PAIRS,
@@ -30,18 +31,19 @@ BUILT = Built(
     ("A note.",),
     3_000,
     (Resource("WordNet", "3.0", "WordNet licence", "antonyms"),),
+    sha256="ab" * 32,
 )
 
 
-def card(corpus, order, built, sha256=""):
-    return card_of(corpus, lines_of(built), order, built, sha256)
+def card(corpus, order, built):
+    return card_of(corpus, lines_of(built), order, built)
 
 
 def counts(built):
     return counts_of(lines_of(built))
 
 
-CARD = card("pairs.jsonl@0123456789abcdef", ORDER, BUILT, "ab" * 32)
+CARD = card("pairs.jsonl@0123456789abcdef", ORDER, BUILT)
 
 
 def row(*cells):
@@ -57,7 +59,7 @@ def test_it_says_where_the_test_set_comes_from():
         row("its SHA-256", "ab" * 32),
         row("its licence", "CC0"),
         row("seed", "7"),
-        row("options", f"count=2, language=en, review={Path('old/r.csv')}"),
+        row("options", "count=2, generator=m at host, language=en"),
         row("WordNet", "3.0", "WordNet licence", "antonyms"),
         "- A note.",
     ):
@@ -88,30 +90,20 @@ def test_operators_and_questions_are_counted():
     composed = Composition("1", "union", "a", "b", "c"), Composition("2", "union", "b", "c", "d")
     assert counts(Built(composed, Counter())) == {"samples": 2, "union": 2}
     asked = Question("1", "Why?", ("d",)), Question("2", "How?", ())
-    built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), splits={"1": "train", "2": "test"})
+    splits = {"1": {"split": "train"}, "2": {"split": "test"}}
+    built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), fields=splits)
     expected = {"documents": 1, "samples": 2, "questions without an answer": 1}
-    assert counts(built) == expected | {"questions to train with": 1, "questions to test with": 1}
+    assert counts(built) == expected | {"train": 1, "test": 1}
 
 
 def test_what_a_generator_was_told_stands_there_as_it_was():
     text = card("m@0", ORDER, replace(BUILT, prompt="Fuse {first}\n\n# and {second}."))
-    told = text[text.index("## Prompt of the generator") : text.index(READ)]
+    told = text[text.index("## Prompt of the generator") : text.index("## Read by people")]
     assert "\n    Fuse {first}\n    \n    # and {second}.\n" in told
     assert "Prompt of the generator" not in CARD
-
-
-def test_what_people_found_replaces_the_last_section_only():
-    once = with_reading(CARD, "Found this.")
-    assert once == with_reading(once, "Found this.")
-    assert once.startswith(CARD.partition(READ)[0])
-    assert once.endswith(f"{READ}\n\nFound this.\n")
-    other = with_reading(CARD, "Found this.", "rest.jsonl")
-    assert other.splitlines()[0] == "# Data card: rest.jsonl"
-    assert other.splitlines()[1:] == once.splitlines()[1:]
 
 
 def test_a_library_is_described_by_its_own_metadata():
     found = library("numpy", "arrays")
     assert found.version[0].isdigit()
     assert "BSD" in found.licence
-    assert library("no-such-package-here", "nothing").version == ""

@@ -1,5 +1,6 @@
 """Nine samples of three sentences: by hand, filtered as a naive loop would, fused by rules and by a generator."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -14,7 +15,7 @@ from embassay.corpora.io.documents import SourceDocument
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Resource
 from embassay.testsets.build import make, put
-from embassay.testsets.generator.chat import Reply
+from embassay.testsets.generator.base import Reply
 from embassay.testsets.generator.fusions import bared, new_names, numbers, problem_of
 from embassay.testsets.kinds import composition
 from embassay.testsets.options import Order
@@ -54,21 +55,20 @@ def many(number):
 
 
 class Stub:
-    """A generator that answers by a function of the key and the two sentences."""
+    """A generator that answers by a function of the two sentences."""
 
     name = "stub at nowhere"
 
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    def replies(self, requests, advance=None):
-        self.asked += requests
-        return tuple(self._reply(request) for request in requests)
+    def replies(self, prompts, advance=None):
+        self.asked += prompts
+        return [self._reply(prompt) for prompt in prompts]
 
-    def _reply(self, request):
-        first, second = (line.split(": ", 1)[1] for line in request.prompt.splitlines()[-2:])
-        found = self.answer(request.key, first, second)
-        return found if isinstance(found, Reply) else Reply(request.key, found)
+    def _reply(self, prompt):
+        found = self.answer(*(line.split(": ", 1)[1] for line in prompt.splitlines()[-2:]))
+        return found if isinstance(found, Reply) else Reply(found)
 
     def material(self):
         return Resource(self.name, "1", "none", "fusions")
@@ -77,7 +77,7 @@ class Stub:
         return ("The stub answered.",)
 
 
-def joined(key, first, second):
+def joined(first, second):
     return f"{first.removesuffix('.')}, and {second[0].lower()}{second[1:]}"
 
 
@@ -121,7 +121,7 @@ def test_a_document_gives_nine_samples():
     ]
     assert {s.unit for s in built.samples} == {"isle"}
     assert built.samples[0].id == "isle.1.overlap.F12.F23"
-    assert built.ways == {(s.id, s.operator): "fused by rules" for s in built.samples}
+    assert built.fields == {s.id: {"source": "fused by rules"} for s in built.samples}
     assert built.notes[0].startswith("The sentences were joined by a semicolon")
     assert (built.rejected, built.filtered_with) == (Counter(), ())
 
@@ -245,11 +245,11 @@ def test_every_encoder_of_a_filter_has_to_agree():
 
 
 def test_a_generator_fuses_and_says_so():
-    stub = Stub(lambda key, first, second: f'Fused sentence: "{joined(key, first, second)}"')
+    stub = Stub(lambda first, second: f'Fused sentence: "{joined(first, second)}"')
     built = composition.build([document("isle", ISLAND)], generator=stub)
-    assert built.samples[-1].target == joined("", *ISLAND[1:])
-    assert set(built.ways.values()) == {"fused by stub at nowhere"}
-    assert [request.key for request in stub.asked] == ["isle.1.F12", "isle.1.F23"]
+    assert built.samples[-1].target == joined(*ISLAND[1:])
+    assert {of_sample["source"] for of_sample in built.fields.values()} == {"fused by stub at nowhere"}
+    assert len(stub.asked) == 2
     assert built.notes[-1] == "The stub answered."
     assert stub.material() in built.materials
     assert [m.name for m in built.materials] == ["sentencex", "stub at nowhere"]
@@ -257,19 +257,23 @@ def test_a_generator_fuses_and_says_so():
 
 def test_every_rejection_of_a_generator_has_its_reason():
     answers = {
-        "0": lambda first, second: Reply("", problem="the generator refused"),
+        "0": lambda first, second: Reply(problem="the generator refused"),
         "1": lambda first, second: first,
-        "2": lambda first, second: joined("", first, second).removesuffix(".") + " in the year 1777.",
-        "3": lambda first, second: joined("", first, second).removesuffix(".") + " near Reykjavik.",
+        "2": lambda first, second: joined(first, second).removesuffix(".") + " in the year 1777.",
+        "3": lambda first, second: joined(first, second).removesuffix(".") + " near Reykjavik.",
         "4": lambda first, second: f"{first} {second}",
-        "5": lambda first, second: joined("", first, second).removesuffix("."),
+        "5": lambda first, second: joined(first, second).removesuffix("."),
         "6": lambda first, second: f"{first.removesuffix('.')}; {second}",
         "7": lambda first, second: "The people met there in summer.",
-        "8": lambda first, second: joined("", first, second).removesuffix(".") + " and so on and on" * 3 + ".",
+        "8": lambda first, second: joined(first, second).removesuffix(".") + " and so on and on" * 3 + ".",
         "9": lambda first, second: '"Fused sentence:"',
-        "10": lambda first, second: joined("", first, second),
+        "10": lambda first, second: joined(first, second),
     }
-    built = composition.build(many(11), generator=Stub(lambda key, *both: answers[key.split(".")[0]](*both)))
+
+    def answer(first, second):
+        return answers[re.search(r"(?:number|quarter) (\d+)", first)[1]](first, second)
+
+    built = composition.build(many(11), generator=Stub(answer))
     assert {s.unit for s in built.samples} == {"10"}
     assert +built.rejected == {
         "the generator refused": 2,
@@ -286,8 +290,8 @@ def test_every_rejection_of_a_generator_has_its_reason():
 
 def test_nothing_is_rejected_where_all_is_kept():
     # Bansal et al. (2025), section 5, leave out equal neighbours, and nothing else before the filter.
-    short = ("It ran, 7 km.", "they left [1]", "“We stay.")
-    generator = Stub(lambda key, first, second: "" if key.startswith("0") else "Reykjavik is near")
+    short = ("It ran, 7 km.", "they left [7]", "“We stay.")
+    generator = Stub(lambda first, second: "" if "0" in first else "Reykjavik is near")
     sources = [SourceDocument(str(n), "\n\n".join(short).replace("7", str(n))) for n in range(2)]
     built = composition.build(sources, generator=generator, keep_all=True)
     assert {s.unit for s in built.samples} == {"1"}
@@ -371,13 +375,13 @@ def test_the_first_word_of_a_german_fusion_needs_no_lexicon():
     assert problem_of(fusion, *told) == ""
 
 
-def requests(sources, **options):
-    """Return the requests of a build."""
+def prompts_of(sources, **options):
+    """Return the prompts of a build."""
 
     class Silent(Stub):
-        def replies(self, requests, advance=None):
-            self.asked = requests
-            return [Reply(request.key, problem="not asked") for request in requests]
+        def replies(self, prompts, advance=None):
+            self.asked = prompts
+            return [Reply(problem="not asked") for _ in prompts]
 
     stub = Silent(joined)
     composition.build(sources, generator=stub, **options)
@@ -385,18 +389,18 @@ def requests(sources, **options):
 
 
 def test_the_prompt_asks_for_no_language_of_its_own():
-    asked = requests([document("isle", ISLAND)])[0].prompt
+    asked = prompts_of([document("isle", ISLAND)])[0]
     assert "English" not in asked
     assert "in the language of the two sentences" in asked
 
 
 def test_a_prompt_of_ones_own_has_both_places():
     sources = [document("isle", ISLAND)]
-    own = requests(sources, prompt="Join {first} + {second} {x}, as {first}")
-    assert own[0].prompt == f"Join {ISLAND[0]} + {ISLAND[1]} {{x}}, as {ISLAND[0]}"
+    own = prompts_of(sources, prompt="Join {first} + {second} {x}, as {first}")
+    assert own[0] == f"Join {ISLAND[0]} + {ISLAND[1]} {{x}}, as {ISLAND[0]}"
     for prompt in ("Join {first}", "Join {second}"):
         with pytest.raises(SpecError, match="lacks"):
-            requests(sources, prompt=prompt)
+            prompts_of(sources, prompt=prompt)
     with pytest.raises(SpecError, match="a prompt needs a generator"):
         composition.build(sources, prompt="{first} {second}")
 

@@ -12,12 +12,12 @@ from itertools import pairwise
 import pytest
 
 from connecting import hurry
-from embassay.core.errors import EncoderError, InputError, MissingExtraError, OutputError, SourceError, SpecError
+from embassay.core.errors import EncoderError, InputError, MissingExtraError, OutputError, SpecError
 from embassay.models.services.chat import ChatAnswer
 from embassay.models.services.spending import guess
 from embassay.testsets.generator import chat as chat_module
 from embassay.testsets.generator.answers import cleaned, problem_of
-from embassay.testsets.generator.base import Reply, Request
+from embassay.testsets.generator.base import Reply
 from embassay.testsets.generator.chat import generator
 from embassay.testsets.generator.journal import Journal
 
@@ -36,7 +36,7 @@ TEXTS = [
     "Nobody had told him about the change.",
     "The train was late because of the snow.",
 ]
-REQUESTS = [Request(f"r{i}", ASK.format(a, b)) for i, (a, b) in enumerate(pairwise(TEXTS))]
+PROMPTS = [ASK.format(first, second) for first, second in pairwise(TEXTS)]
 
 
 @pytest.fixture(autouse=True)
@@ -57,22 +57,27 @@ def make(chat, journal):
     return call
 
 
-def fused(request):
-    first, second = (line.partition(": ")[2] for line in request.prompt.splitlines()[1:])
+def rows_of(journal):
+    """Return the rows of a journal."""
+    return [json.loads(line) for line in journal.read_text().splitlines() if line]
+
+
+def fused(prompt):
+    first, second = (line.partition(": ")[2] for line in prompt.splitlines()[1:])
     return f"{first.rstrip('.')} and {second}"
 
 
-def right(requests=REQUESTS):
-    return tuple(Reply(request.key, fused(request)) for request in requests)
+def right(prompts=PROMPTS):
+    return [Reply(fused(prompt)) for prompt in prompts]
 
 
 def test_replies_come_in_order_and_the_journal_has_each_answer(chat, make, journal):
     seen = []
     writer = make()
-    assert writer.replies(REQUESTS, lambda done, total: seen.append((done, total))) == right()
-    assert seen == [(done, 8) for done in range(9)]
-    rows = [json.loads(line) for line in journal.read_text().splitlines()]
-    assert {row["text"] for row in rows} == {fused(request) for request in REQUESTS}
+    assert writer.replies(PROMPTS, lambda done, total: seen.append((done, total))) == right()
+    assert seen == [(done, 8) for done in range(1, 9)]
+    rows = rows_of(journal)
+    assert {row["text"] for row in rows} == set(map(fused, PROMPTS))
     assert set(chat.asked.values()) == {1}
     assert writer.name == f"m at {chat.host}"
     material = writer.material()
@@ -84,24 +89,21 @@ def test_replies_come_in_order_and_the_journal_has_each_answer(chat, make, journ
 
 def test_what_is_in_the_journal_is_not_asked_again(chat, make):
     first, seen = make(), []
-    first.replies(REQUESTS[:5])
+    first.replies(PROMPTS[:5])
     again = make("price=2")
-    assert again.replies(REQUESTS, lambda done, total: seen.append(done)) == right()
+    assert again.replies(PROMPTS, lambda done, total: seen.append((done, total))) == right()
     assert set(chat.asked.values()) == {1}
-    assert seen == [5, 6, 7, 8]
+    assert seen == [(1, 3), (2, 3), (3, 3)]
     (note,) = again.notes()
     assert "answered 3 requests" in note
-    assert note.endswith(" at 2 per million; taken from the journal of an earlier build: 5 answers.")
+    assert note.endswith(" at 2 per million.")
     assert chat.asked.total() == 8
 
 
 def test_the_same_prompt_is_sent_once(chat, make):
-    twice = [REQUESTS[0], Request("other", REQUESTS[0].prompt), REQUESTS[1]]
-    seen = []
-    found = make("concurrency=1").replies(twice, lambda done, total: seen.append((done, total)))
-    assert found == (*right(twice[:1]), Reply("other", fused(twice[0])), *right(twice[2:]))
+    twice = [PROMPTS[0], PROMPTS[0], PROMPTS[1]]
+    assert make("concurrency=1").replies(twice) == right(twice)
     assert chat.asked.total() == 2
-    assert seen == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_another_question_is_another_answer(chat, make):
@@ -109,24 +111,22 @@ def test_another_question_is_another_answer(chat, make):
         (),
         ("temperature=0.5",),
         ("max_tokens=9",),
-        ("seed=1",),
         ("price=1", "timeout=9", "concurrency=2"),
     ):
-        make(*options).replies(REQUESTS[:1])
+        make(*options).replies(PROMPTS[:1])
+    assert chat.asked.total() == 3
+    generator(f"other,base_url={chat.url}", make().journal.path).replies(PROMPTS[:1])
     assert chat.asked.total() == 4
-    generator(f"other,base_url={chat.url}", make().journal.path).replies(REQUESTS[:1])
-    assert chat.asked.total() == 5
-    assert [payload.get("seed") for _, _, payload in chat.seen].count(1) == 1
 
 
 def test_a_service_that_is_down_keeps_what_was_paid(chat, make, behaviours, journal):
     chat.when(TEXTS[7], behaviours.fails(503, "over capacity"))
     with pytest.raises(EncoderError) as caught:
-        make("concurrency=1").replies(REQUESTS)
-    said = f"generator 'm': {chat.host} answered 503: it failed; it says: over capacity (tried 4 times); "
-    assert str(caught.value) == f"{said}the answers so far are kept in {journal}; repeat the command to continue"
+        make("concurrency=1").replies(PROMPTS)
+    said = f"{chat.host} answered 503: it failed; it says: over capacity (tried 4 times); "
+    assert str(caught.value) == f"{said}answers are kept in {journal}: repeat the command to continue"
     chat.calm()
-    assert make().replies(REQUESTS) == right()
+    assert make().replies(PROMPTS) == right()
     assert set(chat.answered.values()) == {1}
 
 
@@ -148,18 +148,18 @@ def test_what_is_under_way_when_another_fails_is_kept(chat, make, behaviours, jo
 
     chat.when(TEXTS[0], fail)
     chat.when("", outlast)
-    with pytest.raises(EncoderError, match="the answers so far are kept in"):
-        make("concurrency=4").replies(REQUESTS)
-    assert len(journal.read_text().splitlines()) == 3
+    with pytest.raises(EncoderError, match="answers are kept in"):
+        make("concurrency=4").replies(PROMPTS)
+    assert len(rows_of(journal)) == 3
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_key_or_a_model_that_is_not_accepted_is_wrong_input(chat, make, behaviours, monkeypatch, status):
+def test_a_key_or_a_model_that_is_not_accepted_ends_the_build(chat, make, behaviours, monkeypatch, status):
     monkeypatch.setenv("MY_KEY", KEY)
     chat.when("", behaviours.fails(status, f"no such {KEY}"))
-    with pytest.raises(SpecError) as caught:
-        make("key_env=MY_KEY").replies(REQUESTS)
-    assert str(caught.value).startswith(f"generator 'm': {chat.host} answered {status}: ")
+    with pytest.raises(EncoderError) as caught:
+        make("key_env=MY_KEY").replies(PROMPTS)
+    assert str(caught.value).startswith(f"{chat.host} answered {status}: ")
     assert status == 404 or "MY_KEY" in str(caught.value)
     assert "kept in" not in str(caught.value)
     assert KEY not in str(caught.value)
@@ -182,12 +182,12 @@ def test_the_key_is_nowhere(chat, make, behaviours, journal, monkeypatch, caplog
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     writer = generator(f"m,base_url={chat.url}?sig=abcdefgh12345", journal)
     chat.script(behaviours.fails(500, KEY))
-    writer.replies(REQUESTS[:3])
+    writer.replies(PROMPTS[:3])
     assert {headers["authorization"] for _, headers, _ in chat.seen} == {f"Bearer {KEY}"}
     assert chat.seen[0][0].endswith("?sig=abcdefgh12345")
     chat.when("", behaviours.fails(400, f"{KEY} abcdefgh12345"))
     with pytest.raises(EncoderError) as caught:
-        writer.replies(REQUESTS)
+        writer.replies(PROMPTS)
     shown = f"{writer!r}{writer.material()}{writer.notes()}{caught.value!r}{caught.value.__context__!r}"
     for secret in (KEY, "abcdefgh12345"):
         assert secret not in shown + journal.read_text()
@@ -195,28 +195,26 @@ def test_the_key_is_nowhere(chat, make, behaviours, journal, monkeypatch, caplog
 
 
 def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal):
-    rows = [guess(request.prompt) + 100 for request in REQUESTS]
+    rows = [guess(prompt) + 100 for prompt in PROMPTS]
     options = ("max_tokens=100", "price=1000000", "concurrency=2")
     with pytest.raises(EncoderError) as caught:
-        make(*options, f"budget={sum(rows) / 3:.0f}").replies(REQUESTS)
-    assert str(caught.value).startswith("generator 'm': the next request exceeds the budget of ")
+        make(*options, f"budget={sum(rows) / 3:.0f}").replies(PROMPTS)
+    assert str(caught.value).startswith("the next request exceeds the budget of ")
     assert "run the same command with a higher budget" in str(caught.value)
-    paid = [json.loads(line) for line in journal.read_text().splitlines()]
+    paid = rows_of(journal)
     assert 0 < len(paid) < 8
     assert sum(row["tokens"] for row in paid) <= sum(rows) / 3
-    assert make(*options, "budget=99999").replies(REQUESTS) == right()
+    assert make(*options, "budget=99999").replies(PROMPTS) == right()
     assert set(chat.asked.values()) == {1}
 
 
 SCRIPT = """
 import sys
 from pathlib import Path
-from embassay.testsets.generator.base import Request
 from embassay.testsets.generator.chat import generator
 prompts = Path(sys.argv[3]).read_text().split("\\0")
-requests = [Request(str(i), prompt) for i, prompt in enumerate(prompts)]
 try:
-    generator(sys.argv[1], Path(sys.argv[2])).replies(requests)
+    generator(sys.argv[1], Path(sys.argv[2])).replies(prompts)
 except KeyboardInterrupt:
     sys.exit(130)
 """
@@ -226,7 +224,7 @@ except KeyboardInterrupt:
 def test_what_was_paid_before_a_build_ended_is_not_paid_again(
     chat, make, behaviours, journal, tmp_path, start_process, wait_until
 ):
-    (tmp_path / "prompts").write_text("\0".join(request.prompt for request in REQUESTS))
+    (tmp_path / "prompts").write_text("\0".join(PROMPTS))
     for text in TEXTS[5:8]:
         chat.when(f"First: {text}", behaviours.stalls)
     command = [sys.executable, "-c", SCRIPT, f"m,base_url={chat.url},concurrency=3", str(journal), tmp_path / "prompts"]
@@ -239,41 +237,36 @@ def test_what_was_paid_before_a_build_ended_is_not_paid_again(
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (-9, "")
     chat.calm()
-    found = make().replies(REQUESTS)
+    found = make().replies(PROMPTS)
     assert found == right()
-    assert [chat.asked[request.prompt] for request in REQUESTS] == [1] * 5 + [2] * 3
+    assert [chat.asked[prompt] for prompt in PROMPTS] == [1] * 5 + [2] * 3
 
 
 def test_a_line_that_was_cut_short_is_left_out(chat, make, journal):
-    make("concurrency=1").replies(REQUESTS[:3])
+    make("concurrency=1").replies(PROMPTS[:3])
     whole = journal.read_bytes()
     journal.write_bytes(whole[:-20])
-    assert make().replies(REQUESTS[:3]) == right(REQUESTS[:3])
+    assert make().replies(PROMPTS[:3]) == right(PROMPTS[:3])
     assert set(whole.splitlines()) <= set(journal.read_bytes().splitlines())
-    assert make().replies(REQUESTS[:3]) == right(REQUESTS[:3])
+    assert make().replies(PROMPTS[:3]) == right(PROMPTS[:3])
     assert chat.asked.total() == 4
 
 
-@pytest.mark.parametrize(("content", "line"), [(b"My notes.", 1), (b"My notes.\n", 1), (b"{}\n{}\n", 1), (None, 2)])
-def test_a_file_that_is_no_journal_is_left_alone(chat, make, journal, content, line):
-    if content is None:
-        make("concurrency=1").replies(REQUESTS[:2])
-        one, two = journal.read_bytes().splitlines(keepends=True)
-        content = one + b'{"answer": 3}\n' + two
-    journal.write_bytes(content)
-    asked = chat.asked.total()
-    with pytest.raises(SourceError, match=f"answers.jsonl, line {line}: is not a line of a journal of answers"):
-        make().replies(REQUESTS)
-    assert journal.read_bytes() == content
-    assert chat.asked.total() == asked
+def test_lines_that_are_no_answers_are_left_out(chat, make, journal):
+    make("concurrency=1").replies(PROMPTS[:2])
+    journal.write_bytes(b'My notes.\n{}\n[]\n{"request": 3}\n{"answer": 3}\n' + journal.read_bytes() + b'\n{"request"')
+    assert make().replies(PROMPTS) == right()
+    assert set(chat.asked.values()) == {1}
+    assert make().replies(PROMPTS) == right()
+    assert set(chat.asked.values()) == {1}
 
 
 def test_a_journal_that_cannot_be_written(make, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match=r"file.answers.jsonl: cannot be written: "):
-        make(journal=tmp_path / "file" / "answers.jsonl").replies(REQUESTS)
+        make(journal=tmp_path / "file" / "answers.jsonl").replies(PROMPTS)
     with pytest.raises(OutputError, match="cannot be written"):
-        make(journal=tmp_path).replies(REQUESTS)
+        make(journal=tmp_path).replies(PROMPTS)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
@@ -332,21 +325,21 @@ def test_what_cannot_be_used_is_a_problem_of_its_own_request(chat, make, behavio
     }
     for place, (behaviour, _) in told.items():
         chat.when(f"First: {TEXTS[place]}", behaviour)
-    found = make().replies(REQUESTS)
+    found = make().replies(PROMPTS)
     assert [reply.problem for reply in found] == [*(problem for _, problem in told.values()), "", "", ""]
-    assert [reply.text for reply in found] == [""] * 5 + [fused(request) for request in REQUESTS[5:]]
-    assert make().replies(REQUESTS) == found
+    assert [reply.text for reply in found] == [""] * 5 + [fused(prompt) for prompt in PROMPTS[5:]]
+    assert make().replies(PROMPTS) == found
     assert chat.asked.total() == 8
 
 
 def test_a_prompt_that_is_refused_is_not_sent_again(chat, make, behaviours, journal):
     chat.when(TEXTS[0], behaviours.fails(400, "filtered by the content management policy"))
     chat.when(TEXTS[2], behaviours.fails(413, "Request Entity Too Large"))
-    found = make().replies(REQUESTS)
+    found = make().replies(PROMPTS)
     long = "a prompt that is too long for the generator"
     assert [reply.problem for reply in found] == ["the generator refused", long, long, *[""] * 5]
-    assert len(journal.read_text().splitlines()) == 8
-    assert make().replies(REQUESTS) == found
+    assert len(rows_of(journal)) == 8
+    assert make().replies(PROMPTS) == found
     assert set(chat.asked.values()) == {1}
 
 
@@ -358,62 +351,35 @@ LOST = "no answer after all attempts, although the service answered others"
 )
 def test_a_prompt_that_the_service_fails_on_is_left_out(chat, make, behaviours, journal, failure):
     chat.when(TEXTS[3], failure(behaviours))
-    found = make("concurrency=1").replies(REQUESTS)
+    found = make("concurrency=1").replies(PROMPTS)
     assert [reply.problem for reply in found] == ["", "", LOST, LOST, "", "", "", ""]
-    assert len(journal.read_text().splitlines()) == 6
-    assert make().replies(REQUESTS) == found
-    assert {chat.asked[request.prompt] for request in REQUESTS[2:4]} == {8}
+    assert len(rows_of(journal)) == 6
+    assert make().replies(PROMPTS) == found
+    assert {chat.asked[prompt] for prompt in PROMPTS[2:4]} == {8}
     chat.calm()
-    assert make().replies(REQUESTS) == right()
+    assert make().replies(PROMPTS) == right()
 
 
 def test_a_service_that_fails_on_all_ends_the_build(chat, make, behaviours, journal):
     chat.when("", behaviours.fails(500))
     with pytest.raises(EncoderError) as caught:
-        make().replies(REQUESTS[:2])
-    said = f"{chat.host} answered 500: it failed; it says: out of order (tried 4 times)"
-    assert str(caught.value) == f"generator 'm': {said}"
-    with pytest.raises(EncoderError, match=f"generator 'm': {chat.host} answered 500: it failed"):
-        make().replies(REQUESTS[:1])
+        make().replies(PROMPTS[:2])
+    assert str(caught.value) == f"{chat.host} answered 500: it failed; it says: out of order (tried 4 times)"
+    with pytest.raises(EncoderError, match=f"{chat.host} answered 500: it failed"):
+        make().replies(PROMPTS[:1])
     assert not journal.exists()
 
 
 def test_many_failures_in_a_row_end_the_build(chat, make, behaviours, journal):
-    requests = [Request(str(i), ASK.format(f"The shop sells {i} lamps.", TEXTS[0])) for i in range(20)]
+    prompts = [ASK.format(f"The shop sells {i} lamps.", TEXTS[0]) for i in range(20)]
     writer = make("concurrency=1")
-    assert writer.replies(requests[:1])[0].text
+    assert writer.replies(prompts[:1])[0].text
     chat.when("", behaviours.fails(500))
-    with pytest.raises(EncoderError, match="the answers so far are kept in "):
-        writer.replies(requests)
+    with pytest.raises(EncoderError, match="answers are kept in "):
+        writer.replies(prompts)
     assert chat.asked.total() == 1 + 8 * 4
     chat.calm()
-    assert all(reply.text for reply in writer.replies(requests))
-
-
-def test_the_budget_is_that_of_all_resumes(chat, make, journal):
-    asked = [guess(request.prompt) + len(request.prompt.split()) for request in REQUESTS]
-    options = ("max_tokens=30", "price=1000000", "concurrency=1", f"budget={sum(asked) / 2:.0f}")
-    with pytest.raises(EncoderError):
-        make(*options).replies(REQUESTS)
-    answered = chat.asked.total()
-    assert 0 < answered < 8
-    with pytest.raises(EncoderError) as caught:
-        make(*options).replies(REQUESTS)
-    rows = [json.loads(line) for line in journal.read_text().splitlines()]
-    spent = sum(row["tokens"] for row in rows)
-    assert f"{spent} spent" in str(caught.value)
-    assert chat.asked.total() == answered
-    again = make(*options)
-    assert again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
-    assert again.chat.service.spending.earlier == spent
-    # A prompt that is repeated costs nothing more.
-    assert again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
-    assert again.chat.service.spending.earlier == spent
-    assert f"journal of an earlier build: {answered} answer" in again.notes()[0]
-    assert make(*options).replies([Request("new", ASK.format(TEXTS[0], TEXTS[8]))])[0].text
-
-
-PROMPTS = [request.prompt for request in REQUESTS]
+    assert all(reply.text for reply in writer.replies(prompts))
 
 
 def judged(text, prompt=PROMPTS[0], **more):

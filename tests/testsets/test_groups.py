@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_array
 
+import embassay as ea
+from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError, SourceError
-from embassay.run.resolve import load_corpus, load_encoder
+from embassay.core.types import Card
+from embassay.run.resolve import load_corpus
 from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
 from embassay.testsets.options import Order
-from embassay.testsets.proposals import propose, propose_groups
 
 RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
 SHOP = ("The shop is shut.", "The shop has closed.", "You cannot go into the shop now.", "The shop is not open.")
@@ -146,11 +148,13 @@ def test_a_threshold_that_tells_nothing_apart_is_refused(monkeypatch):
 @pytest.mark.parametrize("threshold", [0, 1, -1, float("nan")])
 def test_a_threshold_out_of_range_is_refused(threshold):
     with pytest.raises(InputError, match="above 0 and below 1"):
-        propose(["a"], load_encoder("hashing"), threshold)
+        ea.build("groups", ["a"], encoder="hashing", threshold=threshold)
 
 
 class Planted:
     """An encoder to which a sentence means its topic."""
+
+    card = Card("planted")
 
     def fit(self, texts):
         return self
@@ -159,35 +163,48 @@ class Planted:
         return np.array([[text in RAIN, text in SHOP, text not in RAIN + SHOP] for text in texts], dtype=np.float32)
 
 
-def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
-    monkeypatch.setattr("embassay.testsets.proposals.load_encoder", lambda spec: Planted())
+def test_an_encoder_proposes_and_people_rate(tmp_path):
     mine = write(tmp_path / "mine.txt", "\n".join((*RAIN, "It is late.", *SHOP, "Go home.")))
-    propose_groups(mine, tmp_path / "s.csv", encoder="x", threshold=0.9)
-    rows = list(csv.reader(io.StringIO((tmp_path / "s.csv").read_text(encoding="utf-8-sig"))))
-    assert rows[0][:3] == ["group", "sentence", "confirm"]
-    assert all(f"({number})" in rows[0][3] for number in range(1, 6)), "the paper's five guidelines"
-    assert [row[1] for row in rows[1:]] == [*RAIN, *SHOP]
-    for row, said in zip(rows[1:], ["yes", "YES", "1", "yes", "no", "yes", ""], strict=True):
-        row[2] = said
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    built = groups.build(groups.read(write(tmp_path / "sheet.csv", text.getvalue()))[0])
-    assert texts_of(built) == [list(RAIN)]
-    assert built.rejected == {
-        "candidate that was not confirmed": 1,
-        "candidate without yes or no": 1,
-        "sentence of a group below 3": 2,
-    }
+    order = Order("groups", mine, kind_options={"encoder": Planted(), "threshold": 0.9})
+    built = make(order)
+    assert texts_of(built) == [list(RAIN), list(SHOP)]
+    assert built.rejected == {"sentence of a group below 3": 2}
+    assert built.filtered_with == ("planted",)
+    assert built.notes[0].startswith("Groups are clusters of planted, with cosines above 0.9. Rate them")
+    put(tmp_path / "set.jsonl", built, order)
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "set-sheet.csv").read_text(encoding="utf-8-sig"))))
+    assert all(f"({number})" in rows[0]["guideline"] for number in range(1, 6)), "the paper's five guidelines"
+    for row in rows:
+        row["rating"] = "1" if row["text"] in (RAIN[1], SHOP[1]) else "4"
+    with (tmp_path / "ann.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    ea.rate([tmp_path / "ann.csv"], out=tmp_path / "rest.jsonl")
+    # The loader leaves out groups below three.
+    rest = load_corpus(str(tmp_path / "rest.jsonl"))
+    assert [sample.text for sample in rest.samples] == [SHOP[0], *SHOP[2:]]
+
+
+def test_the_command_line_builds_from_pairs_and_from_sentences(tmp_path, capsys):
+    pairs = write(tmp_path / "pairs.csv", f"text1,text2,label\n{RAIN[0]},{RAIN[1]},1\n{RAIN[1]},{RAIN[2]},1\n")
+    assert exit_code_of(["build", "groups", "--from", str(pairs), "-o", str(tmp_path / "a.jsonl")]) == 0
+    mine = write(tmp_path / "mine.csv", "words,id\n" + "".join(f"{text},{n}\n" for n, text in enumerate(RAIN)))
+    asked = ["build", "groups", "--from", str(mine), "-o", str(tmp_path / "b.jsonl"), "--column", "words"]
+    assert exit_code_of([*asked, "-e", "bow", "--threshold", "0.2"]) == 0
+    assert "Groups are clusters of bow, with cosines above 0.2." in capsys.readouterr().err
+    assert [sample.text for sample in load_corpus(str(tmp_path / "b.jsonl")).samples] == list(RAIN)
+
+
+def test_sentences_have_no_groups_without_an_encoder():
+    with pytest.raises(InputError, match="use --encoder to propose groups, or write them yourself"):
+        ea.build("groups", list(RAIN))
+    assert texts_of(ea.build("groups", list(RAIN), encoder="bow", threshold=0.2)) == [list(RAIN)]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "group,sentence,confirm\n1,It rained.,perhaps\n",
-            "line 2, field 'confirm': must be a valid boolean",
-        ),
-        ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty text"),
         ("text,id\nIt rained.,1\n", "line 1: sentences without groups; use --encoder to propose groups"),
         ("", "is empty"),
     ],
@@ -201,30 +218,3 @@ def test_a_table_that_has_no_groups_is_refused(tmp_path, content, message):
 def test_a_text_has_no_groups(tmp_path):
     with pytest.raises(SourceError, match="use --encoder to propose groups"):
         groups.read(write(tmp_path / "a.txt", "It rained.\n"))
-
-
-def test_groups_that_share_a_sentence_become_one_when_asked(tmp_path):
-    # White et al. (2015), section 4.2: such groups were merged, and duplicates removed.
-    rows = [("1", "It rained."), ("1", "Rain fell."), ("2", "Rain fell."), ("2", "We had rain."), ("3", "We ran.")]
-    content = "".join(f"{group},{text},yes\n" for group, text in [*rows, ("", "Go home.")])
-    built = groups.build(groups.read(write(tmp_path / "a.csv", f"group,sentence,confirm\n{content}"))[0])
-    assert texts_of(built) == [["It rained.", "Rain fell.", "We had rain."]]
-    assert built.rejected == {"sentence without a group": 1, "sentence of a group below 3": 1}
-
-
-def test_all_sentences_are_grouped_by_hand(tmp_path):
-    source = write(
-        tmp_path / "mine.txt", "Clean & quiet .\nThe room was clean and quiet .\nQuiet and clean !\nclean & quiet .\n"
-    )
-    sheet = tmp_path / "sheet.csv"
-    assert propose_groups(source, sheet)[0] == "left out: 1 × repeated sentence"
-    rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
-    assert [row[1] for row in rows[1:]] == ["Clean & quiet .", "The room was clean and quiet .", "Quiet and clean !"]
-    text = io.StringIO()
-    csv.writer(text).writerows([rows[0], *(["clean and quiet", *row[1:]] for row in rows[1:])])
-    assert len(groups.build(groups.read(write(tmp_path / "filled.csv", text.getvalue()))[0]).samples) == 3
-    # What an encoder proposes comes first.
-    notes = propose_groups(source, sheet, encoder="bow", threshold=0.2, by_hand=True, overwrite=True)
-    assert notes[0] == "1 group with 3 of 3 sentences proposed"
-    rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
-    assert [(row[0], row[2]) for row in rows[1:]] == [("1", "")] * 3

@@ -31,7 +31,7 @@ def written(tmp_path, built):
 
 
 def test_compositions_are_read_back_with_their_units_and_filters(tmp_path):
-    built = Built(COMPOSED, Counter(), filtered_with=("bow", "tfidf"), ways={("1.union", "union"): "fused by rules"})
+    built = Built(COMPOSED, Counter(), filtered_with=("bow", "tfidf"), fields={"1.union": {"source": "fused by rules"}})
     corpus = load_corpus(written(tmp_path, built))
     assert corpus.samples == COMPOSED
     assert corpus.filtered_with == ("bow", "tfidf") == built.corpus().filtered_with
@@ -39,7 +39,8 @@ def test_compositions_are_read_back_with_their_units_and_filters(tmp_path):
 
 
 def test_questions_are_read_back_with_their_documents(tmp_path):
-    built = Built(QUESTIONS, Counter(), documents=DOCUMENTS, splits={"q1": "train", "q2": "test", "q3": "test"})
+    splits = {"q1": {"split": "train"}, "q2": {"split": "test"}, "q3": {"split": "test"}}
+    built = Built(QUESTIONS, Counter(), documents=DOCUMENTS, fields=splits)
     path = written(tmp_path, built)
     corpus = load_corpus(path)
     assert (corpus.samples, corpus.documents) == (QUESTIONS, DOCUMENTS)
@@ -48,12 +49,12 @@ def test_questions_are_read_back_with_their_documents(tmp_path):
 
 
 def test_a_composition_stands_beside_both_sentences():
-    (row,) = rateable(lines_of(Built(COMPOSED[1:2], Counter())))
-    assert (row.key, row.text) == (("1.minus", "difference"), "It was cold.")
+    (row,) = rateable(lines_of(Built(COMPOSED[1:2], Counter()))).values()
+    assert (row.item, row.edit, row.text) == ("1.minus", "difference", "It was cold.")
     assert row.original == "A: It rained and was cold. / B: It rained."
 
 
 @pytest.mark.parametrize(("question", "beside"), [(QUESTIONS[0], "A valve opens."), (QUESTIONS[2], UNANSWERED)])
 def test_a_question_stands_beside_the_passage_that_is_to_answer_it(question, beside):
-    (row,) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS)))
-    assert (row.key, row.original, row.text) == ((question.id, "question"), beside, question.question)
+    (row,) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS))).values()
+    assert row == (question.id, "question", beside, question.question)

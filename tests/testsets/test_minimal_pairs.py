@@ -178,5 +178,5 @@ def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():
     assert asked == [("The teacher did not ", " the idea that the boys gave her.")]
     assert edits(made, LINES[1])["random_mlm"] == LINES[1].replace("accept", "remember")
     assert "random_word" not in edits(made, LINES[1])
-    assert made.ways[made.samples[0].id, "random_mlm"] == "masked language model"
+    assert made.fields[made.samples[0].id]["source"]["random_mlm"] == "masked language model"
     assert "some model" in {material.name for material in made.materials}

@@ -182,14 +182,16 @@ def test_what_is_left_out_is_counted_by_its_name(sentence, reason):
 
 
 def test_doubtful_opposites_are_for_people():
-    made = built("My brother is tall.", "The street is short.")
-    assert made.samples == ()
-    assert [choice.pair for choice in made.doubtful] == ["short–tall", "long–short"]
+    sentences = ("My brother is tall.", "The rule is fair.", "The street is short.")
+    made = built(*sentences)
+    assert [choice.pair for choice in made.samples[::4]] == ["fair–unfair"]
+    assert made.rejected == {"doubtful opposites (--doubtful keeps them)": 2}
+    made = built(*sentences, doubtful=True)
+    assert [choice.pair for choice in made.samples[::4]] == ["fair–unfair", "short–tall", "long–short"]
 
 
 def test_hungry_is_not_the_opposite_of_thirsty():
-    made = built("The children are hungry.")
-    assert made.samples == () == made.doubtful
+    assert built("The children are hungry.", doubtful=True).samples == ()
 
 
 def test_the_same_four_sentences_come_once():

@@ -15,6 +15,7 @@ from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built
 from embassay.testsets.build import put
+from embassay.testsets.kinds.negated_antonyms import turned
 from embassay.testsets.options import Order
 from embassay.testsets.rating import rate
 
@@ -31,7 +32,7 @@ def built(tmp_path, samples=PAIRS):
     from collections import Counter
 
     out = tmp_path / "set.jsonl"
-    made = Built(samples, Counter(), ways={("0", "typo"): "by rule", ("0", "antonym"): "WordNet"})
+    made = Built(samples, Counter(), fields={"0": {"source": {"typo": "by rule", "antonym": "WordNet"}}})
     put(out, made, Order("minimal-pairs", ["It rained."]))
     return out
 
@@ -99,28 +100,25 @@ def test_what_is_under_the_bar_is_dropped_and_the_rest_is_read_back(tmp_path):
     assert len(load_corpus(str(tmp_path / "strict.jsonl")).samples) == 5
 
 
-def test_the_card_says_what_people_found(tmp_path):
+def test_the_card_of_the_rest_says_what_people_found(tmp_path):
     built(tmp_path)
     before = (tmp_path / "set-card.md").read_text()
-    found = rate([fill(tmp_path, "a.csv", by_hand)])
-    card = (tmp_path / "set-card.md").read_text()
-    assert "Not yet." in before
-    assert "Not yet." not in card
+    rate([fill(tmp_path, "a.csv", by_hand)], out=tmp_path / "rest.jsonl")
+    card = (tmp_path / "rest-card.md").read_text()
+    assert card.startswith("# Data card: rest.jsonl@")
     assert "| antonym | 6 | 5 | 3.40 | 4.00 | 0 1 0 0 4 | – | – | 20.0% |" in card
-    assert found.notes == (f"data card: {tmp_path / 'set-card.md'} now contains the ratings",)
+    assert card.endswith(before)
+    assert (tmp_path / "set-card.md").read_text() == before
 
 
-def test_entries_with_a_wrong_pair_of_sentences_go_and_groups_lose_a_sentence(tmp_path):
-    yes, other, no, both = "It is on.", "It is off.", "It is not on.", "It is not off."
-    choices = (
-        Choice("1", yes, other, no, both, "adverb", "off–on"),
-        Choice("2", other, yes, both, no, "adverb", "off–on"),
-        Choice("3", no, both, yes, other, "adverb", "off–on"),
-    )
-    built(tmp_path, choices)
-    wrong = fill(tmp_path, "a.csv", lambda item, edit, place: "0" if (item, edit) == ("1", "antonym") else "4")
-    rate([wrong], out=tmp_path / "rest.jsonl")
-    assert [sample.id for sample in load_corpus(str(tmp_path / "rest.jsonl")).samples] == ["3"]
+def test_quadruples_that_are_wrong_go_and_groups_lose_a_sentence(tmp_path):
+    bulb = Choice("0", "It is on.", "It is off.", "It is not on.", "It is not off.", "adverb", "off–on")
+    door = Choice("0", "It is open.", "It is shut.", "It is not open.", "It is not shut.", "adjective", "open–shut")
+    built(tmp_path, (*turned(bulb, "1"), *turned(door, "2")))
+    wrong = fill(tmp_path, "a.csv", lambda item, edit, place: "0" if item == "1-1" else "4")
+    found = rate([wrong], out=tmp_path / "rest.jsonl")
+    assert [(subset.edit, subset.rows) for subset in found.subsets] == [("quadruple", 2)]
+    assert [sample.id for sample in load_corpus(str(tmp_path / "rest.jsonl")).samples] == ["2-1", "2-2", "2-3", "2-4"]
     built(tmp_path, tuple(Grouped(str(n), f"It is {n}.", "g") for n in range(4)))
     wrong = fill(tmp_path, "b.csv", lambda item, edit, place: "0" if item == "2" else "")
     found = rate([wrong], out=tmp_path / "less.jsonl")
@@ -151,14 +149,31 @@ def test_compositions_get_the_ratings_of_all_annotators(tmp_path):
     assert "0 strongly disagree, 2 neutral, 4 strongly agree: The text says what A says and B does not" in sheet
 
 
-def test_without_the_corpus_figures_come_and_nothing_is_dropped(tmp_path):
+def test_a_corpus_that_is_elsewhere_is_named(tmp_path):
     out = built(tmp_path)
     sheet = fill(tmp_path, "a.csv", by_hand)
     moved = out.rename(tmp_path / "moved.jsonl")
-    assert rate([sheet]).notes == ()
-    with pytest.raises(InputError, match="no such file"):
-        rate([sheet], out=tmp_path / "rest.jsonl")
-    assert rate([sheet], out=tmp_path / "rest.jsonl", corpus=moved).notes
+    with pytest.raises(InputError, match=r"set\.jsonl: no such file"):
+        rate([sheet])
+    assert rate([sheet], corpus=moved).subsets
+
+
+def other(folder):
+    """Write another corpus."""
+    path = folder.parent / "other.jsonl"
+    path.write_text((folder / "set.jsonl").read_text().replace("short", "brief"))
+    return path
+
+
+def numbered(folder, sheet):
+    """Write a copy of a sheet, with a row that the test set does not have."""
+    path = folder.parent / "numbered.csv"
+    rows = [{**row, "row": row["row"].replace("11", "12")} for row in csv.DictReader(io.StringIO(sheet.read_text()))]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
 
 
 def all_wrong(item, edit, place):
@@ -168,9 +183,12 @@ def all_wrong(item, edit, place):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (lambda folder, sheet: {"bar": 5}, "--bar must be from 0 to 4, is 5"),
-        (lambda folder, sheet: {"bar": float("nan")}, "--bar must be from 0 to 4"),
-        (lambda folder, sheet: {"corpus": folder / "set-card.md"}, "is not the corpus of the sheet"),
+        (lambda folder, sheet: {"corpus": folder / "set-card.md"}, "is not .*set-card.md as it is now"),
+        (
+            lambda folder, sheet: {"sheets": [numbered(folder, sheet)], "corpus": folder / "set.jsonl"},
+            "field 'row': the test set has no row 12",
+        ),
+        (lambda folder, sheet: {"corpus": other(folder)}, "'set.jsonl@.*' is not .*other.jsonl as it is now; name the"),
         (lambda folder, sheet: {"sheets": []}, "name at least one sheet"),
         (lambda folder, sheet: {"sheets": [sheet, sheet]}, "each only once"),
         (lambda folder, sheet: {"sheets": [folder / "set-sheet.csv"]}, "no row is rated"),
@@ -196,7 +214,7 @@ def test_a_changed_corpus_is_not_the_sheets(tmp_path):
     out = built(tmp_path)
     sheet = fill(tmp_path, "a.csv", by_hand)
     out.write_text(out.read_text().replace("short", "brief"))
-    with pytest.raises(InputError, match="is not the corpus of the sheet"):
+    with pytest.raises(InputError, match="as it is now; name the test set with --corpus"):
         rate([sheet])
 
 

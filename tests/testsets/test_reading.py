@@ -39,11 +39,14 @@ def test_every_form_gives_the_sentences_with_their_lines(tmp_path, name, content
     assert found[1].line - found[0].line == 2
 
 
-def test_a_parquet_file_is_known_by_its_content(tmp_path):
+def test_a_parquet_file_is_a_table(tmp_path):
     import polars as pl
 
-    pl.DataFrame({"n": [1, 2], "sentence": SENTENCES}).write_parquet(tmp_path / "table")
-    assert read_sentences(tmp_path / "table") == (SourceSentence(SENTENCES[0], 1), SourceSentence(SENTENCES[1], 2))
+    pl.DataFrame({"n": [1, 2], "sentence": SENTENCES}).write_parquet(tmp_path / "table.parquet")
+    assert read_sentences(tmp_path / "table.parquet") == (
+        SourceSentence(SENTENCES[0], 1),
+        SourceSentence(SENTENCES[1], 2),
+    )
 
 
 def test_a_unit_is_read_where_there_is_one(tmp_path):

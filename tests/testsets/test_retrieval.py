@@ -54,26 +54,27 @@ def documents(parts=PARTS):
     return [SourceDocument(name, text) for name, text in parts]
 
 
+def splits_of(built):
+    return {name: fields["split"] for name, fields in built.fields.items()}
+
+
 def told(built):
     return {sample.question: sample.right for sample in built.samples}
 
 
 class Stub:
-    """A generator that answers each passage as it is told."""
+    """A generator that answers each passage, by its text, as it is told."""
 
     name = "stub-1 at example.org"
 
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    def replies(self, requests, advance=silent):
-        self.asked += requests
-        found = tuple(self.answer(request) for request in requests)
-        advance(len(found), len(found))
-        return tuple(
-            Reply(r.key, problem=a[1]) if isinstance(a, tuple) else Reply(r.key, a)
-            for r, a in zip(requests, found, strict=True)
-        )
+    def replies(self, prompts, advance=silent):
+        passages = [prompt.partition("Passage:\n")[2].strip() for prompt in prompts]
+        self.asked += passages
+        found = [self.answer(passage) for passage in passages]
+        return [answer if isinstance(answer, Reply) else Reply(answer) for answer in found]
 
     def material(self):
         return Resource("stub", "1", "MIT", "questions")
@@ -87,9 +88,9 @@ def answer_of(question, answer):
 
 
 def asker(questions=QUESTIONS):
-    """Return a generator that asks its question of the first passage of each document that it knows one of."""
-    first = {f"{name}{mark}": asked for name, asked in questions.items() for mark in ("", "#1")}
-    return Stub(lambda request: answer_of(*first[request.key]) if request.key in first else "")
+    """Return a generator that asks the question of each of the documents above, and of passages with a given text."""
+    asked = {text: questions[name] for name, text in PARTS if name in questions} | questions
+    return Stub(lambda passage: next((answer_of(*asked[text]) for text in asked if text in passage), ""))
 
 
 def build(sources, questions=QUESTIONS, **options):
@@ -108,13 +109,16 @@ def taken(text, passage=PASSAGE, share=0.6):
 def test_a_question_has_its_passage_and_its_answer():
     built = build(documents(), unanswerable=0, test=0)
     assert told(built) == {QUESTIONS[name][0]: (name,) for name, _ in PARTS}
-    assert built.answers["dryer-q"] == "lint filter"
-    assert built.ways["dryer-q", "question"] == "generator: stub-1 at example.org"
+    assert built.fields["dryer-q"] == {
+        "split": "train",
+        "source": "generator: stub-1 at example.org",
+        "answer": "lint filter",
+    }
     assert len(built.samples) == len(PARTS)
     assert built.shape == "retrieval"
     for sample in built.samples:
         (text,) = next(d for d in built.documents if d.id == sample.right[0]).passages
-        assert built.answers[sample.id] in text
+        assert built.fields[sample.id]["answer"] in text
 
 
 def test_every_passage_is_a_document_and_headings_stand_with_the_first_under_them():
@@ -129,7 +133,7 @@ def test_every_passage_is_a_document_and_headings_stand_with_the_first_under_the
     ]
     assert found[1].text.startswith("Cleaning the drum\nRun it hot")
     sources = [SourceDocument("a", text), SourceDocument("b", "One line.")]
-    built = build(sources, {"a#2": ("How often is a drum cleaned?", "once a month")}, unanswerable=0)
+    built = build(sources, {"Run it hot": ("How often is a drum cleaned?", "once a month")}, unanswerable=0)
     assert told(built) == {"How often is a drum cleaned?": ("a#2",)}
     assert built.rejected["a passage of fewer than 8 words"] == 2
     assert [document.id for document in built.documents] == ["a#1", "a#2", "b"]
@@ -157,7 +161,7 @@ def test_where_windows_overlap_both_answer():
     shared = windows[0].split()[-2:]
     assert windows[1].split()[:2] == shared
     stub = Stub(
-        lambda r: answer_of("Which thing is wiped once in seven days?", " ".join(shared)) if r.key == "a#1" else ""
+        lambda p: answer_of("Which thing is wiped once in seven days?", " ".join(shared)) if p == windows[0] else ""
     )
     built = retrieval.build([SourceDocument("a", words)], generator=stub, passages="20", unanswerable=0)
     assert built.samples[0].right == ("a#1", "a#2")
@@ -179,7 +183,7 @@ def test_units_that_are_taken_away_leave_questions_without_an_answer():
     left = {document.id for document in built.documents}
     assert not left & {sample.unit for sample in gone}
     assert len(left) == len(PARTS) - 3
-    assert all(sample.id not in built.answers for sample in gone)
+    assert not any("answer" in built.fields[sample.id] for sample in gone)
     assert any("the passages of 3 units were removed" in note for note in built.notes)
 
 
@@ -198,8 +202,9 @@ def test_no_context_is_in_two_splits():
     copies = [(f"{name}-copy", text) for name, text in PARTS[:5]]
     for seed in range(8):
         built = build(documents((*PARTS, *copies)), test=0.4, seed=seed)
-        assert set(built.splits.values()) == {"train", "test"}
-        of = {split: [s for s in built.samples if built.splits[s.id] == split] for split in ("train", "test")}
+        split_of = splits_of(built)
+        assert set(split_of.values()) == {"train", "test"}
+        of = {split: [s for s in built.samples if split_of[s.id] == split] for split in ("train", "test")}
         for what in ("unit", "right"):
             train, test = (
                 {key for s in of[split] for key in ([s.unit] if what == "unit" else s.right)} for split in of
@@ -210,14 +215,14 @@ def test_no_context_is_in_two_splits():
 @pytest.mark.parametrize(("test", "splits"), [(1, {"test"}), (0, {"train"}), (0.01, {"train", "test"})])
 def test_the_split_takes_a_share_of_the_units(test, splits):
     built = build(documents(), test=test, unanswerable=0)
-    assert set(built.splits.values()) == splits
+    assert set(splits_of(built).values()) == splits
     if test == 0.01:
-        assert Counter(built.splits.values())["test"] == 1
+        assert Counter(splits_of(built).values())["test"] == 1
 
 
 def test_the_same_seed_gives_the_same_set_and_another_gives_another():
     first, again, other = (build(documents(), count=5, seed=seed) for seed in (1, 1, 2))
-    assert (first.samples, first.documents, first.splits) == (again.samples, again.documents, again.splits)
+    assert (first.samples, first.documents, first.fields) == (again.samples, again.documents, again.fields)
     assert first.samples != other.samples
     assert len(first.samples) == len(other.samples) == 5
 
@@ -244,47 +249,47 @@ def test_a_share_of_units_is_drawn():
 
 
 def test_a_generator_asks():
-    def answer(request):
-        name = request.key
+    def answer(passage):
+        name = NAMES[passage]
         return f"Sure!\n```json\n{answer_of(f'Which of our {name} notes speaks of it, and how?', PARTS_OF[name])}\n```"
 
     stub = Stub(answer)
     built = retrieval.build(documents(), generator=stub, unanswerable=0)
     assert told(built)["Which of our oven notes speaks of it, and how?"] == ("oven",)
-    assert built.ways["oven-q", "question"] == "generator: stub-1 at example.org"
+    assert built.fields["oven-q"]["source"] == "generator: stub-1 at example.org"
     assert built.materials == (stub.material(),)
     assert built.notes[-1] == "10 requests"
     assert built.prompt == PROMPT
-    assert [r.key for r in stub.asked] == [name for name, _ in PARTS]
-    assert all(text in r.prompt for r, (_, text) in zip(stub.asked, PARTS, strict=True))
+    assert stub.asked == [text for _, text in PARTS]
 
 
+NAMES = {text: name for name, text in PARTS}
 PARTS_OF = {name: " ".join(text.split()[-3:]) for name, text in PARTS}
 
 
 def test_what_a_generator_could_not_do_is_counted():
-    stub = Stub(lambda request: (None, "the generator refused") if request.key == "oven" else "no JSON")
+    stub = Stub(lambda p: Reply(problem="the generator refused") if NAMES[p] == "oven" else "no JSON")
     built = retrieval.build(documents(), generator=stub)
     assert built.samples == ()
     assert +built.rejected == {"the generator refused": 1, "an answer without JSON of question and answer": 9}
 
 
-def requests(sources, **options):
-    """Return the requests of a build."""
-    stub = Stub(lambda request: "no JSON")
+def asked_about(sources, **options):
+    """Return the passages that a build asks about."""
+    stub = Stub(lambda passage: "no JSON")
     retrieval.build(sources, generator=stub, **options)
     return stub.asked
 
 
 def test_a_generator_is_asked_for_a_little_more_than_is_wanted():
-    assert len(requests(documents(), count=4)) == 6
-    assert len(requests(documents(), count=40)) == 10
+    assert len(asked_about(documents(), count=4)) == 6
+    assert len(asked_about(documents(), count=40)) == 10
 
 
 def test_a_prompt_of_ones_own_has_the_passage():
     assert prompt_of(PASSAGE, "Ask of: {passage} {x}") == f"Ask of: {PASSAGE.text} {{x}}"
     with pytest.raises(SpecError, match=r"lacks the placeholder \{passage\}"):
-        requests(documents(), prompt="Ask something.")
+        asked_about(documents(), prompt="Ask something.")
 
 
 @pytest.mark.parametrize(
@@ -339,7 +344,7 @@ def test_the_text_editor_is_not_the_text():
 
 
 def test_the_same_question_of_two_passages_is_left_out():
-    stub = Stub(lambda r: answer_of("Which part would a careful owner name?", PARTS_OF[r.key]))
+    stub = Stub(lambda p: answer_of("Which part would a careful owner name?", PARTS_OF[NAMES[p]]))
     built = retrieval.build(documents(), generator=stub)
     assert built.samples == ()
     assert +built.rejected == {"a question asked about two passages": 10}
@@ -404,7 +409,8 @@ def test_near_duplicates_are_those_of_all_pairs(rows, near):
     ("options", "says"),
     [
         ({"test": 1.5}, "test must be from 0 to 1, is 1.5"),
-        ({"unanswerable": float("nan")}, "unanswerable must be from 0 to 1, is nan"),
+        ({"unanswerable": float("nan")}, "unanswerable must be at least 0 and below 1, is nan"),
+        ({"unanswerable": 1}, "unanswerable must be at least 0 and below 1, is 1"),
         ({"leak": 0}, "leak must be above 0 and at most 1, is 0"),
         ({"passages": "page"}, "passages must be document, paragraph"),
     ],
@@ -426,7 +432,7 @@ def test_a_passage_that_stands_everywhere_is_not_asked_about():
     stub = asker()
     built = retrieval.build(sources, generator=stub)
     assert len(stub.asked) == len(PARTS)
-    assert not any(notice in request.prompt for request in stub.asked)
+    assert not any(notice in passage for passage in stub.asked)
     assert built.rejected["a passage that occurs in more than 3 units"] == len(PARTS)
     assert len({sample.unit for sample in built.samples}) == len(PARTS)
 
@@ -442,7 +448,7 @@ def machine(name):
 def test_a_near_duplicate_about_another_thing_is_not_right():
     sources = documents((*PARTS, ("a", machine("A100")), ("b", machine("B200")), ("c", machine("A100") + " So it is.")))
     asks = answer_of("How much laundry does the Velmo A100 take?", "seven kilograms")
-    built = retrieval.build(sources, generator=Stub(lambda r: asks if r.key == "a" else ""), unanswerable=0)
+    built = retrieval.build(sources, generator=Stub(lambda p: asks if p == machine("A100") else ""), unanswerable=0)
     assert told(built) == {"How much laundry does the Velmo A100 take?": ("a", "c")}
 
 
@@ -450,7 +456,7 @@ def test_a_neighbour_that_shares_the_answer_alone_is_not_right():
     words = [*(f"word{n}" for n in range(82)), *"so the Velmo Works were founded in".split(), "March", "1931"]
     words += [f"more{n}" for n in range(60)]
     asks = answer_of("In what year did the Velmo Works start?", "1931")
-    stub = Stub(lambda r: asks if "Velmo" in r.prompt else "")
+    stub = Stub(lambda p: asks if "Velmo" in p else "")
     built = retrieval.build([SourceDocument("a", " ".join(words))], generator=stub, passages="100", unanswerable=0)
     assert "1931" in built.documents[1].passages[0]
     assert told(built) == {"In what year did the Velmo Works start?": ("a#1",)}
@@ -464,7 +470,7 @@ def test_a_unit_whose_questions_another_may_answer_is_not_taken_away(seed):
     asks = answer_of("In what year did the Velmo Works start?", "1931")
     other = answer_of("Which thing do owners wipe once in seven days?", "door")
     sources = documents((PARTS[3], ELSEWHERE, ("door", "Wipe the door and its seal with a soft cloth each week.")))
-    stub = Stub(lambda r: {"maker": asks, "door": other}.get(r.key, ""))
+    stub = Stub(lambda p: asks if p == PARTS[3][1] else other if "Wipe" in p else "")
     built = retrieval.build(sources, generator=stub, unanswerable=0.9, seed=seed)
     assert told(built)["In what year did the Velmo Works start?"] == ("maker",)
     assert told(built)["Which thing do owners wipe once in seven days?"] == ()
@@ -483,12 +489,10 @@ def test_runs_are_those_of_the_naive_search(asked, words):
 
 @pytest.mark.parametrize("units", [1, 3])
 def test_the_last_unit_is_not_taken_away(units):
-    built = build(documents(PARTS[:units]), unanswerable=1)
+    built = build(documents(PARTS[:units]), unanswerable=0.99)
     assert len(built.documents) == 1
     assert sum(bool(sample.right) for sample in built.samples) == 1
     assert any(note.startswith("1 fewer than requested: ") for note in built.notes)
-    rest = ("rest", "Wipe the door of the drum with a cloth each week.")
-    assert not any(s.right for s in build(documents((*PARTS[:units], rest)), unanswerable=1).samples)
 
 
 def test_each_place_of_a_prompt_is_filled():

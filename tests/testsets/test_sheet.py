@@ -12,7 +12,7 @@ from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built
 from embassay.testsets.files import lines_of
-from embassay.testsets.sheets import rating_sheet, read_ratings
+from embassay.testsets.sheets import rating_sheet, read_sheet
 
 PAIRS = (
     MinimalPairs("1", "The door is open.", (("antonym", "The door is closed."), ("typo", "The door is opne."))),
@@ -55,10 +55,11 @@ def test_a_row_for_each_edit_in_an_order_drawn_by_the_seed():
     assert len({sheet(PAIRS, seed) for seed in range(20)}) > 3
 
 
-def test_two_sentences_are_rated_once_for_both_entries_that_hold_them():
-    rows = {(row["item"], row["edit"]) for row in cells(sheet(quadruple()))}
-    antonyms, polarities = {("1", "antonym"), ("3", "antonym")}, {("1", "polarity"), ("2", "polarity")}
-    assert rows == antonyms | polarities | {("1", "paraphrase"), ("2", "paraphrase")}
+def test_the_four_sentences_of_a_quadruple_are_rated_once():
+    (row,) = cells(sheet(quadruple()))
+    assert (row["item"], row["edit"], row["original"]) == ("1", "quadruple", LINES[0])
+    antonym, polarity, paraphrase = LINES[1:]
+    assert row["text"] == f"antonym: {antonym} / polarity: {polarity} / paraphrase: {paraphrase}"
 
 
 def test_a_sentence_of_a_group_stands_beside_the_others():
@@ -71,17 +72,24 @@ def test_a_filled_sheet_is_read_back_in_whatever_order_and_dialect(tmp_path):
     filled = cells(sheet(PAIRS))
     for row, rating in zip(filled, ("4", "", "2,5"), strict=True):
         row["rating"] = rating
-    corpus, ratings = read_ratings([write(tmp_path / "ann.csv", filled[::-1], delimiter=";")])
-    assert corpus == "pairs.jsonl@0123456789abcdef"
-    assert [ratings[row["item"], row["edit"]] for row in filled] == [[4], [None], [2.5]]
+    rows = read_sheet(write(tmp_path / "ann.csv", filled[::-1], delimiter=";"))
+    assert {row.corpus for row in rows} == {"pairs.jsonl@0123456789abcdef"}
+    assert [(row.row, row.rating) for row in rows[::-1]] == [
+        (int(row["row"]), rating) for row, rating in zip(filled, (4, None, 2.5), strict=True)
+    ]
 
 
-def test_no_cell_is_a_formula(tmp_path):
-    sample = MinimalPairs("=1", "=1+1 is two.", (("typo", "'=1+1 is tow."),))
+def test_no_cell_is_a_formula():
+    sample = MinimalPairs("=1", "=1+1 is two.", (("typo", "-1+1 is tow."),))
     rows = cells(sheet((sample,)))
-    assert (rows[0]["item"], rows[0]["original"]) == ("'=1", "'=1+1 is two.")
-    _, ratings = read_ratings([write(tmp_path / "a.csv", [rows[0] | {"rating": "1"}])])
-    assert ratings == {("=1", "typo"): [1]}
+    assert (rows[0]["item"], rows[0]["original"], rows[0]["text"]) == ("'=1", "'=1+1 is two.", "'-1+1 is tow.")
+
+
+def test_every_row_says_what_a_rating_means():
+    assert {row["guideline"] for row in cells(sheet(PAIRS))} == {
+        "0 strongly disagree, 2 neutral, 4 strongly agree: The text is what the name of the edit says of the original, "
+        "in good English."
+    }
 
 
 @pytest.mark.parametrize(
@@ -92,13 +100,13 @@ def test_no_cell_is_a_formula(tmp_path):
         (lambda rows: rows[1].update(rating="nan"), "line 3, field 'rating'"),
         (lambda rows: rows[1].update(rating="good"), "line 3, field 'rating'"),
         (lambda rows: rows.append(rows[0]), "line 5, field 'id': '"),
-        (lambda rows: rows[2].update(corpus="other@1"), "line 4, field 'corpus': is 'other@1'"),
-        (lambda rows: [row.pop("edit") for row in rows], "line 1, field 'edit': missing"),
+        (lambda rows: rows[2].update(row="-1"), "line 4, field 'row': "),
+        (lambda rows: [row.pop("row") for row in rows], "line 1, field 'row': missing"),
     ],
 )
 def test_a_damaged_sheet_is_refused_with_its_place(tmp_path, change, message):
     rows = [row | {"rating": "4"} for row in cells(sheet(PAIRS))]
     change(rows)
     with pytest.raises(SourceError) as error:
-        read_ratings([write(tmp_path / "ann.csv", rows)])
+        read_sheet(write(tmp_path / "ann.csv", rows))
     assert message in str(error.value)

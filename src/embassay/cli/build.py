@@ -19,6 +19,7 @@ from embassay.core.errors import say
 from embassay.core.formatting import counted
 from embassay.core.plugins import BUILDERS, left_out
 from embassay.core.store.paths import output_path, source_path
+from embassay.core.tables.texts import read_text
 from embassay.testsets.options import BuildOptions
 
 REASONS = 10
@@ -27,7 +28,7 @@ AS_TEXT = {
     "generator": str,
     "mlm": str,
     "prompt": Path | None,
-    "encoder": Annotated[str, Parameter(name=("-e", "--encoder"))],
+    "encoder": Annotated[str | None, Parameter(name=("-e", "--encoder"))],
     "filters": Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))],
 }
 """What the command line takes for options that builders take as objects: specs, and the file of a prompt."""
@@ -57,15 +58,10 @@ def add_build_commands(arguments: list[str]) -> None:
 
 def command_of(name: str) -> Callable[..., int]:
     """Return a function with the options of every kind and those of a builder, for cyclopts to read."""
-    from embassay.testsets.proposals import propose_groups
-
     module = BUILDERS.module(name)
     parameters = dict(inspect.signature(_carry_out, eval_str=True).parameters)
     del parameters["kind"], parameters["more"]
-    functions = [getattr(module, "read", None), module.build]
-    if name == "groups":
-        functions.insert(0, propose_groups)
-    for function in filter(None, functions):
+    for function in filter(None, [getattr(module, "read", None), module.build]):
         # An option that several functions have is one option.
         parameters |= _options(function)
 
@@ -90,7 +86,7 @@ def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     types = get_type_hints(function, include_extras=True) | AS_TEXT
     options = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in (*PARAMETERS_OF_ALL, "column", "overwrite"):
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
             kind: Any = types.get(name, type(parameter.default))
             annotation = Annotated[kind, Parameter(help=helps.get(name, ""), negative="")]
             # An object that there may be or not is here a text that may be empty.
@@ -103,27 +99,21 @@ def _carry_out(
     kind: str,
     *,
     source: Annotated[Path, Parameter(name="--from", help="File or folder of sentences, pairs or documents.")],
-    out: Annotated[Out, Parameter(help="File to write; its data card and sheets are written next to it.")],
+    out: Annotated[Out, Parameter(help="File to write; its data card and sheet are written next to it.")],
     common: Annotated[BuildOptions, Flat] = OF_ALL,
     overwrite: Annotated[Flag, Parameter(help="Replace existing files.")] = False,
     **more: Any,
 ) -> int:
-    """Build a test set, or propose groups for one."""
+    """Build a test set."""
     from embassay.api import build as make
     from embassay.run.progress import progress
     from embassay.testsets.files import SetFiles
-    from embassay.testsets.proposals import propose_groups
 
     source, out = source_path(source), output_path(out)
-    if kind == "groups" and more.keys() & {"encoder", "by_hand"}:
-        say(*propose_groups(source, out, column=common.column, overwrite=overwrite, **more))
-        return FINE
     options = {name: value for name, value in vars(common).items() if value not in (None, "")} | more
     if options.get("prompt"):
-        from embassay.testsets.generator.base import read_prompt
-
         # The command takes a file, the builder its text.
-        options["prompt"] = read_prompt(source_path(options["prompt"]))
+        options["prompt"] = read_text(source_path(options["prompt"]))
     with progress(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
     say(*built.notes)
@@ -134,8 +124,6 @@ def _carry_out(
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():
         say(f"answers of the generator: {places.answers}")
-    if places.review.exists():
-        say(f"sheet for review: {places.review}: strike, correct or add rows; pass it as --review")
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
     say(f"assay it with: embassay run -c {shlex.quote(str(out) if out.is_absolute() else f'./{out}')}")
     return FINE

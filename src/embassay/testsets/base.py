@@ -13,14 +13,13 @@ Without ``read`` its sources are sentences.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, metadata
-from typing import Protocol
+from importlib.metadata import metadata
+from typing import Any
 
 from embassay.core.samples.base import Sample
 from embassay.core.samples.checks import SAMPLES
-from embassay.core.samples.choice import Choice
 from embassay.core.samples.retrieval import Document
 from embassay.core.types import Corpus
 
@@ -28,12 +27,8 @@ Reasons = Counter[str]
 """The number of sources or edits that were rejected, by reason; a reason is a short phrase to read."""
 
 
-class Advance(Protocol):
-    """A callback that a builder reports its progress to."""
-
-    def __call__(self, done: int, total: int, /) -> None:
-        """Note that ``done`` of ``total`` sources have been processed."""
-        ...
+Advance = Callable[[int, int], None]
+"""A callback that a builder reports its progress to: how many of how many sources have been processed."""
 
 
 def silent(done: int, total: int) -> None:
@@ -60,13 +55,10 @@ class Resource:
 
 def library(distribution: str, purpose: str, licence: str = "") -> Resource:
     """Describe an installed Python package by its own metadata; ``licence`` overrides the metadata's."""
-    try:
-        package = metadata(distribution)
-    except PackageNotFoundError:
-        return Resource(distribution, "", licence or "unknown", purpose)
+    package = metadata(distribution)
     licences = [licence, *(package[key] for key in ("License-Expression", "License") if key in package), "unknown"]
     # Some packages put the whole text of their licence into this field.
-    first_lines = [name.partition("\n")[0] for name in licences if name]
+    first_lines = [text.partition("\n")[0] for text in licences if text]
     return Resource(distribution, package["Version"], first_lines[0], purpose)
 
 
@@ -82,19 +74,15 @@ class Built:
         The number of sources, or of edits, that were rejected for each reason; a reason is a short phrase to read.
     notes
         What was assumed, or done differently from what was requested: one sentence each.
-    read
-        The number of rows that were read; a builder leaves it to its caller.
-    doubtful
-        Choices that the rules cannot decide on, one of each quadruple. Not in the test set; people confirm them.
+    read, sha256
+        The number of rows that were read, and the hash of the sources; a builder leaves both to its caller.
     materials
         Libraries, word lists and models that were used, for the data card.
-    ways
-        How an edit of a sample was made, by (sample id, edit name): ``"WordNet, sense 2"``. The name is ``question``
-        for a question and the operator for a composition. Written as ``source``.
+    fields
+        Further fields of a sample's line, by its id: ``source``, how it was made (of minimal pairs, each edit); of a
+        question its ``split``, ``train`` or ``test``, and as ``answer`` the words of its document that answer it.
     documents
         The documents to search, if the samples are questions.
-    splits, answers
-        The split of each question, ``train`` or ``test``, and the words of its document that answer it, by its id.
     filtered_with
         Specs of the encoders that selected the samples; the test set favours them.
     prompt
@@ -108,14 +96,12 @@ class Built:
     notes: tuple[str, ...] = ()
     read: int = 0
     materials: tuple[Resource, ...] = ()
-    doubtful: tuple[Choice, ...] = ()
-    ways: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     documents: tuple[Document, ...] = ()
-    splits: Mapping[str, str] = field(default_factory=dict)
-    answers: Mapping[str, str] = field(default_factory=dict)
     filtered_with: tuple[str, ...] = ()
     prompt: str = ""
     source: str = "built from the user's own text"
+    sha256: str = ""
 
     @property
     def shape(self) -> str:

@@ -1,11 +1,10 @@
-"""The data card of a test set: its source, how it was made, what was left out, and human ratings."""
+"""The data card of a test set: its source, how it was made, and what was left out."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from embassay._version import __version__
 from embassay.core.formatting import counted
@@ -13,89 +12,56 @@ from embassay.testsets.base import Built
 from embassay.testsets.files import Line, SetFiles
 from embassay.testsets.options import Order
 
-READ = "## Read by people"
-"""The heading of the last section, which ``embassay rate`` replaces."""
-RIGHT = {
-    "composition": "the target is what the edit's name says of A and B, and good English",
-    "retrieval": "the passage answers the question, and the question is clear without the passage",
-}
-"""The meaning of the highest rating for shapes without edits."""
-SCALE = "3 right, with a small flaw; 2 in doubt; 1 wrong; 0 not understandable"
 
-
-def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built, sha256: str) -> str:
+def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built) -> str:
     """Return the card as Markdown.
 
     Parameters
     ----------
     corpus, lines
         The file of the corpus with the hash of its content (``set.jsonl@0123456789abcdef``), and its lines.
-    sha256
-        The hash of the sources.
     """
     file = corpus.partition("@")[0]
     sheet = SetFiles(Path(file)).sheet.name
-    materials = [(each.name, each.version, each.licence, each.purpose) for each in built.materials]
-    right = RIGHT.get(built.shape, "the edit is what its name says, and good English")
+    facts = [
+        ("made by", f"`embassay build {order.kind.replace('_', '-')}`, embassay {__version__}"),
+        ("test set", f"{corpus}, {counted(len(built.samples), 'sample')} of shape {built.shape}"),
+        ("made from", f"{order.source_name}, {counted(built.read, 'row')}"),
+        ("its SHA-256", built.sha256),
+        ("its licence", order.options.licence or "not stated; set it with --licence"),
+        ("seed", str(order.options.seed)),
+        ("options", _options(order)),
+    ]
     parts = [
         f"# Data card: {file}",
-        table(("", ""), _facts(corpus, order, built, sha256)),
+        table(("", ""), facts),
         "\n".join(f"- {note}" for note in built.notes),
         "## Built",
-        table(("what", "how many"), _counts(counts_of(lines))),
+        _counts(counts_of(lines)),
         "## Left out",
-        table(("reason", "how many"), _counts(built.rejected)) if built.rejected else "Nothing.",
-        "## Made with",
-        table(("what", "version", "licence", "for"), materials or [("embassay", __version__, "Apache-2.0", "all")]),
+        _counts(built.rejected) if built.rejected else "Nothing.",
     ]
+    if built.materials:
+        materials = [vars(each).values() for each in built.materials]
+        parts += ["## Made with", table(("what", "version", "licence", "for"), materials)]
     if built.prompt:
         # In lines indented by four spaces, no character of the prompt is read as Markdown.
         prompt = "\n".join(f"    {line}" for line in built.prompt.splitlines())
         parts += ["## Prompt of the generator", prompt]
-    parts += [
-        READ,
-        f"Not yet. Rate each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: 4 right: {right}; {SCALE}.",
-    ]
+    parts += ["## Read by people", f"Rate the rows of `{sheet}`, then run `embassay rate {sheet} -o FILE`."]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def with_reading(card: str, section: str, corpus: str = "") -> str:
-    """Return a card with its last section replaced, and its title too if another corpus is named."""
-    head = card.partition(READ)[0].rstrip()
-    if corpus:
-        _, _, after_title = head.partition("\n")
-        head = f"# Data card: {corpus}\n{after_title}"
-    return f"{head}\n\n{READ}\n\n{section}\n"
-
-
 def counts_of(lines: Sequence[Line]) -> Counter[str]:
-    """Count what was built: samples, and edits, parts of speech, negations, operators, groups, splits."""
+    """Count what was built: samples, and edits, parts of speech, negations, operators, splits, groups."""
     counts = Counter[str]()
     for line in lines:
         counts["documents" if "document" in line else "samples"] += 1
         counts.update(list(line.get("edits", ())))
-        counts.update(line[name] for name in ("operator", "part_of_speech", "negation") if line.get(name))
-        if "question" in line:
-            counts[f"questions to {line.get('split', 'test')} with"] += 1
-            counts["questions without an answer"] += not line["right"]
+        counts.update(line[name] for name in ("operator", "part_of_speech", "negation", "split") if line.get(name))
+        counts["questions without an answer"] += line.get("right") == []
     counts["groups"] = len({line["group"] for line in lines if "group" in line})
     return +counts
-
-
-Cells = Iterator[tuple[str, str]]
-"""The rows of a table with two columns."""
-
-
-def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Cells:
-    """Yield (name, value) of the facts in the first table of the card."""
-    kind = order.kind.replace("_", "-")
-    yield "made by", f"`embassay build {kind}`, embassay {__version__}"
-    yield "test set", f"{corpus}, {counted(len(built.samples), 'sample')} of shape {built.shape}"
-    yield "made from", f"{order.source_name}, {counted(built.read, 'row')}"
-    yield "its SHA-256", sha256
-    yield "its licence", order.options.licence or "not stated; set it with --licence"
-    yield "seed", str(order.options.seed)
-    yield "options", _options(order)
 
 
 def _options(order: Order) -> str:
@@ -103,25 +69,19 @@ def _options(order: Order) -> str:
     parts = list[str]()
     for name, value in sorted({**vars(order.options), **order.kind_options}.items()):
         values = value if isinstance(value, (tuple, list)) else [value]
-        texts = " ".join(map(_shown, values))
+        # Generators, models and encoders are shown by their names.
+        text = " ".join(str(getattr(each, "name", each)) for each in values if each is not None)
         # The card shows these three elsewhere.
-        if texts and name not in ("seed", "licence", "prompt"):
-            parts.append(f"{name}={texts}")
+        if text and name not in ("seed", "licence", "prompt"):
+            parts.append(f"{name}={text}")
     return ", ".join(parts)
 
 
-def _shown(value: Any) -> str:
-    """Return an option's value as text: specs for encoders, the name for a generator or a model."""
-    if value is None or isinstance(value, Path):
-        return str(value or "")
-    return str(value.card.spec if hasattr(value, "card") else getattr(value, "name", value))
+def _counts(counts: Counter[str]) -> str:
+    return table(("what", "how many"), [(name, f"{count:,}") for name, count in counts.most_common()])
 
 
-def _counts(counts: Counter[str]) -> Cells:
-    return ((name, f"{count:,}") for name, count in counts.most_common())
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)

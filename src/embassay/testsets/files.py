@@ -1,12 +1,10 @@
-"""The files of a test set: samples as JSON lines; either all files are written or none."""
+"""The files of a test set, and its samples as JSON lines."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ from embassay.core.samples.composition import Composition
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.retrieval import Question
-from embassay.core.store.partial_files import partial_file
 from embassay.testsets.base import Built
 
 # --- Samples as the JSON lines that the loaders of corpora read back ---
@@ -55,9 +52,7 @@ def _row(sample: Sample, built: Built) -> Line:
     """Return a sample's fields; optional ones that are empty are left out."""
     row: Line = {"id": sample.id, "unit": getattr(sample, "group", "")}
     if isinstance(sample, MinimalPairs):
-        ways = {name: built.ways.get((sample.id, name)) for name, _ in sample.edits}
         row |= {"original": sample.original, "edits": dict(sample.edits)}
-        row["source"] = {name: way for name, way in ways.items() if way}
     elif isinstance(sample, Choice):
         sentences = [sample.antonym, sample.polarity, sample.paraphrase]
         row = {"idx": sample.id, "label": PARAPHRASE, "input": sample.input, "sentences": sentences}
@@ -66,15 +61,15 @@ def _row(sample: Sample, built: Built) -> Line:
         row = {"id": sample.id, "sentence": sample.text, "group": sample.group}
     elif isinstance(sample, Composition):
         row |= {name: getattr(sample, name) for name in ("operator", "a", "b", "target", "mirrored")}
-        row |= {"filtered_with": list(built.filtered_with), "source": built.ways.get((sample.id, sample.operator))}
+        row["filtered_with"] = list(built.filtered_with)
     elif isinstance(sample, Question):
         row["unit"] = sample.unit if sample.units else ""
-        row |= {"question": sample.question, "right": list(sample.right), "split": built.splits.get(sample.id)}
-        row |= {"answer": built.answers.get(sample.id), "source": built.ways.get((sample.id, "question"))}
+        row |= {"question": sample.question, "right": list(sample.right)}
+    row |= built.fields.get(sample.id, {})
     return {name: value for name, value in row.items() if value or name in ("right", "negation")}
 
 
-# --- The files of a test set: all of them are written, or none ---
+# --- The files of a test set ---
 
 
 class SetFiles:
@@ -86,8 +81,6 @@ class SetFiles:
         ``NAME-card.md``, the data card.
     sheet
         ``NAME-sheet.csv``, the sheet for rating.
-    review
-        ``NAME-review.csv``, the review sheet.
     answers
         ``NAME-answers.jsonl``, the journal of a generator's answers, from which an interrupted build resumes.
     written, every
@@ -97,19 +90,17 @@ class SetFiles:
     def __init__(self, corpus: Path):
         """Name the files."""
         self.corpus = corpus
-        endings = ("card.md", "sheet.csv", "review.csv", "answers.jsonl")
-        beside = [corpus.with_name(f"{corpus.stem}-{ending}") for ending in endings]
-        self.card, self.sheet, self.review, self.answers = beside
-        self.written = corpus, self.card, self.sheet, self.review
+        self.card = corpus.with_name(f"{corpus.stem}-card.md")
+        self.sheet = corpus.with_name(f"{corpus.stem}-sheet.csv")
+        self.answers = corpus.with_name(f"{corpus.stem}-answers.jsonl")
+        self.written = corpus, self.card, self.sheet
         self.every = *self.written, self.answers
 
 
-def check_apart(places: Iterable[Path], sources: Iterable[object]) -> None:
-    """Raise OutputError if a file to write is also a file to read."""
-    read = {Path(source).resolve() for source in sources if isinstance(source, (str, Path)) and str(source)}
-    for path in places:
-        if path.resolve() in read:
-            raise OutputError(f"{path}: is the source of the build; choose another name with -o")
+def check_apart(places: Iterable[Path], source: object) -> None:
+    """Raise OutputError if a file to write is also the file to read."""
+    if isinstance(source, Path) and source.resolve() in [path.resolve() for path in places]:
+        raise OutputError(f"{source}: is the source of the build; choose another name with -o")
 
 
 def check_free(paths: Iterable[Path], overwrite: bool) -> None:
@@ -117,31 +108,3 @@ def check_free(paths: Iterable[Path], overwrite: bool) -> None:
     for path in paths:
         if path.exists() and not overwrite:
             raise OutputError(f"{path}: already exists; choose another name with -o, or use --overwrite")
-
-
-def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write all files or none: each is written under a temporary name before the first is renamed.
-
-    Raises
-    ------
-    OutputError
-        If a file cannot be written. No file has been changed then, unless the disk fails between two renames.
-    """
-    temporaries = dict[Path, Path]()
-    try:
-        for path, content in contents.items():
-            temporary = partial_file(path)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("xb") as file:
-                temporaries[path] = temporary
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        for path, temporary in temporaries.items():
-            temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        for temporary in temporaries.values():
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)

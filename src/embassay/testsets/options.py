@@ -34,8 +34,6 @@ class BuildOptions:
         The column of sentences, if it is not recognised by name.
     language
         en: sentences that are not English are refused; any: sentences of any language are used.
-    review
-        The review sheet of an earlier build; its rows with yes, as people wrote them, are the test set.
     """
 
     count: int | None = None
@@ -43,7 +41,6 @@ class BuildOptions:
     licence: str = ""
     column: str = ""
     language: Language = "en"
-    review: Path | None = None
 
     def check(self) -> None:
         """Raise SpecError for a value that is out of range."""

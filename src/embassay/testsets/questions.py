@@ -27,7 +27,7 @@ _PATTERNS = dict.fromkeys(_QUOTES, f"[{_QUOTES}]+") | dict.fromkeys(_DASHES, f"[
 
 @dataclass(frozen=True)
 class PassageQuestion:
-    """A question about a passage.
+    """A question about a passage, and the passages that answer it.
 
     Attributes
     ----------
@@ -37,12 +37,19 @@ class PassageQuestion:
         Words of the passage; empty for a query made from a document.
     way
         How it was made: ``generator: NAME``, or the source of made queries.
+    right
+        The passages that answer it, its own first.
+    near
+        These and their near-duplicates, which may lack the answer.
     """
 
+    id: str
     passage: Passage
     text: str
     answer: str
     way: str
+    right: tuple[Passage, ...] = ()
+    near: tuple[Passage, ...] = ()
 
 
 def problem_of(question: str, quote: str, passage: Passage) -> str:

@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from embassay.core.errors import InputError, SourceError
+from embassay.core.errors import InputError
 from embassay.core.formatting import DASH, counted, with_interval
 from embassay.core.result import Estimate
+from embassay.core.store.canonical import write
 from embassay.core.store.paths import output_path, source_path
 from embassay.core.tables.texts import read_text
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.labels import Labels
 from embassay.stats.shares import bounded_mean
 from embassay.stats.units import Floats
-from embassay.testsets.card import table, with_reading
-from embassay.testsets.files import Line, SetFiles, check_free, content_of, id_of, name_of, write_files
-from embassay.testsets.sheets import HIGH, LOW, Key, rateable, read_ratings
+from embassay.testsets.card import table
+from embassay.testsets.files import Line, SetFiles, check_free, content_of, name_of
+from embassay.testsets.sheets import HIGH, LOW, Key, RatingRow, identity, rateable, read_sheet
 
 BAR = 2.0
-"""The default bar, the scale's *in doubt*: a row with a lower mean rating counts as an error."""
-
-Ratings = Mapping[Key, Sequence[float | None]]
-"""The ratings of all annotators; None for a row that one of them did not rate."""
+"""The default bar, the scale's *neutral*: a row with a lower mean rating counts as an error."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def rate(
         0 to 4. A row with a lower mean rating is an error.
     out
         File for the remaining corpus; its card, with the ratings, is written next to it. Compositions get their ratings
-        in it. None: nothing is dropped, and the ratings are written into the card of the corpus, if it has one.
+        in it. None: nothing is written.
     corpus
         The corpus's file, if it is not next to the first sheet.
 
@@ -107,44 +106,118 @@ def rate(
         For sheets of different corpora, a corpus that does not match, ratings out of range (with file, line and
         column), and sheets without any rating.
     """
-    if not LOW <= bar <= HIGH:
-        raise InputError(f"--bar must be from {LOW} to {HIGH}, is {bar:g}")
     paths = [source_path(sheet) for sheet in sheets]
     if len(set(paths)) < max(len(paths), 1):
         raise InputError("name at least one sheet, and each only once: embassay rate FILE …")
-    name, ratings_of = read_ratings(paths)
-    keys = list(ratings_of)
-    ratings = np.array(list(ratings_of.values()), dtype=np.float64)
-    # Masked, because nanmean warns about rows that nobody rated.
-    means = np.ma.masked_invalid(ratings).mean(axis=1).filled(np.nan)
-    below = means < bar
-    rated = Rated(bar, _subsets(keys, ratings, means, bar))
+    filled = [read_sheet(path) for path in paths]
+    path = source_path(corpus or paths[0].parent / filled[0][0].corpus.rpartition("@")[0])
+    lines = _test_set(path, filled)
+    keys = list(rateable(lines))
+    ratings = _ratings(len(keys), filled)
 
-    path = source_path(corpus or paths[0].parent / name.rpartition("@")[0])
-    if out is None and corpus is None and not path.is_file():
-        return rated
-    lines = _corpus(path, name, keys)
-    card = SetFiles(path).card
-    head = card.read_text(encoding="utf-8") if card.is_file() else ""
+    edits = np.array([edit for _, edit in keys])
+    names = sorted(set(edits.tolist()))
+    subsets = [_subset(edit, ratings[edits == edit], bar) for edit in names]
+    if len(names) > 1:
+        subsets.append(_subset("all", ratings, bar))
+    rated = Rated(bar, tuple(subsets))
     if out is None:
-        if not head:
-            return rated
-        write_files({card: with_reading(head, markdown(rated)).encode()})
-        return replace(rated, notes=(f"data card: {card} now contains the ratings",))
+        return rated
+
     out = output_path(out)
     card = SetFiles(out).card
     check_free((out, card), overwrite)
-    rest = _remaining(lines, {key for key, is_error in zip(keys, below, strict=True) if is_error}, ratings_of)
+    wrong = [key for key, mean in zip(keys, _means(ratings), strict=True) if mean < bar]
+    rest = _remaining(lines, dict(zip(keys, ratings, strict=True)), wrong)
     remaining, total = (sum("document" not in line for line in some) for some in (rest, lines))
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {bar:g}; {out} is not written")
-    content = content_of(rest)
-    write_files({card: with_reading(head, markdown(rated), name_of(out.name, content)).encode(), out: content})
-    return replace(rated, notes=(f"test set: {out}, {remaining:,} of {counted(total, 'sample')}", f"data card: {card}"))
+    kept = content_of(rest)
+    write(card, _card(rated, name_of(out.name, kept), path).encode())
+    write(out, kept)
+    notes = f"test set: {out}, {remaining:,} of {counted(total, 'sample')}", f"data card: {card}"
+    return Rated(bar, rated.subsets, notes)
+
+
+def _test_set(path: Path, filled: Sequence[Sequence[RatingRow]]) -> list[Line]:
+    """Return the lines of the test set of some sheets; raise SourceError if a sheet is of another one."""
+    content = read_text(path)
+    # Without the name, because the file may have another one by now.
+    ending = name_of("", content.encode())
+    for row in chain.from_iterable(filled):
+        if not row.corpus.endswith(ending):
+            raise row.error(f"{row.corpus!r} is not {path} as it is now; name the test set with --corpus", "corpus")
+    return [json.loads(line) for line in content.split("\n") if line]
+
+
+def _ratings(number: int, filled: Sequence[Sequence[RatingRow]]) -> Floats:
+    """Return the (rows, annotators) ratings of a number of rows; NaN where there is none."""
+    ratings = np.full((number, len(filled)), np.nan)
+    for annotator, rows in enumerate(filled):
+        for row in rows:
+            if row.row >= number:
+                raise row.error(f"the test set has no row {row.row}; do not change this column", "row")
+            if row.rating is not None:
+                ratings[row.row, annotator] = row.rating
+    return ratings
+
+
+def _subset(edit: str, ratings: Floats, bar: float) -> Subset:
+    """Summarise the ratings of some rows: (rows, annotators), NaN if there is none."""
+    values = ratings[~np.isnan(ratings)]
+    means = _means(ratings)
+    means = means[~np.isnan(means)]
+    rated = len(means)
+    return Subset(
+        edit=edit,
+        rows=len(ratings),
+        rated=rated,
+        mean=float(means.mean()) if rated else None,
+        median=float(np.median(values)) if rated else None,
+        # Not np.round, which rounds halves to even: 0.5 would count as 0 and 1.5 as 2.
+        distribution=tuple(np.bincount(np.floor(values + 0.5).astype(int), minlength=HIGH + 1).tolist()),
+        interval=_alpha(ratings, "interval"),
+        ordinal=_alpha(ratings, "ordinal"),
+        errors=bounded_mean((means < bar).astype(np.float64), Labels.of(np.arange(rated)), 1.0, of_shares=True),
+    )
+
+
+def _means(ratings: Floats) -> Floats:
+    """Return the mean rating of each row; NaN for rows that nobody rated."""
+    # Masked, because nanmean warns about such rows.
+    means: Floats = np.ma.masked_invalid(ratings).mean(axis=1).filled(np.nan)
+    return means
+
+
+def _alpha(ratings: Floats, level: Level) -> float | None:
+    alpha = krippendorff(ratings, level)
+    return None if np.isnan(alpha) else alpha
+
+
+def _remaining(lines: Sequence[Line], ratings: Mapping[Key, Floats], wrong: Collection[Key]) -> list[Line]:
+    """Return the lines of a corpus without what is wrong, compositions with the ratings of all annotators.
+
+    Of minimal pairs, wrong edits go; of other samples, the whole sample.
+    """
+    wrong_items = {item for item, _ in wrong}
+    remaining = list[Line]()
+    for line in lines:
+        item = identity(line)
+        if "edits" in line:
+            # How the edits were made is written by their names.
+            for field in {"edits", "source"} & line.keys():
+                line[field] = {edit: value for edit, value in line[field].items() if (item, edit) not in wrong}
+            is_right = bool(line["edits"])
+        else:
+            is_right = item not in wrong_items
+        if is_right:
+            remaining.append(line)
+        if "operator" in line:
+            line["ratings"] = [rating for rating in ratings[item, line["operator"]] if not np.isnan(rating)]
+    return remaining
 
 
 # --- Tables ---
-
 
 HEADS = ("edit", "rows", "rated", "mean", "median", "0 1 2 3 4", "alpha", "alpha (ordinal)")
 
@@ -154,8 +227,7 @@ def table_rows(rated: Rated) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [(*HEADS, f"below {rated.bar:g}")]
     for subset in rated.subsets:
         *cells, errors = vars(subset).values()
-        texts = [_cell(cell) for cell in cells]
-        rows.append((*texts, with_interval(errors.value, errors.low, errors.high)))
+        rows.append((*map(_cell, cells), with_interval(errors.value, errors.low, errors.high)))
     return rows
 
 
@@ -165,91 +237,14 @@ def _cell(value: object) -> str:
     return DASH if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-def markdown(rated: Rated) -> str:
-    """Return the ratings as Markdown: the last section of the data card."""
+def _card(rated: Rated, remaining: str, path: Path) -> str:
+    """Return the card of what remains of a corpus: the ratings, then the card of the whole corpus, if it has one."""
     head, *rows = table_rows(rated)
-    return f"From {LOW} to {HIGH}; alpha is Krippendorff's.\n\n{table(head, rows)}"
-
-
-def _subsets(keys: Sequence[Key], ratings: Floats, means: Floats, bar: float) -> tuple[Subset, ...]:
-    """Summarise the rows of each edit, in the order of their names, then all rows.
-
-    Parameters
-    ----------
-    ratings, means
-        (rows, annotators) ratings, NaN if there is none; (rows,) their means.
-    """
-    edits = np.array([edit for _, edit in keys])
-    names = sorted(set(edits.tolist()))
-    subsets = [_subset(name, ratings[edits == name], means[edits == name], bar) for name in names]
-    return (*subsets, _subset("all", ratings, means, bar)) if len(names) > 1 else tuple(subsets)
-
-
-def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
-    """Summarise the ratings of some rows."""
-    values = ratings[~np.isnan(ratings)]
-    means_of_rated = means[~np.isnan(means)]
-    rated = len(means_of_rated)
-    errors = (means_of_rated < bar).astype(np.float64)
-    return Subset(
-        edit=name,
-        rows=len(means),
-        rated=rated,
-        mean=float(means_of_rated.mean()) if rated else None,
-        median=float(np.median(values)) if rated else None,
-        # Not np.round, which rounds halves to even: 0.5 would count as 0 and 1.5 as 2.
-        distribution=tuple(np.bincount(np.floor(values + 0.5).astype(int), minlength=HIGH + 1).tolist()),
-        interval=_alpha(ratings, "interval"),
-        ordinal=_alpha(ratings, "ordinal"),
-        errors=bounded_mean(errors, Labels.of(np.arange(rated)), 1.0, of_shares=True),
-    )
-
-
-def _alpha(ratings: Floats, level: Level) -> float | None:
-    alpha = krippendorff(ratings, level)
-    return None if np.isnan(alpha) else alpha
-
-
-# --- The corpus without the errors ---
-
-
-def _corpus(path: Path, name: str, keys: Sequence[Key]) -> list[Line]:
-    """Return the lines of the corpus of a sheet.
-
-    Raises
-    ------
-    SourceError
-        If the file cannot be read, is another corpus, or has no such items.
-    """
-    content = read_text(path)
-    if not name.endswith(name_of("", content.encode())):
-        raise SourceError(f"is not the corpus of the sheet, {name!r}; name that with --corpus", path)
-    lines = [json.loads(line) for line in content.split("\n") if line]
-    unknown = set(keys) - {row.key for row in rateable(lines)}
-    if unknown:
-        raise SourceError(f"has no {' '.join(min(unknown))!r}; do not change the items and edits of a sheet", path)
-    return lines
-
-
-def _remaining(lines: Sequence[Line], wrong: Collection[Key], ratings: Ratings) -> list[Line]:
-    """Return the lines of a corpus without what is wrong, compositions with the ratings of all annotators.
-
-    Of minimal pairs, wrong edits go; of other samples, the whole sample.
-    """
-    wrong_pairs = {row.pair for row in rateable(lines) if row.key in wrong}
-    wrong_keys = {row.key for row in rateable(lines) if row.pair in wrong_pairs}
-    wrong_items = {item for item, _ in wrong_keys}
-    remaining = list[Line]()
-    for line in lines:
-        item = id_of(line)
-        if "edits" in line:
-            # How the edits were made is written by their names.
-            for field in {"edits", "source"} & line.keys():
-                line[field] = {edit: value for edit, value in line[field].items() if (item, edit) not in wrong_keys}
-            is_right = bool(line["edits"])
-        else:
-            is_right = item not in wrong_items
-        given = [rating for rating in ratings.get((item, line.get("operator", "")), ()) if rating is not None]
-        if is_right:
-            remaining.append(line | {"ratings": given} if given else line)
-    return remaining
+    card = SetFiles(path).card
+    parts = [
+        f"# Data card: {remaining}",
+        f"What people left of {path.name}. Ratings are from {LOW} to {HIGH}; alpha is Krippendorff's.",
+        table(head, rows),
+        card.read_text(encoding="utf-8") if card.is_file() else "",
+    ]
+    return "\n\n".join(parts)

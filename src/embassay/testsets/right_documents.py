@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 
 from embassay.corpora.queries.duplicates import PassageGroups
@@ -13,46 +13,24 @@ from embassay.corpora.queries.passages import Passage, tokens
 from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, quote_of
 
-TWICE = "a question asked about two passages"
 
-
-@dataclass(frozen=True)
-class Answered:
-    """A question and the passages that answer it.
-
-    Attributes
-    ----------
-    right
-        The passages that answer it, in their order; of a query made from a document, its own passage first.
-    near
-        These and their near-duplicates, which may lack the answer.
-    """
-
-    id: str
-    question: PassageQuestion
-    right: tuple[Passage, ...]
-    near: tuple[Passage, ...]
-
-
-def answered(asked: Iterable[PassageQuestion], grounds: PassageGroups, rejected: Reasons) -> list[Answered]:
+def answered(asked: Iterable[PassageQuestion], grounds: PassageGroups, rejected: Reasons) -> list[PassageQuestion]:
     """Find the passages that answer each question; count in ``rejected`` those that were asked about two passages."""
     same_words = defaultdict[str, list[PassageQuestion]](list)
     for question in asked:
         same_words[" ".join(tokens(question.text))].append(question)
 
-    questions = list[Answered]()
+    questions = list[PassageQuestion]()
     for question, *others in same_words.values():
         if others:
-            rejected[TWICE] += 1 + len(others)
+            rejected["a question asked about two passages"] += 1 + len(others)
             continue
         passage = question.passage
         near = {each.id: each for each in grounds.near(passage)}
-        right = dict[str, Passage]()
         # Near-duplicates, and windows that overlap with it, are right if they contain the answer as well.
-        for each in (*near.values(), *_beside(passage, grounds)):
-            if each == passage or _answers(each.text, question):
-                right[each.id] = each
-        questions.append(Answered(f"{passage.id}-q", question, tuple(right.values()), tuple((near | right).values())))
+        candidates = near | {each.id: each for each in _beside(passage, grounds)}
+        right = {name: each for name, each in candidates.items() if each == passage or _answers(each.text, question)}
+        questions.append(replace(question, right=tuple(right.values()), near=tuple((near | right).values())))
     return questions
 
 
@@ -78,28 +56,20 @@ ENOUGH = 0.5
 """The minimum share of the answer's words in a passage that may answer, if it has all words of the subject."""
 
 
-def units_that_may_answer(questions: Sequence[Answered], grounds: PassageGroups) -> Mapping[str, frozenset[str]]:
-    """Return the units of other passages that may answer a question, by the question's id."""
-    words_of = [(passage, stems(passage.text)) for passage in grounds.passages]
-    units = dict[str, frozenset[str]]()
-    for entry in questions:
-        near = {passage.id for passage in entry.near}
-        subject = _subject(entry)
-        # A query that was made from a document has no answer's wording; another passage may have half of its own words.
-        answer = _telling_stems(entry.question.answer or entry.question.text)
-        others = set[str]()
-        for passage, words in words_of:
-            if subject <= words and len(answer & words) >= ENOUGH * len(answer) and passage.id not in near:
-                others.add(passage.unit)
-        units[entry.id] = frozenset(others)
+def other_units(question: PassageQuestion, passages: Iterable[tuple[Passage, frozenset[str]]]) -> set[str]:
+    """Return the units of passages (with their stems) that may answer a question without being near its own."""
+    near = {passage.id for passage in question.near}
+    # What the question is about: its names, else the words that it shares with its passage.
+    passage_words = stems(question.passage.text)
+    name_words = frozenset(map(stem, names(question.text))) & passage_words
+    subject = name_words or _telling_stems(question.text) & passage_words
+    # A query that was made from a document has no answer's wording; another passage may have half of its own words.
+    answer = _telling_stems(question.answer or question.text)
+    units = set[str]()
+    for passage, words in passages:
+        if subject <= words and len(answer & words) >= ENOUGH * len(answer) and passage.id not in near:
+            units.add(passage.unit)
     return units
-
-
-def _subject(entry: Answered) -> frozenset[str]:
-    """Return the words that say what a question is about: its names, else the words that it shares with its passage."""
-    passage_words = stems(entry.right[0].text)
-    name_words = {stem(word) for word in names(entry.question.text)} & passage_words
-    return frozenset(name_words) or _telling_stems(entry.question.text) & passage_words
 
 
 def _telling_stems(text: str) -> frozenset[str]:

@@ -11,54 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import SourceError
-from embassay.core.samples.base import text_problem
-from embassay.core.tables.records import PEEK, Table, first_line, is_parquet, read_table
+from embassay.core.tables.records import Table, read_table
 from embassay.core.tables.rows import Key, Row, Stripped, column
-from embassay.core.tables.texts import read_head, read_text
+from embassay.core.tables.texts import read_text
 from embassay.corpora.io.documents import SourceDocument
 from embassay.testsets.base import Reasons
 
-# --- A user's file as lines of text or as a table ---
-
-TEXTS, TABLES = (".txt", ".text"), (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet")
-"""Suffixes that determine the format of a file; the format of other files is detected from their first line."""
-
-
-def is_text(path: Path, column: str = "") -> bool:
-    """Return whether a file is a text with one sentence per line, by its name, else by its first non-blank line.
-
-    Parameters
-    ----------
-    column
-        The column of sentences that the user names; a plain text has none.
-    """
-    suffix = path.suffix.lower()
-    if column or suffix in TABLES or is_parquet(path):
-        return False
-    line = first_line(read_head(path, PEEK))
-    return suffix in TEXTS or not (line.startswith("{") or "\t" in line)
-
-
-# --- The documents that a test set is built from ---
-
-GIVEN = Path("documents")
-"""The name in messages of documents that are not from a file."""
+TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet")
+"""Suffixes of tables. Other files are texts with one sentence per line, unless the user names a column."""
 
 
 def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
-    """Return documents that are passed in Python; texts are numbered from 1.
-
-    Raises
-    ------
-    SourceError
-        For a value that is blank or not a text.
-    """
+    """Return documents that are passed in Python; texts are numbered from 1."""
     documents = list[SourceDocument]()
     for number, item in enumerate(texts, 1):
-        document = SourceDocument(str(number), item) if isinstance(item, str) else item
-        if problem := text_problem(document.text):
-            raise SourceError(problem, GIVEN, None, f"[{number}]")
-        documents.append(document)
+        documents.append(SourceDocument(str(number), item) if isinstance(item, str) else item)
     return tuple(documents)
 
 
@@ -105,11 +72,11 @@ def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
     SourceError
         With file, line and column, for a file that cannot be read, a missing column, and a file without sentences.
     """
-    if is_text(path, column):
+    if column or path.suffix.lower() in TABLES:
+        sources = _sentences_of(read_table(path), column)
+    else:
         lines = enumerate(read_text(path).split("\n"), 1)
         sources = [SourceSentence(line.strip(), number) for number, line in lines if line.strip()]
-    else:
-        sources = _sentences_of(read_table(path), column)
     if not sources:
         raise SourceError("has no sentences; write one on each line", path)
     return tuple(sources)

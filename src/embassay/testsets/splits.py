@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from embassay.core.errors import SpecError
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
@@ -17,13 +16,8 @@ from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import telling
 from embassay.corpora.queries.passages import tokens
 from embassay.testsets.base import Built
-from embassay.testsets.right_documents import Answered, units_that_may_answer
-
-
-def check_share(name: str, share: float) -> None:
-    """Raise SpecError unless a share is from 0 to 1."""
-    if not 0 <= share <= 1:
-        raise SpecError(f"{name} must be from 0 to 1, is {share:g}")
+from embassay.testsets.questions import PassageQuestion
+from embassay.testsets.right_documents import other_units, stems
 
 
 def drawn_units(
@@ -54,56 +48,50 @@ def drawn_units(
 
 # --- From questions with their answers to a test set ---
 
-TRAIN, TEST = "train", "test"
-
 
 def built_of(
-    questions: Sequence[Answered], grounds: PassageGroups, *, seed: int, unanswerable: float, test: float
+    questions: Sequence[PassageQuestion], grounds: PassageGroups, *, seed: int, unanswerable: float, test: float
 ) -> Built:
     """Return the test set of some questions: its splits, its documents, and the unanswerable questions.
 
     The units of a question's passages, and of their near-duplicates, are merged. Of the units that are asked about, a
     share is removed with all its passages, and a share is for testing. A unit stays if another unit may answer a
-    question about it, and so does the last one with passages.
+    question about it.
     """
     unit_of = _merged_units(questions, grounds)
-    units = {entry.id: unit_of[entry.right[0].unit] for entry in questions}
+    units = {question.id: unit_of[question.passage.unit] for question in questions}
+    with_stems = [(passage, stems(passage.text)) for passage in grounds.passages]
     barred = set[str]()
-    for name, others in units_that_may_answer(questions, grounds).items():
-        if any(unit_of[other] != units[name] for other in others):
-            barred.add(units[name])
+    for question in questions:
+        unit = units[question.id]
+        if any(unit_of[other] != unit for other in other_units(question, with_stems)):
+            barred.add(unit)
     removed = drawn_units(units.values(), unanswerable, seed, "unanswerable", barred=barred)
-    # A corpus needs at least one document.
-    if removed == set(unit_of.values()):
-        removed -= {min(removed)}
     remaining = frozenset(units.values()) - removed
     tested = drawn_units(remaining, test, seed, "test", least=1)
     tested |= drawn_units(removed, test, seed, "test without an answer")
-    splits = {name: TEST if unit in tested else TRAIN for name, unit in units.items()}
 
     remaining_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
     documents = [Document(passage.id, (passage.text,)) for passage in remaining_passages]
-    samples, answers = list[Question](), dict[str, str]()
-    for entry in questions:
-        unit = units[entry.id]
+    samples, fields = list[Question](), dict[str, dict[str, str]]()
+    for question in questions:
+        unit = units[question.id]
+        fields[question.id] = {"split": "test" if unit in tested else "train", "source": question.way}
         right: tuple[str, ...] = ()
         if unit not in removed:
-            right = tuple(passage.id for passage in entry.right)
-        samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
-        if right and entry.question.answer:
-            answers[entry.id] = entry.question.answer
+            right = tuple(passage.id for passage in question.right)
+            fields[question.id]["answer"] = question.answer
+        samples.append(Question(question.id, question.text, right, units=(unit,)))
     return Built(
         tuple(samples),
         Counter(),
         notes=tuple(_notes(questions, len(removed), round(unanswerable * len(set(units.values()))))),
         documents=tuple(documents),
-        splits=splits,
-        answers=answers,
-        ways={(entry.id, "question"): entry.question.way for entry in questions},
+        fields=fields,
     )
 
 
-def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapping[str, str]:
+def _merged_units(questions: Sequence[PassageQuestion], grounds: PassageGroups) -> Mapping[str, str]:
     """Return the unit of each passage's unit key; keys that a question has in common are one unit."""
     from scipy.cluster.hierarchy import DisjointSet
 
@@ -127,10 +115,10 @@ def overlap(question: str, passages: Iterable[str]) -> float:
     return sum(word in passage_words for word in content) / max(len(content), 1)
 
 
-def _notes(questions: Sequence[Answered], removed: int, requested: int) -> Iterator[str]:
+def _notes(questions: Sequence[PassageQuestion], removed: int, requested: int) -> Iterator[str]:
     """Yield how much questions repeat the wording of their right documents, and how many units were removed."""
     if questions:
-        shares = [overlap(entry.question.text, [passage.text for passage in entry.right]) for entry in questions]
+        shares = [overlap(question.text, [passage.text for passage in question.right]) for question in questions]
         yield (
             f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
             "documents, on average; encoders that match words, such as bm25, benefit from that"

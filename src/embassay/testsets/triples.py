@@ -19,7 +19,6 @@ from embassay.testsets.english import ABBREVIATIONS
 
 SHORTEST, LONGEST = 5, 40
 """The minimum and the maximum number of words of a sentence."""
-SENTENCES = 3
 NONE_WHOLE = "document without three different whole sentences in a row"
 _MARKUP = re.compile(r"[\[\]{}<>|\\^~*#_=@•·→∈⊆≤≥`]|https?:|www\.|&\w+;|\s[.,;:!?](?:\s|$)|\.\.|…")
 _ITEM = re.compile(r"(?:\d+|\w|[ivx]+)[.)]\s")
@@ -106,12 +105,8 @@ def _sentences(text: str) -> list[str]:
 def _candidates(document: SourceDocument, wanted: Callable[[str], bool]) -> list[Triple]:
     """Return all triples of different wanted sentences."""
     parts = _sentences(document.text)
-    usable = list(map(wanted, parts))
     candidates = list[Triple]()
-    for place in range(len(parts) - SENTENCES + 1):
-        if not all(usable[place : place + SENTENCES]):
-            continue
-        first, second, third = parts[place : place + SENTENCES]
-        if not degenerate({"S1": first, "S2": second, "S3": third}):
-            candidates.append(Triple(f"{document.id}.{place + 1}", (first, second, third), document.id))
+    for number, three in enumerate(zip(parts, parts[1:], parts[2:], strict=False), 1):
+        if all(map(wanted, three)) and not degenerate(dict(zip(("S1", "S2", "S3"), three, strict=True))):
+            candidates.append(Triple(f"{document.id}.{number}", three, document.id))
     return candidates

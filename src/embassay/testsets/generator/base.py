@@ -1,60 +1,28 @@
-"""Requests to a generator, and its replies."""
+"""Prompts with placeholders, and a generator's replies."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
-from embassay.core.errors import SourceError, SpecError
-from embassay.core.tables.texts import read_text
+from embassay.core.errors import SpecError
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True)
-class Request:
-    """A complete prompt, with a key that is unique in its build and the same in every build."""
+class Reply(NamedTuple):
+    """The result of a prompt: a text, or a problem, a short phrase to read, which is counted."""
 
-    key: str
-    prompt: str
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The result of a request: a text, or a problem.
-
-    Attributes
-    ----------
-    problem
-        A short phrase to read, which is counted; empty if there is a text.
-    """
-
-    key: str
     text: str = ""
     problem: str = ""
 
 
-def read_prompt(path: Path) -> str:
-    """Read a prompt of the user's own from a text file.
-
-    Raises
-    ------
-    SourceError
-        If the file cannot be read, or is blank.
-    """
-    text = read_text(path)
-    if not text.strip():
-        raise SourceError("the file is blank; write the prompt into it", path)
-    return text
-
-
-def check_prompt(prompt: str, places: Iterable[str], purpose: str = "") -> None:
-    """Raise SpecError if a prompt lacks one of its placeholders; the purpose is added to the message."""
+def check_prompt(prompt: str, places: Iterable[str]) -> None:
+    """Raise SpecError if a prompt lacks one of its placeholders."""
     for place in places:
         if f"{{{place}}}" not in prompt:
-            raise SpecError(f"the prompt lacks the placeholder {{{place}}}{purpose}")
+            raise SpecError(f"the prompt lacks the placeholder {{{place}}}")
 
 
 def filled(prompt: str, **texts: str) -> str:

@@ -20,7 +20,8 @@ _PREFIX = re.compile(
 )
 _MARKS = [set(pair) for pair in ('"', "“”", "'", "‘’", "«»", "`")]
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]+")
+"""A word; the parts of a word with hyphens or apostrophes are words."""
 _NUMBER_WORDS = dict(
     zip(
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -75,7 +76,7 @@ def numbers(text: str) -> set[str]:
     """Return the numbers of a text: "1,200" and "1200", "three" and "3" are the same, "3.5" and "35" are not."""
     in_digits = {number.replace(",", "") for number in _NUMBER.findall(text)}
     # "Twenty-five" gives 20 and 5 in each text, so that texts can be compared.
-    in_words = _NUMBER_WORDS.keys() & {part.lower() for part in _parts(text)}
+    in_words = _NUMBER_WORDS.keys() & {word.lower() for word in _WORD.findall(text)}
     return in_digits | {_NUMBER_WORDS[word] for word in in_words}
 
 
@@ -84,22 +85,13 @@ def new_names(fusion: str, sources: Sequence[str]) -> tuple[str, ...]:
 
     The first word may have its capital from its position, so it counts if it has another one.
     """
-    beginnings = {word[:STEM].lower() for text in sources for word in _parts(text)}
+    beginnings = {word[:STEM].lower() for text in sources for word in _WORD.findall(text)}
     new = list[str]()
-    for place, word in enumerate(_parts(fusion)):
+    for place, word in enumerate(_WORD.findall(fusion)):
         capitals = word[1:] if place == 0 else word[0]
         if any(map(str.isupper, capitals)) and word != "I" and word[:STEM].lower() not in beginnings:
             new.append(word)
     return tuple(new)
-
-
-def _parts(text: str) -> list[str]:
-    """Return the words of a text, without the 's of a possessive; the parts of a word with hyphens are words."""
-    parts = list[str]()
-    for word in _WORD.findall(text):
-        without_possessive = re.sub(r"['’]\w*$", "", word)
-        parts += [part for part in without_possessive.split("-") if part]
-    return parts
 
 
 def _letters(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import islice
+from contextlib import suppress
 
 from embassay.corpora.io.passages import collapsed
 from embassay.corpora.queries.leaks import leak
@@ -27,8 +27,6 @@ Answer with a JSON object only: {"question": "…", "answer": "…"}
 Passage:
 {passage}
 """
-STARTS = 50
-"""The maximum number of positions in an answer that are tried as JSON."""
 MALFORMED = "an answer without JSON of question and answer"
 
 
@@ -70,20 +68,18 @@ def from_reply(text: str, passage: Passage, name: str, *, share: float, rejected
     if reason:
         rejected[reason] += 1
         return []
-    return [PassageQuestion(passage, question, quote, f"generator: {name}")]
+    return [PassageQuestion(f"{passage.id}-q", passage, question, quote, f"generator: {name}")]
 
 
 def _pairs_in(text: str) -> Iterator[dict[str, str]]:
     """Yield the JSON objects with question and answer in a text, whatever other text and fences it has."""
     decoder = json.JSONDecoder()
-    for start in islice(re.finditer(r"\{", text), STARTS):
-        try:
-            value, _ = decoder.raw_decode(text, start.start())
-        except (ValueError, RecursionError):
-            # This brace opens no JSON; models also write braces in prose.
-            continue
-        if _is_text(value.get("question")) and _is_text(value.get("answer")):
-            yield value
+    for brace in re.finditer(r"\{", text):
+        # A brace may open no JSON; models also write braces in prose.
+        with suppress(ValueError):
+            value, _ = decoder.raw_decode(text, brace.start())
+            if _is_text(value.get("question")) and _is_text(value.get("answer")):
+                yield value
 
 
 def _is_text(value: object) -> bool:

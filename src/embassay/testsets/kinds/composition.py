@@ -8,9 +8,8 @@ encoders. Without a generator, a semicolon stands in for it, for trying things o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from embassay.core.errors import SpecError
 from embassay.core.samples.composed import of_document, without_repeats
@@ -20,7 +19,7 @@ from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
 from embassay.testsets.base import Advance, Built, library, silent
 from embassay.testsets.fusion_filter import BELOW, DEFAULT, Which, check_filter, filtered
-from embassay.testsets.generator.base import Reply, Request, check_prompt, filled
+from embassay.testsets.generator.base import Reply, check_prompt, filled
 from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given
@@ -35,7 +34,6 @@ sentence, in the language of the two sentences. Answer with the new sentence alo
 Sentence 1: {first}
 Sentence 2: {second}"""
 """Our own prompt; that of the paper (appendix A.1) is not in the text that we have."""
-PLACES = ("first", "second")
 BY_RULES = "fused by rules"
 RULES_NOTE = (
     "The sentences were joined by a semicolon: a stand-in for the generator of the paper, for trying things out. Such "
@@ -93,7 +91,7 @@ def build(
     """
     check_filter(filters, filter, below)
     template = prompt or PROMPT
-    check_prompt(template, PLACES, " for a sentence")
+    check_prompt(template, ("first", "second"))
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
     drawn, rejected = triples(sources, seed=seed, count=count, wanted=bool if keep_all else is_whole)
@@ -102,10 +100,9 @@ def build(
         way, made = BY_RULES, [fuse(first, second) for first, second in pairs]
     else:
         way = f"fused by {generator.name}"
-        keys = [f"{triple.key}.{name}" for triple in drawn for name in ("F12", "F23")]
         prompts = [filled(template, first=first, second=second) for first, second in pairs]
-        replies = generator.replies(tuple(map(Request, keys, prompts)), advance)
-        made = list(_by_generator(replies, pairs, keep_all))
+        replies = generator.replies(prompts, advance)
+        made = [_checked(reply, *pair, keep_all) for reply, pair in zip(replies, pairs, strict=True)]
     documents = list[tuple[Mapping[str, str], list[Composition]]]()
     # As in the paper, a document gives all of its nine samples or none.
     for number, triple in enumerate(drawn):
@@ -129,33 +126,25 @@ def build(
         rejected,
         notes=(*(generator.notes() if generator else [RULES_NOTE]), *selection.notes),
         materials=(library("sentencex", "where sentences end"), *([generator.material()] if generator else [])),
-        ways={(sample.id, sample.operator): way for sample in samples},
+        fields={sample.id: {"source": way} for sample in samples},
         filtered_with=tuple(dict.fromkeys(encoder.card.spec for encoder in filters)),
         prompt="" if generator is None else template,
     )
 
 
-class Fusion(NamedTuple):
-    """A sentence made of two; empty if there is none, with the reason, a short phrase."""
-
-    text: str = ""
-    problem: str = ""
-
-
-def fuse(first: str, second: str) -> Fusion:
+def fuse(first: str, second: str) -> Reply:
     """Return two sentences as one, joined by a semicolon."""
     if not first.endswith(".") or not second.endswith("."):
-        return Fusion(problem="not fused by rules: a sentence without a full stop")
+        return Reply(problem="not fused by rules: a sentence without a full stop")
     if second.split()[0].lower() in LOWERED:
         second = second[0].lower() + second[1:]
-    return Fusion(f"{first.removesuffix('.')}; {second}")
+    return Reply(f"{first.removesuffix('.')}; {second}")
 
 
-def _by_generator(replies: Iterable[Reply], pairs: Sequence[tuple[str, str]], keep_all: bool) -> Iterator[Fusion]:
-    """Yield the fusions of a generator of two sentences each, with why they cannot be used."""
-    for reply, (first, second) in zip(replies, pairs, strict=True):
-        text = bared(reply.text)
-        problem = reply.problem or ("" if text else "an empty answer")
-        if not problem and not keep_all:
-            problem = problem_of(text, first, second)
-        yield Fusion(text, problem)
+def _checked(reply: Reply, first: str, second: str, keep_all: bool) -> Reply:
+    """Return a generator's fusion of two sentences, with why it cannot be used."""
+    text = bared(reply.text)
+    problem = reply.problem or ("" if text else "an empty answer")
+    if not problem and not keep_all:
+        problem = problem_of(text, first, second)
+    return Reply(text, problem)

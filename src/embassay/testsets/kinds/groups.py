@@ -1,4 +1,4 @@
-"""Groups of sentences with the same meaning: from pairs, or from clusters of an encoder that people confirm.
+"""Groups of sentences with the same meaning: from pairs, or clusters that an encoder proposes and people rate.
 
 White et al. (2015), "How Well Sentence Embeddings Capture Meaning", section 4: a group is a connected component of the
 pairs of paraphrases, or is made by hand, under strict bidirectional entailment; groups below three sentences are
@@ -11,25 +11,23 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from embassay.core.errors import SourceError, listed
+from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.samples.groups import Grouped, closure
 from embassay.core.tables.records import FIRST, SECOND, read_table, recognised_pair
-from embassay.core.tables.rows import Row, Stripped, Text, YesNo, column
+from embassay.core.tables.rows import Row, Stripped, YesNo, column
+from embassay.core.types import Encoder
 from embassay.corpora.queries.sampling import evenly
+from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.base import Advance, Built, Reasons, silent
-from embassay.testsets.sheets import SheetRow
+from embassay.testsets.sources import SourceSentence, read_sentences
 
 LANGUAGES = "any"
 SMALLEST = 3
 """The minimum size of a group: each of three folds tests one sentence of it."""
-CONFIRM = ("group", "sentence", "confirm")
-"""Columns of the sheet of candidates."""
 UNGROUPED = (
-    "sentences without groups; use --encoder to propose groups, and confirm them by hand, or --by-hand for a sheet of "
-    "all sentences; for a table of pairs, name its columns with --first and --second"
+    "sentences without groups; use --encoder to propose groups, or write them yourself: a table of sentence and group "
+    "is a test set as it is; for a table of pairs, name its columns with --first and --second"
 )
-
-
 ALL_THE_SAME = "none"
 """Given as the column of labels: there is none, because all pairs have the same meaning."""
 UNLABELLED = (
@@ -46,18 +44,10 @@ class PairRow(Row):
     label: YesNo = column("label", "quality", "is_duplicate", default=True)
 
 
-class ProposedRow(SheetRow):
-    """A row of a sheet of candidates: people confirm that the sentence has the same meaning as others of its group."""
-
-    group: str = ""
-    sentence: Text
-    confirm: YesNo | None = None
-
-
 def read(
-    path: Path, *, first: str = "", second: str = "", label: str = ""
-) -> tuple[Sequence[PairRow] | Sequence[ProposedRow], Sequence[str]]:
-    """Read a table of pairs, or a sheet of candidates that people filled.
+    path: Path, *, first: str = "", second: str = "", label: str = "", encoder: Encoder | None = None, column: str = ""
+) -> tuple[Sequence[PairRow] | Sequence[SourceSentence], Sequence[str]]:
+    """Read a table of pairs, or with an encoder, sentences.
 
     Parameters
     ----------
@@ -72,9 +62,9 @@ def read(
         With file, line and column, for a file that is neither, and for pairs without a label unless ``label`` is
         ``none``.
     """
+    if encoder is not None:
+        return read_sentences(path, column), ()
     table = read_table(path)
-    if set(CONFIRM) <= set(table.names):
-        return tuple(table.select(ProposedRow)), ()
     if not (first or second or recognised_pair(table.names)):
         raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
     are_the_same = label == ALL_THE_SAME
@@ -85,13 +75,15 @@ def read(
 
 
 def build(
-    sources: Sequence[PairRow] | Sequence[ProposedRow],
+    sources: Sequence[PairRow] | Sequence[SourceSentence],
     *,
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
+    encoder: Encoder | None = None,
+    threshold: float = 0.8,
 ) -> Built:
-    """Return groups of at least three sentences: components of the paraphrase pairs, or confirmed candidates.
+    """Return groups of at least three sentences: components of the paraphrase pairs, or clusters of an encoder.
 
     Parameters
     ----------
@@ -99,11 +91,24 @@ def build(
         All of one kind, from :func:`read`.
     count
         Use at most N randomly chosen groups; all by default.
+    encoder
+        SPEC[,option=value…] of the encoder that proposes groups of sentences; rate them before you use them.
+    threshold
+        With -e: minimum cosine between any two sentences of a group.
     """
-    rejected = Reasons()
+    rejected, notes = Reasons(), list[str]()
     pairs = [source for source in sources if isinstance(source, PairRow)]
-    candidates = [source for source in sources if isinstance(source, ProposedRow)]
-    group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
+    sentences = [source.text for source in sources if isinstance(source, SourceSentence)]
+    if encoder is not None:
+        group_of = propose(sentences, encoder, threshold)
+        notes.append(
+            f"Groups are clusters of {encoder.card.spec}, with cosines above {threshold:g}. Rate them before you use "
+            "them. The test set favours this encoder."
+        )
+    elif sentences:
+        raise SpecError(UNGROUPED)
+    else:
+        group_of = _components(pairs, rejected)
     # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
     large = [group for group, size in sizes.items() if size >= SMALLEST]
@@ -117,7 +122,8 @@ def build(
         else:
             rejected["sentence of a group that was not drawn (--count)"] += 1
     advance(len(sources), len(sources))
-    return Built(tuple(samples), rejected)
+    filtered_with = () if encoder is None else (encoder.card.spec,)
+    return Built(tuple(samples), rejected, tuple(notes), filtered_with=filtered_with)
 
 
 def _components(pairs: Sequence[PairRow], rejected: Reasons) -> dict[str, str]:
@@ -134,20 +140,20 @@ def _components(pairs: Sequence[PairRow], rejected: Reasons) -> dict[str, str]:
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
 
-def _confirmed(candidates: Sequence[ProposedRow], rejected: Reasons) -> dict[str, str]:
-    """Return the group of each sentence that was confirmed."""
-    from scipy.cluster.hierarchy import DisjointSet
+def propose(texts: Sequence[str], encoder: Encoder, threshold: float) -> dict[str, str]:
+    """Return the cluster of each text: every two of a cluster have a cosine above the threshold (complete linkage).
 
-    group_of = dict[str, str]()
-    merged = DisjointSet(candidate.group for candidate in candidates)
-    for candidate in candidates:
-        if candidate.confirm is None:
-            rejected["candidate without yes or no"] += 1
-        elif not candidate.confirm:
-            rejected["candidate that was not confirmed"] += 1
-        elif not candidate.group:
-            rejected["sentence without a group"] += 1
-        else:
-            # Groups that share a sentence become one, as in the paper.
-            merged.merge(group_of.setdefault(candidate.sentence, candidate.group), candidate.group)
-    return {text: merged[group] for text, group in group_of.items()}
+    Parameters
+    ----------
+    threshold
+        Above 0 and below 1.
+
+    Raises
+    ------
+    InputError
+        For a threshold out of range, or one that distinguishes nothing.
+    """
+    if not 0 < threshold < 1:
+        raise SpecError(f"--threshold must be above 0 and below 1, is {threshold:g}")
+    vectors = encoder.fit(texts).encode(texts, "text")
+    return dict(zip(texts, map(str, complete_linkage(vectors, threshold).tolist()), strict=True))

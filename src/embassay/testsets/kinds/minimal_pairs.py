@@ -98,12 +98,15 @@ def build(
     # How each edit was made becomes the field "source" of its line.
     ways = Ways()
     samples = _samples(originals, tools, count, rejected, ways, advance)
+    fields = dict[str, dict[str, dict[str, str]]]()
+    for sample in samples:
+        fields[sample.id] = {"source": {edit: ways[sample.id, edit] for edit, _ in sample.edits}}
     return Built(
         samples=samples,
         rejected=rejected,
         notes=("Each sentence of a line is tried separately; the sentences of one line are one unit.",),
         materials=_materials(mlm, grammar, replacements),
-        ways=ways,
+        fields=fields,
     )
 
 

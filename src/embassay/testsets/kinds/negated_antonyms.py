@@ -8,21 +8,19 @@ the paper, and not with ``as_published``: verbs, sentences without a negation, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from embassay.core.formatting import counted
 from embassay.core.samples.choice import Choice
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Resource, library, silent
 from embassay.testsets.english import open_wordnet, pipeline_facts, published_quadruples, quadruple
 from embassay.testsets.options import Auxiliary
-from embassay.testsets.sheets import turned
-from embassay.testsets.sources import (
-    SourceSentence,
-    usable,
-)
+from embassay.testsets.sources import SourceSentence, usable
+
+INPUTS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
+"""For each of the four sentences as the input: the positions of the input, antonym, polarity and paraphrase."""
 
 
 def build(
@@ -32,6 +30,7 @@ def build(
     count: int | None = None,
     auxiliary: Auxiliary = "drop",
     as_published: bool = False,
+    doubtful: bool = False,
     advance: Advance = silent,
 ) -> Built:
     """Build choices of a sentence, its antonym, its negation and its negated antonym.
@@ -46,7 +45,9 @@ def build(
         Whether a removed negation leaves its auxiliary: ``does know`` (``keep``, as printed) or ``knows`` (``drop``).
     as_published
         Only ``not`` and an adjective, with every antonym of WordNet, as the paper generated its quadruples; people
-        review them. The auxiliary is kept.
+        rate them. The auxiliary is kept.
+    doubtful
+        Also quadruples that the rules cannot decide on (tall, short), after the others: rate them before you use them.
     advance
         Called with the number of sentences that have been read.
 
@@ -62,7 +63,7 @@ def build(
     open_wordnet()
     parts = [replace(source, text=text) for source in sources for text in whole_sentences(source.text)]
     sentences, rejected = usable(parts)
-    sure, doubtful = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
+    sure, unsure = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
     for done, source in enumerate(sentences, 1):
         made = published_quadruples(source.text) if as_published else quadruple(source.text, auxiliary)
         if isinstance(made, str):
@@ -74,41 +75,41 @@ def build(
                 rejected["repeated quadruple"] += 1
             if is_sure:
                 sure.setdefault(texts, choice)
+            elif doubtful:
+                unsure.setdefault(texts, choice)
             else:
-                rejected["doubtful opposites: for the review sheet"] += 1
-                doubtful.setdefault(texts, choice)
+                rejected["doubtful opposites (--doubtful keeps them)"] += 1
         advance(done, len(sentences))
-    chosen = evenly([(choice.pair, choice) for choice in sure.values()], count, seed, "quadruples")
+    quadruples = list((sure | unsure).values())
+    chosen = evenly([(choice.pair, choice) for choice in quadruples], count, seed, "quadruples")
     samples = list[Choice]()
     for number, choice in enumerate(chosen, 1):
         samples += turned(choice, str(number))
     return Built(
         samples=tuple(samples),
         rejected=rejected,
-        notes=_notes([choice.pair for choice in chosen], len(doubtful)),
-        materials=_materials(),
-        doubtful=tuple(replace(choice, id=f"{number}-1") for number, choice in enumerate(doubtful.values(), 1)),
+        notes=_notes([choice.pair for choice in chosen]),
+        materials=(
+            Resource("WordNet", "3.0", "WordNet 3.0 licence", "antonyms"),
+            Resource(*pipeline_facts(), "parser"),
+            library("lemminflect", "inflection"),
+            library("better-profanity", "sentences left out"),
+        ),
     )
 
 
-def _materials() -> tuple[Resource, ...]:
-    """Return the libraries and word lists that were used."""
-    return (
-        Resource("WordNet", "3.0", "WordNet 3.0 licence", "antonyms"),
-        Resource(*pipeline_facts(), "parser"),
-        library("lemminflect", "inflection"),
-        library("better-profanity", "sentences left out"),
-    )
+def turned(choice: Choice, name: str) -> Iterator[Choice]:
+    """Yield the four choices of a quadruple, each of its sentences the input in turn; their ids begin with the name."""
+    texts = list(choice.fields().values())
+    for number, places in enumerate(INPUTS, 1):
+        sentences = {role: texts[place] for role, place in zip(choice.fields(), places, strict=True)}
+        yield replace(choice, id=f"{name}-{number}", **sentences)
 
 
-def _notes(pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
+def _notes(pairs: Sequence[str]) -> tuple[str, ...]:
     """Return the notes of the data card."""
     notes = ["Each quadruple gives four choices, which share their sentences and are one unit."]
     if pairs:
         pair, times = Counter(pairs).most_common(1)[0]
         notes.append(f"The most frequent of {len(set(pairs)):,} pairs, {pair}, makes {times / len(pairs):.0%} of them.")
-    if doubtful:
-        notes.append(
-            f"On the review sheet, not in the corpus: {counted(doubtful, 'quadruple')} with doubtful opposites."
-        )
     return tuple(notes)

@@ -21,13 +21,12 @@ from embassay.corpora.queries.made import AGREEMENT, SOURCE, MadeQuery, made_que
 from embassay.corpora.queries.passages import cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
-from embassay.testsets.generator.base import Request
 from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
-from embassay.testsets.right_documents import Answered, answered
+from embassay.testsets.right_documents import answered
 from embassay.testsets.sources import given
-from embassay.testsets.splits import built_of, check_share
+from embassay.testsets.splits import built_of
 
 LANGUAGES = "any"
 MARGIN = 1.5
@@ -78,8 +77,10 @@ def build(
     SpecError
         If there is no generator, or for options out of range.
     """
-    check_share("unanswerable", unanswerable)
-    check_share("test", test)
+    if not 0 <= unanswerable < 1:
+        raise SpecError(f"unanswerable must be at least 0 and below 1, is {unanswerable:g}")
+    if not 0 <= test <= 1:
+        raise SpecError(f"test must be from 0 to 1, is {test:g}")
     if not 0 < leak <= 1:
         raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
     rejected = Reasons()
@@ -89,8 +90,8 @@ def build(
         if generator is not None or prompt:
             raise SpecError(f"generator and prompt cannot be used with method {method}")
         made = made_queries(sources, passages=passages, count=count, seed=seed, share=leak)
-        entries = [_entry(query) for query in made.queries]
-        built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
+        questions = [_question(query) for query in made.queries]
+        built = built_of(questions, made.groups, seed=seed, unanswerable=unanswerable, test=test)
         return replace(
             built,
             rejected=made.rejected,
@@ -109,8 +110,7 @@ def build(
     fit = grounds.selected(rejected)
     wanted = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
     rejected["a passage that was not drawn (--count)"] += len(fit) - len(wanted)
-    requests = [Request(passage.id, prompt_of(passage, prompt)) for passage in wanted]
-    replies = generator.replies(requests, advance)
+    replies = generator.replies([prompt_of(passage, prompt) for passage in wanted], advance)
     asked = list[PassageQuestion]()
     for passage, reply in zip(wanted, replies, strict=True):
         if reply.problem:
@@ -118,7 +118,7 @@ def build(
         else:
             asked += from_reply(reply.text, passage, generator.name, share=leak, rejected=rejected)
     candidates = answered(asked, grounds, rejected)
-    questions = evenly([(question.right[0].unit, question) for question in candidates], count, seed, "questions")
+    questions = evenly([(question.passage.unit, question) for question in candidates], count, seed, "questions")
     rejected["a question that was not drawn (--count)"] += len(candidates) - len(questions)
     built = built_of(questions, grounds, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
@@ -130,7 +130,6 @@ def build(
     )
 
 
-def _entry(query: MadeQuery) -> Answered:
-    """Return a made query in the form of a question without an answer's wording; near-duplicates are right too."""
-    question = PassageQuestion(query.right[0], query.text, "", SOURCE)
-    return Answered(query.id, question, query.right, query.right)
+def _question(query: MadeQuery) -> PassageQuestion:
+    """Return a made query as a question without an answer's wording; near-duplicates are right too."""
+    return PassageQuestion(query.id, query.right[0], query.text, "", SOURCE, right=query.right, near=query.right)
