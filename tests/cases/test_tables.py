@@ -150,7 +150,7 @@ PARQUET = {
     ),
     "pq-null-doc": Case(f"{TWO}, 1 of them not answered", parquet([7, 8, 9], [7, None]), PARQUET_LOOK),
     "pq-uuid-binary": Case(
-        "field 'id': must be a text", parquet([b"\x01", b"\x02", b"\x03"], [b"\x01"]), PARQUET_LOOK, code=2
+        "field 'id': must be a valid string", parquet([b"\x01", b"\x02", b"\x03"], [b"\x01"]), PARQUET_LOOK, code=2
     ),
 }
 
@@ -184,7 +184,7 @@ PAIRS = {
         STS,
     ),
     "pairs-jsonl-labels-nested": Case(
-        "line 1, field 'sentence1': must be a text, is of type list",
+        "line 1, field 'sentence1': must be a valid string",
         {"s.jsonl": '{"sentence1": ["a b", "c d"], "sentence2": ["e f", "g h"], "labels": [1, 0]}\n'},
         "look -c p=s.jsonl",
         code=2,
@@ -219,7 +219,7 @@ PAIRS = {
         code=2,
     ),
     "pairs-surrogate": Case(
-        "half of a surrogate pair",
+        "must be a valid string, unable to parse raw data as a unicode string",
         {"s.jsonl": '{"sentence1": "a \\ud83d b", "sentence2": "c", "score": 1}\n'},
         "look -c p=s.jsonl",
         code=2,

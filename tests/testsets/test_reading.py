@@ -69,7 +69,7 @@ def test_a_unit_is_read_where_there_is_one(tmp_path):
         ("a.csv", "text,id\nIt rained, then snowed.,1\n", "", "line 2: 3 columns; the header has 2"),
         ("a.csv", "text,text\na,b\n", "", "appears twice"),
         ("a.csv", 'text,id\n"It rained.,1\n', "", "not a table"),
-        ("a.jsonl", '{"text": "It rained."}\n{"text": 3}\n', "", "line 2, field 'text': must be a text"),
+        ("a.jsonl", '{"text": "It rained."}\n{"text": 3}\n', "", "line 2, field 'text': must be a valid string"),
         ("a.jsonl", '{"text": "It rained."}\n["text"]\n', "", "line 2: must be a JSON object"),
         ("a.jsonl", '{"text": "It rained."\n', "", "line 1: not JSON"),
         ("a.txt", b"It rained.\nCaf\xe9.\n", "", "line 2: not UTF-8"),

@@ -66,8 +66,7 @@ def _built(order: Order, advance: Advance) -> Built:
     builder_options = _checked_options(module, order)
     all_sources, notes = _read(module, order)
     sources, rejected = _usable_sources(module, order, all_sources)
-    with BUILDERS.guarded(order.builder):
-        built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
+    built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
     return replace(
         built,
         # The sum has no reasons with the number 0.

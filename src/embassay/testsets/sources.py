@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.core.errors import SourceError
-from embassay.core.samples.base import text_problem
+from embassay.core.errors import SourceError, quoted
 from embassay.core.tables.records import PEEK, Table, first_line, is_parquet, read_table
 from embassay.core.tables.rows import Key, Row, Stripped, column
 from embassay.core.tables.texts import read_head, read_text
@@ -56,8 +55,8 @@ def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
     documents = list[SourceDocument]()
     for number, item in enumerate(texts, 1):
         document = SourceDocument(str(number), item) if isinstance(item, str) else item
-        if problem := text_problem(document.text):
-            raise SourceError(problem, GIVEN, None, f"[{number}]")
+        if not isinstance(document.text, str) or not document.text.strip():
+            raise SourceError(f"must be a text, is {quoted(document.text)}", GIVEN, None, f"[{number}]")
         documents.append(document)
     return tuple(documents)
 

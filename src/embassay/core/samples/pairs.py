@@ -9,11 +9,11 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from embassay.core.samples.base import Fields, Label, Text, Words
+from embassay.core.samples.base import Label, Sample, Text, Words
 
 
 @dataclass(frozen=True)
-class Pair(Fields):
+class Pair(Sample):
     """Two sentences and their similarity as rated by people (shape ``pairs``).
 
     Attributes
@@ -29,7 +29,6 @@ class Pair(Fields):
     0.9
     """
 
-    id: Words
     first: Words
     second: Words
     score: Annotated[float, Interval(gt=-inf, lt=inf)] | None
