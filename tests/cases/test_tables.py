@@ -107,7 +107,7 @@ QUESTIONS = {
         "look -c m=docs,questions=q.jsonl",
     ),
     "jsonl-nested": Case(
-        "line 1, field 'document\\[0\\]'",
+        "line 1, field 'document\\.0'",
         asked('{"question": "How fast?", "document": [["kettle"]]}\n', "q.jsonl"),
         "look -c m=docs,questions=q.jsonl",
         code=2,
@@ -150,7 +150,7 @@ PARQUET = {
     ),
     "pq-null-doc": Case(f"{TWO}, 1 of them not answered", parquet([7, 8, 9], [7, None]), PARQUET_LOOK),
     "pq-uuid-binary": Case(
-        "field 'id': must be a valid string", parquet([b"\x01", b"\x02", b"\x03"], [b"\x01"]), PARQUET_LOOK, code=2
+        "field 'id': must be a text", parquet([b"\x01", b"\x02", b"\x03"], [b"\x01"]), PARQUET_LOOK, code=2
     ),
 }
 
@@ -184,7 +184,7 @@ PAIRS = {
         STS,
     ),
     "pairs-jsonl-labels-nested": Case(
-        "line 1, field 'sentence1': must be a valid string",
+        "line 1, field 'sentence1': must be a text, is of type list",
         {"s.jsonl": '{"sentence1": ["a b", "c d"], "sentence2": ["e f", "g h"], "labels": [1, 0]}\n'},
         "look -c p=s.jsonl",
         code=2,
@@ -275,7 +275,7 @@ SQUAD = {
         LOOK,
     ),
     "squad-impossible-string": Case(
-        r"field 'data\[0\]\.paragraphs\[0\]\.qas\[0\]\.is_impossible'",
+        r"field 'data\.0\.paragraphs\.0\.qas\.0\.is_impossible'",
         file({"data": squad(KETTLE, MINUTES | {"is_impossible": "false"})}),
         LOOK,
         code=2,

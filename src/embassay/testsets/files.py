@@ -17,7 +17,7 @@ from embassay.core.samples.composition import Composition
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.retrieval import Question
-from embassay.core.store.partial_files import partial_file
+from embassay.core.store.canonical import partial_file
 from embassay.testsets.base import Built
 
 # --- Samples as the JSON lines that the loaders of corpora read back ---

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field
+from annotated_types import MinLen, Predicate
 
 Role = Literal["text", "query", "document"]
 """How a text is used; a model may have a different prompt for each role."""
@@ -15,10 +15,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 STRICT = {"strict": True, "revalidate_instances": "always"}
 """How pydantic checks a sample that was made in Python: by its annotations, and nothing is converted."""
 
-Words = Annotated[str, Field(strict=True, pattern=r"\S")]
+Words = Annotated[str, MinLen(1), Predicate(str.strip)]
 """A text that is not blank."""
-Label = Annotated[str, Field(strict=True, pattern=r"^$|\S")]
-"""A text that is not blank, or empty for none."""
 Text = tuple[Role, str]
 """A text with its role. The same text can have different vectors in different roles."""
 

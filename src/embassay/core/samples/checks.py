@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from embassay.core.errors import SpecError, quoted
 from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
@@ -66,13 +64,18 @@ def problem_in(error: Mapping[str, Any]) -> str:
     """Return what is wrong with a value, in our words where a check of ours has refused it."""
     if error["type"] == "value_error":
         return str(error["msg"]).removeprefix("Value error, ")
-    if error["type"] == "string_pattern_mismatch" and not error["input"].strip():
+    value = error["input"]
+    if error["type"] == "string_type":
+        return f"must be a text, is of type {type(value).__name__}"
+    if isinstance(value, str) and not value.strip():
         return "an empty text"
-    return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(error['input'])}"
+    return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(value)}"
 
 
 def _check_each(what: str, things: Sequence[Any], wanted: Any) -> None:
     """Check items by the annotations of their class, and that no two have the same id."""
+    from pydantic import TypeAdapter, ValidationError
+
     try:
         TypeAdapter(list[wanted]).validate_python(list(things))
     except ValidationError as error:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from annotated_types import Predicate
 
-from embassay.core.samples.base import Label, Sample, Words
+from embassay.core.samples.base import Sample, Words
 
-PartOfSpeech = Annotated[str, Field(strict=True, pattern="^[a-z]+$")]
+PartOfSpeech = Annotated[str, Predicate(str.isalpha), Predicate(str.islower)]
 """One word in lower case."""
 
 
@@ -43,7 +43,7 @@ class Choice(Sample):
     paraphrase: Words
     part_of_speech: PartOfSpeech
     pair: Words
-    negation: Label = ""
+    negation: str = ""
 
     def fields(self) -> Mapping[str, str]:
         """Return the four sentences by name."""

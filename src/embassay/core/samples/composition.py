@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import Interval
 
-from embassay.core.samples.base import Label, Sample, Words
+from embassay.core.samples.base import Sample, Words
 
 Operator = Literal["overlap", "difference", "union"]
 LIKERT = (0.0, 4.0)
@@ -42,7 +42,7 @@ class Composition(Sample):
     a: Words
     b: Words
     target: Words
-    group: Label = ""
+    group: str = ""
     mirrored: bool = False
     ratings: tuple[Rating, ...] = ()
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import MinLen
 
-from embassay.core.samples.base import Label, Sample, Words
+from embassay.core.samples.base import Sample, Words
 
 Edit = Literal["synonym", "antonym", "typo", "random_mlm", "negation_main", "negation_antonym"]
 """One word replaced by a synonym, an antonym, its misspelling, another word that fits; the main verb negated, the
@@ -39,7 +39,7 @@ class MinimalPairs(Sample):
 
     original: Words
     edits: Annotated[tuple[tuple[Edit | ExtraEdit, Words], ...], MinLen(1)]
-    group: Label = ""
+    group: str = ""
 
     def fields(self) -> Mapping[str, str]:
         """Return the original and the edits by name."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from embassay.core.samples.base import Label, Sample, Text, Words
+from embassay.core.samples.base import Sample, Text, Words
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Pair(Sample):
     first: Words
     second: Words
     score: Annotated[float, Interval(gt=-inf, lt=inf)] | None
-    subset: Label = ""
+    subset: str = ""
 
     def texts(self) -> tuple[Text, ...]:
         """Return both sentences as plain texts."""

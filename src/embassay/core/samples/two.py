@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from embassay.core.samples.base import Label, Role, Sample, Text, Words
+from embassay.core.samples.base import Role, Sample, Text, Words
 
 Side = Literal["domain", "general"]
 
@@ -26,7 +26,7 @@ class TwoText(Sample):
     side: Side
     role: Role
     text: Words
-    group: Label = ""
+    group: str = ""
 
     def texts(self) -> tuple[Text, ...]:
         """Return its text in its role."""

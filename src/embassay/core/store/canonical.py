@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import BinaryIO
 import numpy as np
 
 from embassay.core.errors import OutputError
-from embassay.core.store.partial_files import partial_file
 
 DIGITS = 10
 
@@ -65,6 +65,27 @@ def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
         raise OutputError(f"{path}: cannot be written: {reason}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def partial_file(path: Path) -> Path:
+    """Return a temporary path in the folder of ``path``."""
+    return path.with_name(f".{secrets.token_hex(8)}.part")
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return the names in a folder, except files that are being written; empty if there is no folder.
+
+    Raises
+    ------
+    OutputError
+        If it is not a folder, or cannot be read.
+    """
+    try:
+        return {path.name for path in folder.iterdir() if path.suffix != ".part"}
+    except FileNotFoundError:
+        return set()
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
 
 
 def plain(value: object) -> Plain:

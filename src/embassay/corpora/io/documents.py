@@ -212,7 +212,8 @@ def _text(file: Path) -> str:
     """
     suffix = file.suffix.lower()
     if suffix not in READERS:
-        raise SourceError(TO_TEXT.get(suffix, "not a page"), file)
+        is_document = suffix in TO_TEXT
+        raise SourceError("convert it to text, for example with pandoc" if is_document else "not a page", file)
     source = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
     title = None
     if suffix in MARKDOWN + HTML:
