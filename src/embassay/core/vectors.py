@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, issparse, safely_cast_index_arrays
 
 from embassay.core.errors import EncoderError, begun
+from embassay.core.formatting import counted
 from embassay.core.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
@@ -65,30 +66,6 @@ class Neighbours:
         return np.where(is_listed, self.documents, np.nan)[:, is_listed.any(axis=0)]
 
 
-class Search(Protocol):
-    """Finds the nearest documents; see ``search/exact/top.py``."""
-
-    def __call__(
-        self,
-        queries: Any,
-        passages: Any,
-        *,
-        k: int,
-        similarity_function: Similarity,
-        starts: Indices | None = None,
-        pairs: Indices | None = None,
-    ) -> Neighbours:
-        """Search (P, d) passages for the k documents nearest to each of (Q, d) queries.
-
-        Parameters
-        ----------
-        starts
-            (N,) the first passage of each document, ascending from 0; with None every passage is a document.
-        pairs
-            (R, 2) the queries and documents whose ranks are needed.
-        """
-
-
 @dataclass(frozen=True)
 class Vectors:
     """The vectors that a diagnostic receives from an encoder: a matrix, and the row of each text.
@@ -103,7 +80,8 @@ class Vectors:
     similarity
         How the model compares a query with a document.
     search
-        Finds the documents nearest to queries; None if the diagnostic does not search.
+        Finds the documents nearest to queries, as ``embassay.search.exact.top.search``, and returns
+        :class:`Neighbours`; None if the diagnostic does not search.
     learn
         Takes the indices of (m,) rows to learn from; returns the (n, d) matrix of all rows by an encoder that was
         trained on these only. None if the encoder does not train inside a fold.
@@ -121,23 +99,9 @@ class Vectors:
     matrix: Any
     row: Mapping[Text, int]
     similarity: Similarity = "cosine"
-    search: Search | None = None
+    search: Any = None
     learn: Callable[[Indices], Any] | None = None
     documents: Any = None
-
-    def need_search(self, purpose: str) -> Search:
-        """Return the search.
-
-        Raises
-        ------
-        ValueError
-            If the vectors have none.
-        """
-        if self.search is None:
-            raise ValueError(
-                f"{purpose} needs vectors that can be searched: Vectors(…, search=embassay.search.exact.top.search)"
-            )
-        return self.search
 
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""
@@ -153,42 +117,27 @@ def dense_rows(vectors: VectorMatrix) -> DenseVectors:
     return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)
 
 
-def as_array(output: Any) -> Any:
-    """Return the output of an encoder as an array; a sparse matrix is returned unchanged.
+def real_vectors(output: Any, count: int) -> Any:
+    """Return the output of an encoder for so many texts as (n, d) float32, dense or CSR; see :func:`check_finite`.
 
     Raises
     ------
     EncoderError
-        If the rows have different lengths or cannot be read as numbers.
+        If it is not an (n, d) array of real numbers.
     """
-    if issparse(output):
-        return output
-    try:
-        return np.asarray(output)
-    except ValueError:
-        raise EncoderError(
-            f"it returned {type(output).__name__} that cannot be read as an (n, d) array of numbers"
-        ) from None
-
-
-def described(output: Any, matrix: Any) -> str:
-    """Describe the output of an encoder by its type and, unless ``matrix`` is a scalar, by dtype and shape."""
-    kind = type(output).__name__
-    if not matrix.ndim:
-        return kind
-    return f"{kind} of dtype {matrix.dtype} and shape {matrix.shape}"
-
-
-def as_float32(rows: Any) -> Any:
-    """Return (n, d) rows as float32, dense or sparse; a number that is too large becomes infinite."""
+    matrix = csr_array(output) if issparse(output) else np.asarray(output)
+    if matrix.dtype.kind not in "biuf" or matrix.ndim != 2 or matrix.shape[0] != count or not matrix.shape[1]:
+        returned = f"{type(output).__name__} of dtype {matrix.dtype} and shape {matrix.shape}"
+        expected = f"({count}, d) for {counted(count, 'text')}"
+        raise EncoderError(f"it returned {returned}, not real numbers of shape {expected}")
+    # A number that is too large becomes infinite.
     with np.errstate(over="ignore"):
-        return rows.astype(np.float32, copy=False)
+        return matrix.astype(np.float32, copy=False)
 
 
-def with_narrow_indices(rows: Any) -> Any:
-    """Return CSR rows with 32-bit indices, or unchanged if these are too small; liblinear accepts no others."""
-    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
-        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+def with_narrow_indices(rows: csr_array) -> csr_array:
+    """Return CSR rows with 32-bit indices; liblinear accepts no others."""
+    rows.indices, rows.indptr = safely_cast_index_arrays(rows, np.int32)
     return rows
 
 
