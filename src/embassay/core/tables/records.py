@@ -27,9 +27,9 @@ from embassay.core.tables.texts import BLANK, decoded, read_head
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
 PEEK = 1_048_576
-PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
+FIRST = ("sentence1", "text1", "first", "sentence_A")
+SECOND = ("sentence2", "text2", "second", "sentence_B")
 """The names of two columns of sentences to compare that are recognised, tried in this order; case is ignored."""
-FIRST, SECOND = zip(*PAIRS, strict=True)
 ARRAY = "a JSON array; write one object on each line (JSON lines)"
 _QUOTED_CELL = re.compile('"((?:[^"]|"")*)"')
 Cells = tuple[int, list[str]]
@@ -131,10 +131,9 @@ def recognised(names: Iterable[str], known: Iterable[str]) -> str:
     return next((as_written[name.casefold()] for name in known if name.casefold() in as_written), "")
 
 
-def recognised_pair(names: Collection[str]) -> tuple[str, ...]:
-    """Return the two columns of :data:`PAIRS` as a table writes them; empty unless it has both of a pair."""
-    pairs = [tuple(recognised(names, [name]) for name in pair) for pair in PAIRS]
-    return next(filter(all, pairs), ())
+def recognised_pair(names: Collection[str]) -> bool:
+    """Return whether a table has two columns of sentences to compare."""
+    return bool(recognised(names, FIRST) and recognised(names, SECOND))
 
 
 def columns_in(head: str) -> frozenset[str]:
