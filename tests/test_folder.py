@@ -1,5 +1,7 @@
 """A folder as a registry."""
 
+from functools import cache
+
 import pytest
 
 from embassay.core import plugins
@@ -44,10 +46,8 @@ def test_entry_points_are_a_second_source(monkeypatch):
     monkeypatch.setattr(
         "importlib.metadata.entry_points", lambda group: [point] if group == "embassay.encoders" else []
     )
-    plugins._entry_points.cache_clear()
+    monkeypatch.setattr(plugins, "_entry_points", cache(plugins._entry_points.__wrapped__))
     assert "theirs" in ENCODERS.names()
     assert ENCODERS.module("theirs").__name__ == "embassay.models.lexical.bow"
     assert ENCODERS.describe("theirs")[0].startswith("Bag of words")
     assert "theirs" not in CORPORA.names()
-    monkeypatch.undo()
-    plugins._entry_points.cache_clear()

@@ -31,7 +31,7 @@ LONGEST = 2_000
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 """What stands before the host in an address: ``https://name:password@host``."""
-_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Controls, marks of the direction of writing, line breaks, and halves of surrogate pairs."""
 
 

@@ -14,7 +14,6 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
-import re
 from collections.abc import KeysView
 from dataclasses import dataclass
 from functools import cache
@@ -74,7 +73,7 @@ class Folder:
             If it belongs to another package and cannot be imported.
         """
         module = self._imported(name)
-        if self.missing(module):
+        if self.is_missing(module):
             raise MissingExtraError(f"{self.kind} {name!r}", module.EXTRA)
         return module
 
@@ -82,10 +81,9 @@ class Folder:
         """Import all plug-ins; return their modules by name."""
         return {name: self.module(name) for name in self.names()}
 
-    def missing(self, module: ModuleType) -> tuple[str, ...]:
-        """Return the packages that a plug-in requires and that are not installed."""
-        packages = getattr(module, "REQUIRES", ())
-        return tuple(package for package in packages if importlib.util.find_spec(package) is None)
+    def is_missing(self, module: ModuleType) -> bool:
+        """Return whether a package that a plug-in requires is not installed."""
+        return any(importlib.util.find_spec(package) is None for package in getattr(module, "REQUIRES", ()))
 
     def version(self, name: str) -> str:
         """Return a version that changes whenever the results of a plug-in may change.
@@ -101,7 +99,7 @@ class Folder:
     def describe(self, name: str) -> tuple[str, str]:
         """Return the first line of its docstring, and the extra that it lacks; an empty text if it can be used now."""
         module = self._imported(name)
-        return first_line_of(module.__doc__ or ""), module.EXTRA if self.missing(module) else ""
+        return first_line_of(module.__doc__ or ""), module.EXTRA if self.is_missing(module) else ""
 
     def options(self, name: str) -> tuple[str, ...]:
         """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
@@ -134,18 +132,17 @@ def source_hash(file: str) -> str:
     while (source.parent / "__init__.py").is_file():
         source = source.parent
     files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
-    contents = [(path.relative_to(source.parent).as_posix(), path.read_bytes()) for path in files]
-    return hashlib.sha256(repr(contents).encode()).hexdigest()[:16]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 @cache
 def _own_modules(folder: str, function: str) -> dict[str, str]:
     """Return the modules in a folder of this package that define a function, or a class of its name, by name."""
     # Reading takes a hundredth of the time of importing.
-    definition = re.compile(rf"^(def {function}\(|{function} = )", re.MULTILINE)
     modules = {}
     for path in sorted((ROOT / folder).rglob("*.py")):
-        if definition.search(path.read_text(encoding="utf-8")):
+        source = path.read_text(encoding="utf-8")
+        if f"\ndef {function}(" in source or f"\n{function} = " in source:
             modules[path.stem] = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
     return modules
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Literal
+from typing import Any, Generic
 
 from embassay.core.errors import SourceError, first_line_of, listed, quoted
 from embassay.core.formatting import counted
@@ -230,7 +230,7 @@ def delimited(path: Path, delimiter: str = "\t") -> Iterator[Cells]:
         With file and line, if it cannot be read or is not UTF-8.
     """
     is_tab = delimiter == "\t"
-    quoting: Literal[0, 3] = csv.QUOTE_NONE if is_tab else csv.QUOTE_MINIMAL
+    quoting = csv.QUOTE_NONE if is_tab else csv.QUOTE_MINIMAL
     # Cells may be whole documents; the limit of the csv module applies to all readers of the process.
     csv.field_size_limit(2**31 - 1)
     with decoded(path) as file:
