@@ -8,17 +8,13 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from embassay.core.errors import OutputError
 
 DIGITS = 10
-
-
-Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
-"""A value that JSON can hold."""
 
 
 def canonical(value: object) -> bytes:
@@ -88,7 +84,7 @@ def names_in(folder: Path) -> set[str]:
         raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
 
 
-def plain(value: object) -> Plain:
+def plain(value: object) -> Any:
     """Convert a value to the types of canonical JSON: dict, list, str, int, float, bool or None.
 
     Raises
@@ -100,8 +96,7 @@ def plain(value: object) -> Plain:
     """
     text = json.dumps(value, default=_contents, sort_keys=True, ensure_ascii=False, allow_nan=False)
     # Half of a surrogate pair cannot be encoded.
-    content: Plain = json.loads(text.encode("utf-8", "replace"), parse_float=_rounded)
-    return content
+    return json.loads(text.encode("utf-8", "replace"), parse_float=_rounded)
 
 
 def _rounded(number: str) -> float:

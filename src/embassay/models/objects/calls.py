@@ -17,7 +17,7 @@ import numpy as np
 from embassay.core.errors import EncoderError, SpecError, reason_of
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
-from embassay.core.vectors import VectorMatrix, real_vectors
+from embassay.core.vectors import VectorMatrix, checked_vectors
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.objects.matrices import off_device
 
@@ -64,7 +64,7 @@ class CallEncoder(LoadedEncoder[Call]):
             return np.zeros((0, 1), dtype=np.float32)
         call = self.model
         try:
-            return real_vectors(off_device(call(list(texts), role)), len(texts))
+            return checked_vectors(off_device(call(list(texts), role)), texts)
         except EncoderError:
             raise
         except (Exception, SystemExit) as error:

@@ -18,7 +18,7 @@ from scipy.sparse import issparse, vstack
 from embassay.core.errors import EncoderError, reason_of
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Encoder
-from embassay.core.vectors import VectorMatrix, Vectors, check_finite, real_vectors, with_narrow_indices
+from embassay.core.vectors import VectorMatrix, Vectors, checked_vectors, with_narrow_indices
 from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
 
@@ -126,8 +126,7 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
         contents = [content for _, content in group]
         for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role):
             block = [contents[place] for place in places]
-            rows = real_vectors(returned, len(block))
-            check_finite(rows, block)
+            rows = checked_vectors(returned, block)
             yield [(role, content) for content in block], rows
 
 
