@@ -62,10 +62,9 @@ def one_line(text: str) -> str:
 
 
 def say(*lines: str) -> None:
-    """Print each message to standard error as one line; leading spaces are kept."""
+    """Print each message to standard error as one line."""
     for line in lines:
-        indent = line[: len(line) - len(line.lstrip(" "))]
-        print(indent + one_line(line), file=sys.stderr)  # noqa: T201
+        print(one_line(line), file=sys.stderr)  # noqa: T201
 
 
 QUOTED = 120

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
-from typing import Annotated
-
-from annotated_types import Interval
 
 from embassay.core.samples.base import Sample, Text, Words
 
@@ -31,7 +27,7 @@ class Pair(Sample):
 
     first: Words
     second: Words
-    score: Annotated[float, Interval(gt=-inf, lt=inf)] | None
+    score: float | None
     subset: str = ""
 
     def texts(self) -> tuple[Text, ...]:
