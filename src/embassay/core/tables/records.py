@@ -230,11 +230,16 @@ def delimited(path: Path, delimiter: str = "\t") -> Iterator[Cells]:
         With file and line, if it cannot be read or is not UTF-8.
     """
     is_tab = delimiter == "\t"
-    quoting = csv.QUOTE_NONE if is_tab else csv.QUOTE_MINIMAL
     # Cells may be whole documents; the limit of the csv module applies to all readers of the process.
     csv.field_size_limit(2**31 - 1)
     with decoded(path) as file:
-        reader = csv.reader(file, delimiter=delimiter, strict=True, quoting=quoting, skipinitialspace=not is_tab)
+        reader = csv.reader(
+            file,
+            delimiter=delimiter,
+            strict=True,
+            quoting=csv.QUOTE_NONE if is_tab else csv.QUOTE_MINIMAL,
+            skipinitialspace=not is_tab,
+        )
         try:
             for cells in reader:
                 if any(map(str.strip, cells)):
