@@ -215,8 +215,7 @@ def first_line_of(source: BaseException | str) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to ``name``; None if none is similar."""
-    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    return next(iter(difflib.get_close_matches(name, known, n=1)), None)
 
 
 def begun(text: str, longest: int = MAX_SHOWN) -> str:

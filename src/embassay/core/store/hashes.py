@@ -24,7 +24,7 @@ class Remembered(dict[str, str]):
         super().__init__()
         if self._path:
             # All values can be computed again, so a file that is missing or damaged is not an error.
-            with suppress(OSError, ValueError, TypeError, RecursionError):
+            with suppress(Exception):
                 self.update(dict(json.loads(self._path.read_text(encoding="utf-8"))))
 
     def __setitem__(self, key: str, value: str) -> None:
