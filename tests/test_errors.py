@@ -67,8 +67,8 @@ def test_an_error_is_printed_by_a_terminal_that_knows_few_letters():
 
 
 def test_messages_go_to_standard_error_one_line_each(capsys):
-    say("one\ntwo", "  indented \x1b")
-    assert capsys.readouterr() == ("", "one two\n  indented \\x1b\n")
+    say("one\ntwo", "three \x1b")
+    assert capsys.readouterr() == ("", "one two\nthree \\x1b\n")
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import embassay as ea
+from embassay.core import plugins
 from embassay.testing import check_diagnostic, check_encoder, check_loader
 
 ROOT = Path(__file__).parent.parent
@@ -38,6 +40,7 @@ def site(tmp_path, monkeypatch):
         lines += [f"[{group}]", *(f"{name} = {module}" for name, module in points.items())]
     (info / "entry_points.txt").write_text("\n".join(lines))
     monkeypatch.syspath_prepend(place)
+    monkeypatch.setattr(plugins, "_entry_points", cache(plugins._entry_points.__wrapped__))
     yield place
     for module in [m for m in sys.modules if m.startswith("embassay_length_bias")]:
         del sys.modules[module]

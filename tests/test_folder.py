@@ -1,7 +1,10 @@
 """A folder as a registry."""
 
+from functools import cache
+
 import pytest
 
+from embassay.core import plugins
 from embassay.core.errors import MissingExtraError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 
@@ -36,15 +39,14 @@ def test_a_missing_extra_has_the_pip_line(monkeypatch):
         ENCODERS.module("bow")
 
 
-def test_entry_points_are_a_second_source(monkeypatch, tmp_path):
+def test_entry_points_are_a_second_source(monkeypatch):
     from importlib.metadata import EntryPoint
 
-    # What is installed is looked up once for each sys.path.
-    monkeypatch.syspath_prepend(tmp_path)
     point = EntryPoint("theirs", "embassay.models.lexical.bow", "embassay.encoders")
     monkeypatch.setattr(
         "importlib.metadata.entry_points", lambda group: [point] if group == "embassay.encoders" else []
     )
+    monkeypatch.setattr(plugins, "_entry_points", cache(plugins._entry_points.__wrapped__))
     assert "theirs" in ENCODERS.names()
     assert ENCODERS.module("theirs").__name__ == "embassay.models.lexical.bow"
     assert ENCODERS.describe("theirs")[0].startswith("Bag of words")

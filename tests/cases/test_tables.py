@@ -107,7 +107,7 @@ QUESTIONS = {
         "look -c m=docs,questions=q.jsonl",
     ),
     "jsonl-nested": Case(
-        "line 1, field 'document\\[0\\]'",
+        "line 1, field 'document\\.0'",
         asked('{"question": "How fast?", "document": [["kettle"]]}\n', "q.jsonl"),
         "look -c m=docs,questions=q.jsonl",
         code=2,
@@ -219,7 +219,7 @@ PAIRS = {
         code=2,
     ),
     "pairs-surrogate": Case(
-        "half of a surrogate pair",
+        "must be a valid string, unable to parse raw data as a unicode string",
         {"s.jsonl": '{"sentence1": "a \\ud83d b", "sentence2": "c", "score": 1}\n'},
         "look -c p=s.jsonl",
         code=2,
@@ -275,7 +275,7 @@ SQUAD = {
         LOOK,
     ),
     "squad-impossible-string": Case(
-        r"field 'data\[0\]\.paragraphs\[0\]\.qas\[0\]\.is_impossible'",
+        r"field 'data\.0\.paragraphs\.0\.qas\.0\.is_impossible'",
         file({"data": squad(KETTLE, MINUTES | {"is_impossible": "false"})}),
         LOOK,
         code=2,

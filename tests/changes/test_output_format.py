@@ -1,10 +1,12 @@
 """An output format of one's own is one file."""
 
 import sys
+from functools import cache
 
 import pytest
 
 from embassay.cli.app import exit_code_of
+from embassay.core import plugins
 
 SOURCE = '''"""The number of rows, for a dashboard."""
 
@@ -26,6 +28,7 @@ def installed(tmp_path, monkeypatch):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: row_count\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[embassay.formats]\nrow_count = row_count\n")
     monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setattr(plugins, "_entry_points", cache(plugins._entry_points.__wrapped__))
     yield
     sys.modules.pop("row_count", None)
 

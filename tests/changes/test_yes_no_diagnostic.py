@@ -4,12 +4,14 @@ import csv
 import json
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.core import plugins
 
 FILE = Path(__file__).with_name("partner_first.py")
 THINGS = "shop rain door train lamp river glass bread wind stone".split()
@@ -25,6 +27,7 @@ def embassay(tmp_path, monkeypatch, capsys):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: partner_first\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[embassay.diagnostics]\npartner_first = partner_first\n")
     monkeypatch.syspath_prepend(site)
+    monkeypatch.setattr(plugins, "_entry_points", cache(plugins._entry_points.__wrapped__))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 

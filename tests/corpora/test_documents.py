@@ -407,9 +407,9 @@ def test_passages_make_the_whole_document_again(passages):
         (
             ("f/a.pdf", "f/sub/B.PDF", "f/x.png"),
             "f",
-            "2 files left out: convert it to text, for example with: pdftotext FILE.pdf (a.pdf, sub/B.PDF)",
+            "2 files left out: convert it to text, for example with pandoc (a.pdf, sub/B.PDF)",
         ),
-        (("f/a.pdf", "f/b.docx"), "f", "convert it to text, for example with: pandoc FILE.docx -o FILE.md (b.docx)"),
+        (("f/a.pdf", "f/b.docx"), "f", "convert it to text, for example with pandoc (a.pdf, b.docx)"),
         ((), "https://example.org/docs", "https://example.org/docs: is a web address; download it first"),
     ],
 )

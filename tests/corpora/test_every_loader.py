@@ -253,7 +253,7 @@ def test_ids_are_the_users_and_stand_once(write, loader):
 def test_a_name_is_made_of_characters(write, loader, field):
     row = json.loads(EXAMPLES[loader].split("\n")[1])
     found = message_of(write(EXAMPLES[loader] + json.dumps({**row, field: "\ud83d alone"}) + "\n"))
-    assert found == f", line 3, field {field!r}: contains half of a surrogate pair, which is not a Unicode character"
+    assert found.startswith(f", line 3, field {field!r}: must be a valid string, unable to parse raw data as a unicode")
 
 
 @pytest.mark.parametrize("loader", ["composition", "fusions", "minimal_pairs", "tuples"])

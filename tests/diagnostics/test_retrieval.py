@@ -204,11 +204,6 @@ def test_dot_product_prefers_long_documents():
     assert found.scalars["dot"] == 1
 
 
-def test_vectors_that_cannot_be_searched_are_refused():
-    with pytest.raises(ValueError, match="retrieval needs vectors that can be searched"):
-        fan(asked(0, "d2"), search=None)
-
-
 def test_figures_of_a_small_world_reach_the_rows():
     # Ranks 1, 3, 5 and one undefined; k = 3.
     questions = [asked(0, "d0"), asked(1, "d2"), asked(2, "d4"), asked(3, "d5")]

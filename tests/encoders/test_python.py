@@ -138,11 +138,11 @@ def test_a_result_that_is_no_array_fails_as_an_encoder(module):
     [
         (
             "np.array([[None, 'a']])",
-            r"the encoder returned ndarray of dtype object and shape \(1, 2\), not an \(n, d\) array",
+            r"it returned ndarray of dtype object and shape \(1, 2\), not real numbers of shape \(2, d\)",
         ),
-        ("np.ones((1, 3)) * 1j", r"the encoder returned ndarray of dtype complex128 and shape \(1, 3\), not an"),
-        ("None", r"the encoder returned NoneType, not an"),
-        ("[[1.0], [1.0, 2.0]]", "it returned list that cannot be read as an"),
+        ("np.ones((1, 3)) * 1j", r"it returned ndarray of dtype complex128 and shape \(1, 3\), not real numbers"),
+        ("None", r"it returned NoneType of dtype object and shape \(\), not real numbers"),
+        ("[[1.0], [1.0, 2.0]]", "ValueError: setting an array element with a sequence"),
     ],
 )
 def test_a_wrong_result_is_described(tmp_path, monkeypatch, made, says):

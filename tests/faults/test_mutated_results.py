@@ -3,16 +3,13 @@
 import copy
 import json
 import random
-import warnings
 from dataclasses import replace
 
 import pytest
 
 from embassay.api import assay, read
-from embassay.core import plugins as folder_module
 from embassay.core.data import SEMANTONEG_V1
 from embassay.core.errors import LONGEST, InputError, SourceError
-from embassay.core.plugins import PluginWarning
 from embassay.core.types import Origin
 from embassay.diagnostics.published import Paper
 from embassay.run.outputs.formats import write_again
@@ -135,9 +132,7 @@ def drawn(run):
     """Draw the report, and return the message where it is refused."""
     (run / "report.html").unlink(missing_ok=True)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PluginWarning)  # a diagnostic's name may be changed
-            write_again(run, None, "html", html)
+        write_again(run, None, "html", html)
     except InputError as error:
         assert str(error).isprintable()
         assert len(str(error)) <= LONGEST
@@ -159,7 +154,6 @@ def try_results(results, run, number, seed):
         except Exception as error:
             raise AssertionError(f"seed {seed} {attempt}, {name}: {told}") from error
         refused += message is not None
-    folder_module.warn_once.cache_clear()
     return refused
 
 

@@ -1,7 +1,6 @@
 """The vector cache gives back exactly what it was given, to its owner only."""
 
 import os
-import sys
 import time
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.core.store.hashes import FileHashes
+from embassay.core.store.hashes import sha256_of
 from embassay.run.cache import cache as cache_module
 from embassay.run.cache.cache import VectorCache
 
@@ -54,27 +53,18 @@ def test_a_file_of_another_encoder_is_not_its_own(tmp_path):
     assert {row is None for name in ("model", "other") for row in cache.get(name, TEXTS)} == {True}
 
 
-def test_file_hashes_are_remembered_until_the_file_changes(tmp_path, monkeypatch):
+def test_a_file_is_hashed_again_when_it_changes(tmp_path, monkeypatch):
     path = tmp_path / "weights"
     path.write_bytes(b"abc")
     # SHA-256 of "abc": FIPS 180-4, appendix B.1.
     expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert FileHashes(tmp_path)(path) == expected
+    assert sha256_of(path) == expected
     monkeypatch.setattr("hashlib.file_digest", lambda *_: pytest.fail("it was hashed again"))
-    assert FileHashes(tmp_path)(path) == expected
+    assert sha256_of(path) == expected
     monkeypatch.undo()
     path.write_bytes(b"abd")
     os.utime(path, ns=(time.time_ns(), time.time_ns() + 10**9))
-    assert FileHashes(tmp_path)(path) != expected
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="it needs a file whose reading fails")
-def test_an_unreadable_memory_of_hashes_is_made_anew(tmp_path):
-    # Also for root, reading the first byte of this file is an input/output error.
-    (tmp_path / "hashes.json").symlink_to("/proc/self/mem")
-    (tmp_path / "f").write_bytes(b"abc")
-    assert FileHashes(tmp_path)(tmp_path / "f").startswith("ba7816bf")
-    assert "ba7816bf" in (tmp_path / "hashes.json").read_text()
+    assert sha256_of(path) != expected
 
 
 TEXT = st.one_of(st.text(), st.text(st.characters(categories=["Cs", "Cc", "Ll"])), st.just("long " * 50))

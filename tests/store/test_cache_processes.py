@@ -1,6 +1,5 @@
 """Several users of one cache at once: threads, processes, and processes that die."""
 
-import os
 import subprocess
 import sys
 import time
@@ -8,7 +7,6 @@ import time
 import numpy as np
 import pytest
 
-from embassay.core.store.partial_files import OLD, remove_left_overs
 from embassay.run.cache.cache import VectorCache
 
 COUNT = 5000
@@ -73,10 +71,3 @@ def test_a_writer_killed_at_any_moment(tmp_path, start, wait_until):
         assert count(cache, named(number)) % 250 == 0
         cache.put("other", [("text", "x")], np.ones((1, 8), dtype=np.float32))
         assert not cache.trouble
-    # What a killed process has left is removed by the first write of another one, a day later.
-    for left_over in tmp_path.rglob("*.part"):
-        os.utime(left_over, (time.time() - 2 * OLD,) * 2)
-    remove_left_overs.cache_clear()
-    cache = VectorCache(tmp_path)
-    cache.put("model", [("text", "y")], np.ones((1, 8), dtype=np.float32))
-    assert not list(tmp_path.rglob("*.part"))

@@ -6,10 +6,8 @@ import os
 import re
 import signal
 import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -30,7 +28,6 @@ from embassay.cli.reproduce import reproduce
 from embassay.cli.run import run
 from embassay.cli.train import train
 from embassay.core.errors import EmbassayError, EncoderError, say
-from embassay.core.plugins import PluginWarning
 
 INTERRUPTED = 130
 
@@ -174,8 +171,7 @@ def main(arguments: list[str] | None = None) -> None:
     # A scheduler ends a job with this signal; without a handler worker processes and locks would not be cleaned up.
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with warnings.catch_warnings(), redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
-        warnings.showwarning = partial(_show_warning, warnings.showwarning)
+    with redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
         code = exit_code_of(arguments)
         # What an error leaves in the buffer.
         with suppress(OSError):
@@ -213,14 +209,6 @@ class _Output:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             if not isinstance(error, BrokenPipeError):
                 raise
-
-
-def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: object) -> None:
-    """Print a warning of ours as one line for a person, and any other as usual, with its place in the code."""
-    if issubclass(category, PluginWarning):
-        say(f"embassay: {message}")
-    else:
-        usual(message, category, *place)
 
 
 def exit_code_of(arguments: list[str] | None) -> int:

@@ -17,7 +17,7 @@ from cyclopts import App, Parameter
 from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.core.errors import say
 from embassay.core.formatting import counted
-from embassay.core.plugins import BUILDERS, left_out
+from embassay.core.plugins import BUILDERS
 from embassay.core.store.paths import output_path, source_path
 from embassay.core.tables.texts import read_text
 from embassay.testsets.options import BuildOptions
@@ -52,8 +52,7 @@ def add_build_commands(arguments: list[str]) -> None:
         if kind in arguments[1:2]:
             build.command(command_of(name), name=kind)
         else:
-            with left_out():
-                build.command(App(name=kind, help=BUILDERS.describe(name)[0]))
+            build.command(App(name=kind, help=BUILDERS.describe(name)[0]))
 
 
 def command_of(name: str) -> Callable[..., int]:

@@ -72,7 +72,7 @@ def cite() -> None:
     A diagnostic of another package has one if its module defines ``CITATION``.
     """
     entries = [OURS]
-    for name, module in DIAGNOSTICS.working().items():
+    for name, module in DIAGNOSTICS.modules().items():
         if hasattr(module, "CITATION"):
             entries.append(f"% {name}\n{module.CITATION}")
     entries.append(files("embassay.core.data").joinpath("references.bib").read_text(encoding="utf-8"))
@@ -110,7 +110,7 @@ def _described(folder: Folder, name: str) -> str:
 
 def _metrics() -> Iterator[tuple[str, str]]:
     """Yield the metrics of each diagnostic: those that differ only in their subset are one entry."""
-    for diagnostic in DIAGNOSTICS.working():
+    for diagnostic in DIAGNOSTICS.names():
         alike = grouped(declared_metrics(diagnostic), lambda metric: (metric.name, metric.condition, metric.better))
         for (name, condition, better), metrics in alike.items():
             first = metrics[0]

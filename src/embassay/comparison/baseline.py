@@ -29,7 +29,7 @@ from embassay.core.columns import write_columns
 from embassay.core.errors import OutputError, SourceError
 from embassay.core.formatting import counted
 from embassay.core.result import Result, Row
-from embassay.core.store.partial_files import names_in
+from embassay.core.store.canonical import names_in
 from embassay.core.store.paths import output_path
 from embassay.run.runs.folder import RECORD, GateRecord, RunFolder
 

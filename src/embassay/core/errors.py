@@ -25,19 +25,14 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from unicodedata import category
 
-MAX_LISTED = 20
-"""How many known names a message lists."""
 LONGEST = 2_000
 """Characters of a message, at most."""
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 """What stands before the host in an address: ``https://name:password@host``."""
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""The categories of invisible characters: controls, marks of direction, halves of surrogate pairs, line breaks."""
-JOINERS = "\u200c\u200d"
-"""Invisible characters that some scripts and emoji cannot be written without; they change no direction."""
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+"""Controls, marks of the direction of writing, line breaks, and halves of surrogate pairs."""
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -46,16 +41,13 @@ def visible(text: str, keep: str = "") -> str:
     Parameters
     ----------
     keep
-        Invisible characters that stay as they are.
+        Characters that stay as they are.
     """
-    if text.isprintable():
-        return text
-    characters = []
-    for character in text:
-        if category(character) in HIDDEN and character not in keep:
-            character = character.encode("unicode_escape").decode("ascii")
-        characters.append(character)
-    return "".join(characters)
+
+    def shown(match: re.Match[str]) -> str:
+        return match[0] if match[0] in keep else match[0].encode("unicode_escape").decode()
+
+    return _HIDDEN.sub(shown, text)
 
 
 def one_line(text: str) -> str:
@@ -66,14 +58,13 @@ def one_line(text: str) -> str:
     """
     # The text is shortened first, so that a huge one is not searched, and again because escapes are longer.
     line = _BREAK.sub(" ", text.strip()[:LONGEST])
-    return begun(_CREDENTIALS.sub("…@", visible(line, keep=JOINERS)), LONGEST - 1)
+    return begun(_CREDENTIALS.sub("…@", visible(line)), LONGEST - 1)
 
 
 def say(*lines: str) -> None:
-    """Print each message to standard error as one line; leading spaces are kept."""
+    """Print each message to standard error as one line."""
     for line in lines:
-        indent = line[: len(line) - len(line.lstrip(" "))]
-        print(indent + one_line(line), file=sys.stderr)  # noqa: T201
+        print(one_line(line), file=sys.stderr)  # noqa: T201
 
 
 QUOTED = 120
@@ -142,11 +133,9 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
-        more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
         similar = nearest(name, known)
         guess = f"; did you mean {similar!r}?" if similar else "."
-        message = f"unknown {kind} {name!r}{guess} Known: {', '.join(known[:MAX_LISTED]) or 'none'}{more}. {hint}"
-        super().__init__(message.strip())
+        super().__init__(f"unknown {kind} {name!r}{guess} Known: {listed(known)}. {hint}".strip())
 
 
 class MissingExtraError(InputError):
@@ -226,8 +215,7 @@ def first_line_of(source: BaseException | str) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to ``name``; None if none is similar."""
-    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    return next(iter(difflib.get_close_matches(name, known, n=1)), None)
 
 
 def begun(text: str, longest: int = MAX_SHOWN) -> str:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from datetime import timedelta
 
-from embassay.core.errors import JOINERS
 from embassay.core.errors import visible as visible
 from embassay.core.layout import Format
 
@@ -123,9 +122,9 @@ def names(labels: Sequence[str]) -> str:
 def readable(text: str) -> str:
     """Write control characters and those that change the direction of writing as escapes, for the page.
 
-    Unlike in a terminal, line breaks and joiners stay as they are.
+    Unlike in a terminal, line breaks stay as they are.
     """
-    return visible(text, keep=f"{JOINERS}\n\t")
+    return visible(text, keep="\n\t")
 
 
 def shortened(text: str, longest: int) -> str:
@@ -133,7 +132,7 @@ def shortened(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     head = (longest - 1) // 2
-    return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
+    return f"{text[:head]}…{text[head + 1 - longest :]}"
 
 
 def among_first(places: int) -> str:

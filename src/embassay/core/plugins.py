@@ -4,10 +4,7 @@ Names are listed without importing anything: every file of the folder and of its
 the function of its kind (``create``, ``load``, ``build``). Other packages add plug-ins by entry points in the group
 ``embassay.encoders`` (``embassay.corpora`` …).
 
-An error in one of our own plug-ins is our mistake and is raised unchanged. A plug-in of another package must not end a
-command: whatever it raises becomes a :class:`~embassay.core.errors.PluginError` that names the plug-in and its package.
-A caller that uses one plug-in by name raises that error; a caller that goes through all plug-ins skips those that fail,
-with :func:`left_out`.
+A plug-in of another package that cannot be imported is a :class:`~embassay.core.errors.PluginError`, which names it.
 """
 
 from __future__ import annotations
@@ -17,32 +14,17 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
-import re
-import sys
-import warnings
-from collections.abc import Iterator, KeysView
-from contextlib import contextmanager
+from collections.abc import KeysView
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 
-from embassay.core.errors import (
-    EmbassayError,
-    MissingExtraError,
-    PluginError,
-    SpecError,
-    UnknownNameError,
-    first_line_of,
-)
+from embassay.core.errors import MissingExtraError, PluginError, UnknownNameError, first_line_of
 
 ROOT = Path(__file__).parents[1]
 """The folder of this package."""
-
-
-class PluginWarning(UserWarning):
-    """A plug-in of another package was left out."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +50,7 @@ class Folder:
 
     def names(self) -> tuple[str, ...]:
         """Return the sorted names of all plug-ins, ours and those of other packages. Nothing is imported."""
-        return tuple(sorted({*self.own_names(), *self._entry_points()}))
+        return tuple(sorted({*self.own_names(), *_entry_points(self.group)}))
 
     def own_names(self) -> KeysView[str]:
         """Return the names of the plug-ins that ship with this package."""
@@ -76,7 +58,7 @@ class Folder:
 
     def other_names(self) -> list[str]:
         """Return the names of the plug-ins that other packages add."""
-        return [name for name in self._entry_points() if name not in self.own_names()]
+        return [name for name in _entry_points(self.group) if name not in self.own_names()]
 
     def module(self, name: str) -> ModuleType:
         """Import the module of a plug-in.
@@ -88,41 +70,20 @@ class Folder:
         MissingExtraError
             If its module names an extra (``EXTRA``) whose packages (``REQUIRES``) are not installed.
         PluginError
-            If it belongs to another package and cannot be imported or lacks the function of its kind.
+            If it belongs to another package and cannot be imported.
         """
         module = self._imported(name)
-        if name in self.own_names() and self.missing(module):
+        if self.is_missing(module):
             raise MissingExtraError(f"{self.kind} {name!r}", module.EXTRA)
         return module
 
-    def working(self) -> dict[str, ModuleType]:
-        """Import all plug-ins; return their modules by name. Those of other packages that fail are skipped."""
-        modules = {}
-        for name in self.names():
-            with left_out():
-                modules[name] = self.module(name)
-        return modules
+    def modules(self) -> dict[str, ModuleType]:
+        """Import all plug-ins; return their modules by name."""
+        return {name: self.module(name) for name in self.names()}
 
-    def missing(self, module: ModuleType) -> tuple[str, ...]:
-        """Return the packages that a plug-in requires and that are not installed."""
-        packages = getattr(module, "REQUIRES", ())
-        return tuple(package for package in packages if importlib.util.find_spec(package) is None)
-
-    @contextmanager
-    def guarded(self, name: str) -> Iterator[None]:
-        """Turn whatever a plug-in of another package raises inside into a PluginError."""
-        try:
-            yield
-        except EmbassayError:
-            raise
-        # A module may also call sys.exit where it should raise.
-        except (Exception, SystemExit) as error:
-            if name in self.own_names():
-                raise
-            package = self._entry_points()[name].dist
-            whose = f"{package.name} {package.version}" if package else "another package"
-            problem = f"cannot be used: {type(error).__name__}: {error}"
-            raise PluginError(f"{self.kind} {name!r} of {whose} {problem}") from error
+    def is_missing(self, module: ModuleType) -> bool:
+        """Return whether a package that a plug-in requires is not installed."""
+        return any(importlib.util.find_spec(package) is None for package in getattr(module, "REQUIRES", ()))
 
     def version(self, name: str) -> str:
         """Return a version that changes whenever the results of a plug-in may change.
@@ -138,7 +99,7 @@ class Folder:
     def describe(self, name: str) -> tuple[str, str]:
         """Return the first line of its docstring, and the extra that it lacks; an empty text if it can be used now."""
         module = self._imported(name)
-        return first_line_of(module.__doc__ or ""), module.EXTRA if self.missing(module) else ""
+        return first_line_of(module.__doc__ or ""), module.EXTRA if self.is_missing(module) else ""
 
     def options(self, name: str) -> tuple[str, ...]:
         """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
@@ -151,41 +112,18 @@ class Folder:
 
     def _imported(self, name: str) -> ModuleType:
         """Import a plug-in; of ours also one whose extra is not installed."""
-        # Ours come first, because checking whether entry points have changed takes longer.
         if name in self.own_names():
             return importlib.import_module(_own_modules(self.folder, self.function)[name])
-        if name not in self._entry_points():
+        point = _entry_points(self.group).get(name)
+        if point is None:
             raise UnknownNameError(self.kind, name, self.names())
-        with self.guarded(name):
-            try:
-                module: ModuleType = self._entry_points()[name].load()
-            except SpecError as error:
-                # Nothing that the user wrote: a declaration of the plug-in, such as a metric's.
-                raise ImportError(str(error)) from error
-            if not hasattr(module, self.function):
-                raise TypeError(f"it has no function {self.function!r}")
-            return module
-
-    def _entry_points(self) -> dict[str, EntryPoint]:
-        # Reading them takes milliseconds.
-        return _read_entry_points(self.group, tuple(sys.path))
-
-
-@contextmanager
-def left_out(asked: bool = False) -> Iterator[None]:
-    """Skip a plug-in of another package that fails, with a warning; with ``asked``, raise its error."""
-    try:
-        yield
-    except PluginError as error:
-        if asked:
-            raise
-        warn_once(f"{error}; it is left out")
-
-
-@cache
-def warn_once(message: str) -> None:
-    """Warn about a plug-in of another package that fails; the same message is given only once."""
-    warnings.warn(message, PluginWarning, stacklevel=2)
+        try:
+            module: ModuleType = point.load()
+        # A module may also call sys.exit where it should raise.
+        except (Exception, SystemExit) as error:
+            problem = f"cannot be imported: {type(error).__name__}: {error}"
+            raise PluginError(f"{self.kind} {name!r} of the package {point.module!r} {problem}") from error
+        return module
 
 
 def source_hash(file: str) -> str:
@@ -194,25 +132,24 @@ def source_hash(file: str) -> str:
     while (source.parent / "__init__.py").is_file():
         source = source.parent
     files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
-    contents = [(path.relative_to(source.parent).as_posix(), path.read_bytes()) for path in files]
-    return hashlib.sha256(repr(contents).encode()).hexdigest()[:16]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 @cache
 def _own_modules(folder: str, function: str) -> dict[str, str]:
     """Return the modules in a folder of this package that define a function, or a class of its name, by name."""
     # Reading takes a hundredth of the time of importing.
-    definition = re.compile(rf"^(def {function}\(|{function} = )", re.MULTILINE)
     modules = {}
     for path in sorted((ROOT / folder).rglob("*.py")):
-        if definition.search(path.read_text(encoding="utf-8")):
+        source = path.read_text(encoding="utf-8")
+        if f"\ndef {function}(" in source or f"\n{function} = " in source:
             modules[path.stem] = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
     return modules
 
 
 @cache
-def _read_entry_points(group: str, places: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name; what is installed changes with the places."""
+def _entry_points(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name. Reading them takes milliseconds."""
     return {point.name: point for point in importlib.metadata.entry_points(group=group)}
 
 

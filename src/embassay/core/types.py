@@ -387,7 +387,7 @@ class Runtime:
     backend
         ``auto``, or the route that a neural encoder must use.
     sha256
-        Hashes a file; a run passes a function that remembers files by path, size and time.
+        Hashes a file.
     remembered
         Results of paid requests that are kept between runs: the probes of services.
     tell

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, issparse, safely_cast_index_arrays
 
-from embassay.core.errors import EncoderError, begun
+from embassay.core.errors import EncoderError, quoted
+from embassay.core.formatting import counted
 from embassay.core.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
@@ -65,30 +66,6 @@ class Neighbours:
         return np.where(is_listed, self.documents, np.nan)[:, is_listed.any(axis=0)]
 
 
-class Search(Protocol):
-    """Finds the nearest documents; see ``search/exact/top.py``."""
-
-    def __call__(
-        self,
-        queries: Any,
-        passages: Any,
-        *,
-        k: int,
-        similarity_function: Similarity,
-        starts: Indices | None = None,
-        pairs: Indices | None = None,
-    ) -> Neighbours:
-        """Search (P, d) passages for the k documents nearest to each of (Q, d) queries.
-
-        Parameters
-        ----------
-        starts
-            (N,) the first passage of each document, ascending from 0; with None every passage is a document.
-        pairs
-            (R, 2) the queries and documents whose ranks are needed.
-        """
-
-
 @dataclass(frozen=True)
 class Vectors:
     """The vectors that a diagnostic receives from an encoder: a matrix, and the row of each text.
@@ -103,7 +80,8 @@ class Vectors:
     similarity
         How the model compares a query with a document.
     search
-        Finds the documents nearest to queries; None if the diagnostic does not search.
+        Finds the documents nearest to queries, as ``embassay.search.exact.top.search``, and returns
+        :class:`Neighbours`; None if the diagnostic does not search.
     learn
         Takes the indices of (m,) rows to learn from; returns the (n, d) matrix of all rows by an encoder that was
         trained on these only. None if the encoder does not train inside a fold.
@@ -121,31 +99,13 @@ class Vectors:
     matrix: Any
     row: Mapping[Text, int]
     similarity: Similarity = "cosine"
-    search: Search | None = None
+    search: Any = None
     learn: Callable[[Indices], Any] | None = None
     documents: Any = None
-
-    def need_search(self, purpose: str) -> Search:
-        """Return the search.
-
-        Raises
-        ------
-        ValueError
-            If the vectors have none.
-        """
-        if self.search is None:
-            raise ValueError(
-                f"{purpose} needs vectors that can be searched: Vectors(…, search=embassay.search.exact.top.search)"
-            )
-        return self.search
 
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""
         return self.matrix[[self.row[role, text] for text in texts]]
-
-
-QUOTED = 40
-"""Characters of a text that a message shows."""
 
 
 def dense_rows(vectors: VectorMatrix) -> DenseVectors:
@@ -153,55 +113,34 @@ def dense_rows(vectors: VectorMatrix) -> DenseVectors:
     return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)
 
 
-def as_array(output: Any) -> Any:
-    """Return the output of an encoder as an array; a sparse matrix is returned unchanged.
+def checked_vectors(output: Any, texts: Sequence[str]) -> Any:
+    """Return the output of an encoder for n texts as (n, d) float32, dense or CSR.
 
     Raises
     ------
     EncoderError
-        If the rows have different lengths or cannot be read as numbers.
+        If it is not an (n, d) array of real numbers, or a vector has NaN or infinity; the message names the text.
     """
-    if issparse(output):
-        return output
-    try:
-        return np.asarray(output)
-    except ValueError:
+    vectors = csr_array(output) if issparse(output) else np.asarray(output)
+    if vectors.dtype.kind not in "biuf" or vectors.ndim != 2 or vectors.shape[0] != len(texts) or not vectors.shape[1]:
+        returned = f"{type(output).__name__} of dtype {vectors.dtype} and shape {vectors.shape}"
+        expected = f"({len(texts)}, d) for {counted(len(texts), 'text')}"
+        raise EncoderError(f"it returned {returned}, not real numbers of shape {expected}")
+    # A number that is too large becomes infinite. The sum of a row is finite if and only if all its numbers are:
+    # float64 holds any sum of float32.
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors = vectors.astype(np.float32, copy=False)
+        is_finite = np.isfinite(np.asarray(vectors.sum(axis=1, dtype=np.float64)).ravel())
+    if not is_finite.all():
+        index = int(is_finite.argmin())
         raise EncoderError(
-            f"it returned {type(output).__name__} that cannot be read as an (n, d) array of numbers"
-        ) from None
+            "it returned a vector with NaN or infinity, or with a number too large for float32, for text "
+            f"{index + 1} of the {len(texts)} in its batch, {quoted(texts[index])}"
+        )
+    return vectors
 
 
-def described(output: Any, matrix: Any) -> str:
-    """Describe the output of an encoder by its type and, unless ``matrix`` is a scalar, by dtype and shape."""
-    kind = type(output).__name__
-    if not matrix.ndim:
-        return kind
-    return f"{kind} of dtype {matrix.dtype} and shape {matrix.shape}"
-
-
-def as_float32(rows: Any) -> Any:
-    """Return (n, d) rows as float32, dense or sparse; a number that is too large becomes infinite."""
-    with np.errstate(over="ignore"):
-        return rows.astype(np.float32, copy=False)
-
-
-def with_narrow_indices(rows: Any) -> Any:
-    """Return CSR rows with 32-bit indices, or unchanged if these are too small; liblinear accepts no others."""
-    if max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
-        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+def with_narrow_indices(rows: csr_array) -> csr_array:
+    """Return CSR rows with 32-bit indices; liblinear accepts no others."""
+    rows.indices, rows.indptr = safely_cast_index_arrays(rows, np.int32)
     return rows
-
-
-def check_finite(rows: Any, texts: Sequence[str]) -> None:
-    """Raise EncoderError if one of the (n, d) vectors of n texts has NaN or infinity; the message names the text."""
-    # The sum of a row is finite if and only if all its numbers are: float64 holds any sum of float32.
-    with np.errstate(invalid="ignore"):
-        is_finite = np.isfinite(np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel())
-    if is_finite.all():
-        return
-    index = int(is_finite.argmin())
-    text = begun(" ".join(texts[index].split()), QUOTED)
-    raise EncoderError(
-        f"it returned a vector with NaN or infinity, or with a number too large for float32, for text {index + 1} of "
-        f"the {len(texts)} in its batch, {text!r}"
-    )

@@ -163,7 +163,7 @@ def _members(side: Side, corpus: Corpus[Any]) -> list[TwoText]:
 
 def _nearest(vectors: Vectors, texts: VectorMatrix, others: VectorMatrix) -> Floats:
     """Return the distance of each text to the nearest of the others, Δ."""
-    nearest = vectors.need_search(NAME)(texts, others, k=1, similarity_function="cosine")
+    nearest = vectors.search(texts, others, k=1, similarity_function="cosine")
     return _distance(nearest.similarity[:, 0])
 
 
@@ -187,7 +187,7 @@ def _nearest_elsewhere(vectors: Vectors, general: VectorMatrix, chosen: Ints, un
     # nearest units is not the text's own.
     starts = np.flatnonzero(np.diff(unit, prepend=-1))
     unit_of_chosen = np.searchsorted(starts, chosen, side="right") - 1
-    nearest = vectors.need_search(NAME)(general[chosen], general, k=2, similarity_function="cosine", starts=starts)
+    nearest = vectors.search(general[chosen], general, k=2, similarity_function="cosine", starts=starts)
     cosine_of_nearest, cosine_of_second = nearest.similarity.T
     nearest_is_own_unit = nearest.documents[:, 0] == unit_of_chosen
     cosine_elsewhere = np.where(nearest_is_own_unit, cosine_of_second, cosine_of_nearest)

@@ -9,7 +9,7 @@ from typing import Any
 
 from embassay.core.errors import PluginError, UnknownNameError
 from embassay.core.layout import Column, Format, Layout, plain
-from embassay.core.plugins import DIAGNOSTICS, warn_once
+from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
 from embassay.diagnostics.metrics.metric import Metric, declared_metrics, pattern_of
 from embassay.reports.default_layout import default_layout
@@ -22,12 +22,8 @@ def layouts(result: Result) -> dict[str, Layout]:
     for name in dict.fromkeys(names):
         try:
             chosen[name] = _own_layout(name, result)
-        except (UnknownNameError, PluginError) as error:
+        except (UnknownNameError, PluginError):
             # The diagnostic of another package is not installed or fails. Its figures can still be shown.
-            reason = str(error)
-            if isinstance(error, UnknownNameError):
-                reason = f"diagnostic {name!r} is not installed"
-            warn_once(f"{reason}; its figures are shown in plain tables")
             chosen[name] = plain(name, [row.key for row in result.rows if row.diagnostic == name])
     return chosen
 
@@ -41,18 +37,17 @@ def _own_layout(name: str, result: Result) -> Layout:
         If the diagnostic of another package is not installed, or fails.
     """
     module = DIAGNOSTICS.module(name)
-    with DIAGNOSTICS.guarded(name):
-        # A module has a function where the layout depends on the result.
-        if hasattr(module, "layout"):
-            layout: Layout = module.layout(result)
-        elif hasattr(module, "LAYOUT") or not declared_metrics(name):
-            layout = module.LAYOUT
-        else:
-            layout = default_layout(name, result)
-        if not isinstance(layout, Layout):
-            raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
-        formatted: Layout = _with_formats(layout, declared_metrics(name))
-        return formatted
+    # A module has a function where the layout depends on the result.
+    if hasattr(module, "layout"):
+        layout: Layout = module.layout(result)
+    elif hasattr(module, "LAYOUT"):
+        layout = module.LAYOUT
+    elif declared_metrics(name):
+        layout = default_layout(name, result)
+    else:
+        raise PluginError(f"diagnostic {name!r} has neither METRICS nor LAYOUT")
+    formatted: Layout = _with_formats(layout, declared_metrics(name))
+    return formatted
 
 
 def _with_formats(part: Any, metrics: Sequence[Metric]) -> Any:

@@ -45,7 +45,7 @@ from embassay.core.parts import (
     write_part,
 )
 from embassay.core.samples.base import Text
-from embassay.core.store.partial_files import names_in
+from embassay.core.store.canonical import names_in
 from embassay.core.store.paths import open_file, source_path
 from embassay.core.types import Encoder, Runtime
 from embassay.core.vectors import dense_rows

@@ -10,7 +10,7 @@ from itertools import chain
 
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.grouping import grouped
-from embassay.core.plugins import CORPORA, DIAGNOSTICS, left_out
+from embassay.core.plugins import CORPORA, DIAGNOSTICS
 from embassay.core.samples.base import Text
 from embassay.core.types import AnyCorpus, Corpus, Origin
 from embassay.diagnostics.base import BaseDiagnostic
@@ -158,13 +158,8 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     corpora = load_corpora(request, diagnostics)
     tasks = make_tasks(diagnostics, corpora, were_chosen)
     if will_score:
-        usable = []
         for task in tasks:
-            # A diagnostic of another package whose check fails is left out, unless it was chosen by name.
-            with left_out(asked=were_chosen), DIAGNOSTICS.guarded(task.name):
-                task.diagnostic.check(task.corpus)
-                usable.append(task)
-        tasks = usable
+            task.diagnostic.check(task.corpus)
 
     entries, notes = load_candidates(labelled(request.encoders), runtime, request.trust_remote_code)
     check_labels("encoders", "-e", (entry.label for entry in entries))
@@ -224,8 +219,7 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str) -> list[NamedDia
         spec = as_spec(source, "diagnostic")
         if spec.head in diagnostics:
             raise SpecError(f"duplicate diagnostic {spec.head!r}")
-        with left_out(asked=bool(specs)):
-            diagnostics[spec.head] = load_diagnostic(spec)
+        diagnostics[spec.head] = load_diagnostic(spec)
     return list(diagnostics.values())
 
 
@@ -242,9 +236,7 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
         shapes = {diagnostic.method.shape for diagnostic in diagnostics}
         for name in builtin_names():
             if shapes & {ANY, getattr(CORPORA.module(name), "SHAPE", "")}:
-                # A corpus of another package whose plug-in fails is left out, with a warning.
-                with left_out():
-                    corpora.append(load_corpus(name))
+                corpora.append(load_corpus(name))
     if not corpora:
         raise SpecError(f"no built-in corpus has the required shape ({needed_shapes(diagnostics)}); add one with -c")
     # "docs" stands once for all its cuts, beside "docs,passages=100".
@@ -373,8 +365,7 @@ def joined_corpus(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> 
     for name in pair:
         if name not in corpus_of:
             raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, corpus_of)
-    with DIAGNOSTICS.guarded(diagnostic.name):
-        return diagnostic.method.join(*(corpus_of[name] for name in pair))
+    return diagnostic.method.join(*(corpus_of[name] for name in pair))
 
 
 def favoured_encoders(entries: Sequence[RunEncoder], corpora: Iterable[AnyCorpus]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError, begun, nearest
-from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, left_out
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import ARRAY, is_parquet, read_table
 from embassay.core.tables.texts import BLANK, decoded
@@ -73,11 +73,10 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
         options_of_loader.setdefault("follow_links", True)
     # The path "." has no name of its own.
     label = spec.label or (path.resolve().name if path.is_dir() else path.stem)
-    with CORPORA.guarded(loader):
-        corpus = module.load(str(path), label, **bind(module.load, options_of_loader, what))
-        # Our own loaders have checked the content already, and name the line of a mistake.
-        if loader not in CORPORA.own_names():
-            corpus.check()
+    corpus = module.load(str(path), label, **bind(module.load, options_of_loader, what))
+    # Our own loaders have checked the content already, and name the line of a mistake.
+    if loader not in CORPORA.own_names():
+        corpus.check()
     settings = {name: str(options[name]) for name in KEPT_SETTINGS if name in options}
     licence = licence or corpus.licence
     return replace(corpus, settings=settings, file=str(path), loader=loader, licence=licence)
@@ -159,9 +158,8 @@ def _create(spec: Spec, runtime: Runtime) -> FullEncoder | Retriever:
         raise SpecError(f"encoder {spec.head!r}: write {f'{scheme}:{target_name}'.rstrip(':')}")
     # The options of a candidate that a retriever is built on are taken for its own: hybrid:bm25,stemmer=english+m.
     hint = getattr(module, "OPTIONS_HINT", "")
-    with folder.guarded(scheme):
-        bound = bind(module.create, options, f"encoder {without_secrets(spec.head)!r}", hint)
-        model: Encoder | Retriever = module.create(target, runtime, **bound)
+    bound = bind(module.create, options, f"encoder {without_secrets(spec.head)!r}", hint)
+    model: Encoder | Retriever = module.create(target, runtime, **bound)
     if isinstance(model, Retriever):
         return model
 
@@ -201,17 +199,12 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     Raises
     ------
     InputError
-        If there is no diagnostic of that name, an option does not fit, or a diagnostic of another package fails or
-        lacks a member.
+        If there is no diagnostic of that name, an option does not fit, or a diagnostic of another package cannot be
+        imported.
     """
     module = DIAGNOSTICS.module(spec.head)
-    # Whatever a diagnostic of another package raises becomes a PluginError here, the AttributeError below included.
-    with DIAGNOSTICS.guarded(spec.head):
-        options = bind(module.create, spec.options, f"diagnostic {spec.head!r}")
-        method: Diagnostic = module.create(**options)
-        for name in ("shape", "options", "score", "summarise"):
-            if not hasattr(method, name):
-                raise AttributeError(f"create() returned an object without {name!r}")
+    options = bind(module.create, spec.options, f"diagnostic {spec.head!r}")
+    method: Diagnostic = module.create(**options)
     if not isinstance(method, BaseDiagnostic):
         # Its shape, options and two steps are those of the diagnostic itself.
         method = ForeignDiagnostic(method)  # type: ignore[abstract]
@@ -271,7 +264,7 @@ FOLDERS = (
 
 def builtin_names() -> tuple[str, ...]:
     """Return the names of the corpora that need no file and no folder: the loaders that say so (``BUILTIN``)."""
-    return tuple(name for name, module in CORPORA.working().items() if getattr(module, "BUILTIN", False))
+    return tuple(name for name, module in CORPORA.modules().items() if getattr(module, "BUILTIN", False))
 
 
 def find_loader(source: str, options: Mapping[str, object]) -> str:
@@ -326,19 +319,17 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
         The options that the user gave for the corpus.
     """
     loaders = []
-    for name, module in CORPORA.working().items():
+    for name, module in CORPORA.modules().items():
         if hasattr(module, function):
             loaders.append((getattr(module, "PRIORITY", USUAL_PRIORITY), name, module))
     loaders.sort(key=lambda loader: loader[:2])
     by_content = None
     for priority, name, module in loaders:
-        # A loader of another package that fails is left out.
-        with left_out(), CORPORA.guarded(name):
-            if getattr(module, function)(content):
-                if priority <= USUAL_PRIORITY:
-                    return name
-                by_content = name
-                break
+        if getattr(module, function)(content):
+            if priority <= USUAL_PRIORITY:
+                return name
+            by_content = name
+            break
     fitting = []
     for _, name, module in loaders:
         known = known_options(module.load)

@@ -46,8 +46,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
     builder_options = _checked_options(module, order)
     all_sources, notes = _read(module, order)
     sources, rejected = _usable_sources(module, order, all_sources)
-    with BUILDERS.guarded(order.builder):
-        built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
+    built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
     # The sum has no reasons with the number 0.
     rejected += built.rejected
     if not built.samples:

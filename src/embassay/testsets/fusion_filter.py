@@ -82,7 +82,7 @@ def filtered(
     if not encoders or not pairs:
         return Filtered(samples, Counter())
     # An undefined cosine is NaN, which is not below anything.
-    is_near = ~(_cosines(list(pairs.values()), encoders, advance) < below)
+    is_near = np.logical_not(_cosines(list(pairs.values()), encoders, advance) < below)
     rejected = {name for name, is_rejected in zip(pairs, is_near.any(axis=0), strict=True) if is_rejected}
     remaining = [sample for sample in samples if sample.id not in rejected]
     reason = f"difference with parts that are too similar (cosine {below:g} or more, or undefined)"

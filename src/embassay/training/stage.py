@@ -22,8 +22,7 @@ import numpy as np
 from embassay._version import __version__
 from embassay.core.errors import OutputError
 from embassay.core.store.arrays import read_arrays
-from embassay.core.store.canonical import canonical, write, write_with
-from embassay.core.store.partial_files import names_in
+from embassay.core.store.canonical import canonical, names_in, write, write_with
 from embassay.core.types import JsonObject
 from embassay.training.options import Recipe
 

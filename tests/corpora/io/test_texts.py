@@ -30,10 +30,7 @@ OTHERS = {
     "a.pdf": (b"%PDF-1.7\n%\xe2\xe3", BINARY),
     "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", BINARY),
     "a.sqlite": (b"SQLite format 3\x00\x10", BINARY),
-    "utf16.csv": (
-        TABLE.encode("utf-16"),
-        "UTF-16 text, not UTF-8; convert it with: iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv",
-    ),
+    "utf16.csv": (TABLE.encode("utf-16"), BINARY),
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from embassay.core.errors import SpecError, quoted
-from embassay.core.samples.base import Fields
+from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import Composition
 from embassay.core.samples.groups import Grouped
@@ -48,34 +48,36 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
         raise SpecError(f"corpus {name!r} has no samples")
     if shape == "retrieval" and not documents:
         raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
-    _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape, object))
+    _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape, Sample))
     # There may be too many stored ones to look at one by one.
     if not isinstance(documents, StoredDocuments):
         _check_each(f"corpus {name!r}, document", documents, Document)
-    if shape == "retrieval":
-        places = places_of(samples, documents)
-        for number, sample in enumerate(samples):
-            for right in sample.right:
-                if right not in places:
-                    raise SpecError(
-                        f"corpus {name!r}, sample {number}: the right document {right!r} is not in the corpus"
-                    )
+    places = places_of(samples, documents) if shape == "retrieval" else {}
+    for number, sample in enumerate(samples):
+        unknown = [right for right in getattr(sample, "right", ()) if right not in places]
+        problem = f"the right document {unknown[0]!r} is not in the corpus" if unknown else sample.contradiction()
+        if problem:
+            raise SpecError(f"corpus {name!r}, sample {number}: {problem}")
 
 
 def problem_in(error: Mapping[str, Any]) -> str:
     """Return what is wrong with a value, in our words where a check of ours has refused it."""
     if error["type"] == "value_error":
         return str(error["msg"]).removeprefix("Value error, ")
-    return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(error['input'])}"
+    value = error["input"]
+    if error["type"] == "string_type":
+        return f"must be a text, is of type {type(value).__name__}"
+    if isinstance(value, str) and not value.strip():
+        return "an empty text"
+    return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(value)}"
 
 
-def _check_each(what: str, things: Sequence[Any], wanted: type) -> None:
+def _check_each(what: str, things: Sequence[Any], wanted: Any) -> None:
     """Check items by the annotations of their class, and that no two have the same id."""
     from pydantic import TypeAdapter, ValidationError
 
-    of_class: Any = list[wanted]  # type: ignore[valid-type]
     try:
-        TypeAdapter(of_class).validate_python(list(things))
+        TypeAdapter(list[wanted]).validate_python(list(things))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         number, *inside = map(str, first["loc"])
@@ -83,9 +85,5 @@ def _check_each(what: str, things: Sequence[Any], wanted: type) -> None:
         raise SpecError(f"{what} {number}: {field}{problem_in(first)}") from None
     places: dict[str, int] = {}
     for place, thing in enumerate(things):
-        problem = thing.contradiction() if isinstance(thing, Fields) else ""
-        if thing.id in places:
-            problem = f"the id {thing.id!r} is already used by number {places[thing.id]}"
-        if problem:
-            raise SpecError(f"{what} {place}: {problem}")
-        places[thing.id] = place
+        if places.setdefault(thing.id, place) != place:
+            raise SpecError(f"{what} {place}: the id {thing.id!r} is already used by number {places[thing.id]}")

@@ -6,26 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from embassay.core.errors import quoted
-from embassay.core.samples.base import Fields, Label, Rule, Words
+from annotated_types import Predicate
 
-RESERVED = frozenset({"all", "negation"})
-"""Names of other subsets, which cannot be used as parts of speech."""
+from embassay.core.samples.base import Sample, Words
 
-
-def _part_of_speech_problem(value: object) -> str:
-    """Return what is wrong with the name of a part of speech; empty if nothing is."""
-    if isinstance(value, str) and value.isascii() and value.isalpha() and value.islower() and value not in RESERVED:
-        return ""
-    return f"must be a word such as verb, is {quoted(value)}"
-
-
-PartOfSpeech = Annotated[str, Rule(_part_of_speech_problem)]
+PartOfSpeech = Annotated[str, Predicate(str.isalpha), Predicate(str.islower)]
 """One word in lower case."""
 
 
 @dataclass(frozen=True)
-class Choice(Fields):
+class Choice(Sample):
     """An input and three candidates, one of which means the same (shape ``choice``).
 
     Attributes
@@ -47,14 +37,13 @@ class Choice(Fields):
     'In the eyes of the law, the accountant is innocent.'
     """
 
-    id: Words
     input: Words
     antonym: Words
     polarity: Words
     paraphrase: Words
     part_of_speech: PartOfSpeech
     pair: Words
-    negation: Label = ""
+    negation: str = ""
 
     def fields(self) -> Mapping[str, str]:
         """Return the four sentences by name."""

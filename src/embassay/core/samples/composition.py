@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import Interval
 
-from embassay.core.samples.base import Fields, Label, Words
+from embassay.core.samples.base import Sample, Words
 
 Operator = Literal["overlap", "difference", "union"]
 LIKERT = (0.0, 4.0)
@@ -18,7 +18,7 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
 @dataclass(frozen=True)
-class Composition(Fields):
+class Composition(Sample):
     """Two sentences and the result of a set operation on them (shape ``composition``).
 
     Attributes
@@ -38,12 +38,11 @@ class Composition(Fields):
     'overlap'
     """
 
-    id: Words
     operator: Operator
     a: Words
     b: Words
     target: Words
-    group: Label = ""
+    group: str = ""
     mirrored: bool = False
     ratings: tuple[Rating, ...] = ()
 

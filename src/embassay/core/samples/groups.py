@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from embassay.core.samples.base import Fields, Text, Words
+from embassay.core.samples.base import Sample, Text, Words
 
 
 @dataclass(frozen=True)
-class Grouped(Fields):
+class Grouped(Sample):
     """A sentence of a group with the same meaning (shape ``groups``).
 
     Attributes
@@ -23,7 +23,6 @@ class Grouped(Fields):
     'weather'
     """
 
-    id: Words
     text: Words
     group: Words
 

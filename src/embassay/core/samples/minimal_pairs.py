@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import MinLen
 
-from embassay.core.samples.base import Fields, Label, Words
+from embassay.core.samples.base import Sample, Words
 
 Edit = Literal["synonym", "antonym", "typo", "random_mlm", "negation_main", "negation_antonym"]
 """One word replaced by a synonym, an antonym, its misspelling, another word that fits; the main verb negated, the
@@ -21,7 +21,7 @@ ALL_EDITS: tuple[Edit | ExtraEdit, ...] = (*EDITS, *get_args(ExtraEdit))
 
 
 @dataclass(frozen=True)
-class MinimalPairs(Fields):
+class MinimalPairs(Sample):
     """An original and its one-word edits (shape ``minimal_pairs``).
 
     Attributes
@@ -37,18 +37,14 @@ class MinimalPairs(Fields):
     ('synonym', 'In March we stayed at a harbor hotel that was costly.')
     """
 
-    id: Words
     original: Words
-    edits: Annotated[tuple[tuple[str, Words], ...], MinLen(1)]
-    group: Label = ""
+    edits: Annotated[tuple[tuple[Edit | ExtraEdit, Words], ...], MinLen(1)]
+    group: str = ""
 
     def fields(self) -> Mapping[str, str]:
         """Return the original and the edits by name."""
         return {"original": self.original, **dict(self.edits)}
 
     def contradiction(self) -> str:
-        """Return that an edit has an unknown name, or appears twice."""
-        names = [name for name, _ in self.edits]
-        if not set(names) <= set(ALL_EDITS):
-            return f"each of the edits must be one of {', '.join(ALL_EDITS)}"
-        return "an edit appears twice" if len(set(names)) < len(names) else ""
+        """Return that an edit appears twice."""
+        return "an edit appears twice" if len(dict(self.edits)) < len(self.edits) else ""

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
-from typing import Annotated
 
-from annotated_types import Interval
-
-from embassay.core.samples.base import Fields, Label, Text, Words
+from embassay.core.samples.base import Sample, Text, Words
 
 
 @dataclass(frozen=True)
-class Pair(Fields):
+class Pair(Sample):
     """Two sentences and their similarity as rated by people (shape ``pairs``).
 
     Attributes
@@ -29,11 +25,10 @@ class Pair(Fields):
     0.9
     """
 
-    id: Words
     first: Words
     second: Words
-    score: Annotated[float, Interval(gt=-inf, lt=inf)] | None
-    subset: Label = ""
+    score: float | None
+    subset: str = ""
 
     def texts(self) -> tuple[Text, ...]:
         """Return both sentences as plain texts."""

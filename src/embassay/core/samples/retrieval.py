@@ -10,7 +10,7 @@ import numpy as np
 from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
-from embassay.core.samples.base import STRICT, Fields, Text, Words
+from embassay.core.samples.base import STRICT, Sample, Text, Words
 
 if TYPE_CHECKING:
     from embassay.core.parts import PartVectors
@@ -20,7 +20,7 @@ COUNTED = 1000
 
 
 @dataclass(frozen=True)
-class Question(Fields):
+class Question(Sample):
     """A question and the documents that answer it (shape ``retrieval``).
 
     Attributes
@@ -39,7 +39,6 @@ class Question(Fields):
     ('How many sensor devices can a site have in total?', ('overview-02',))
     """
 
-    id: Words
     question: Words
     right: tuple[Words, ...]
     gains: tuple[Annotated[int, Ge(1)], ...] = ()

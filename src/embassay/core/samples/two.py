@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from embassay.core.samples.base import Fields, Label, Role, Text, Words
+from embassay.core.samples.base import Role, Sample, Text, Words
 
 Side = Literal["domain", "general"]
 
 
 @dataclass(frozen=True)
-class TwoText(Fields):
+class TwoText(Sample):
     """A text of one of two corpora that are compared (shape ``two``).
 
     Attributes
@@ -23,11 +23,10 @@ class TwoText(Fields):
         The key of the unit, for example its document; if empty, the sample's id.
     """
 
-    id: Words
     side: Side
     role: Role
     text: Words
-    group: Label = ""
+    group: str = ""
 
     def texts(self) -> tuple[Text, ...]:
         """Return its text in its role."""

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from embassay.core.errors import OutputError
-from embassay.core.store.partial_files import partial_file
 
 DIGITS = 10
-
-
-Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
-"""A value that JSON can hold."""
 
 
 def canonical(value: object) -> bytes:
@@ -67,7 +63,28 @@ def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def plain(value: object) -> Plain:
+def partial_file(path: Path) -> Path:
+    """Return a temporary path in the folder of ``path``."""
+    return path.with_name(f".{secrets.token_hex(8)}.part")
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return the names in a folder, except files that are being written; empty if there is no folder.
+
+    Raises
+    ------
+    OutputError
+        If it is not a folder, or cannot be read.
+    """
+    try:
+        return {path.name for path in folder.iterdir() if path.suffix != ".part"}
+    except FileNotFoundError:
+        return set()
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
+
+
+def plain(value: object) -> Any:
     """Convert a value to the types of canonical JSON: dict, list, str, int, float, bool or None.
 
     Raises
@@ -79,8 +96,7 @@ def plain(value: object) -> Plain:
     """
     text = json.dumps(value, default=_contents, sort_keys=True, ensure_ascii=False, allow_nan=False)
     # Half of a surrogate pair cannot be encoded.
-    content: Plain = json.loads(text.encode("utf-8", "replace"), parse_float=_rounded)
-    return content
+    return json.loads(text.encode("utf-8", "replace"), parse_float=_rounded)
 
 
 def _rounded(number: str) -> float:

@@ -11,7 +11,7 @@ from embassay.core.store.paths import output_path
 
 VECTORS = "vectors"
 """The folder of all vectors in that of the cache; it has a folder for each encoder."""
-HASHES, PROBES, TIMES = "hashes.json", "probes.json", "times.json"
+PROBES, TIMES = "probes.json", "times.json"
 
 
 def default_folder() -> Path:
@@ -29,13 +29,13 @@ def default_folder() -> Path:
 def clear(folder: Path) -> int:
     """Remove the files of a cache, damaged or not, and no other files; return the number of bytes freed."""
     freed = 0
-    for name in (VECTORS, HASHES, PROBES, TIMES):
+    for name in (VECTORS, PROBES, TIMES):
         path = folder / name
         freed += size_of(path)
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
-        with suppress(OSError):
-            path.unlink()
+        else:
+            path.unlink(missing_ok=True)
     return freed
 
 

@@ -1,14 +1,15 @@
-"""Values kept from run to run because they are costly: hashes of files, probes of services, times of encoders."""
+"""Values that are costly: hashes of files; and, kept from run to run, probes of services and times of encoders."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from embassay.core.store.canonical import write
-from embassay.core.store.files import HASHES, PROBES
+from embassay.core.store.files import PROBES
 
 
 class Remembered(dict[str, str]):
@@ -23,7 +24,7 @@ class Remembered(dict[str, str]):
         super().__init__()
         if self._path:
             # All values can be computed again, so a file that is missing or damaged is not an error.
-            with suppress(OSError, ValueError, TypeError, RecursionError):
+            with suppress(Exception):
                 self.update(dict(json.loads(self._path.read_text(encoding="utf-8"))))
 
     def __setitem__(self, key: str, value: str) -> None:
@@ -33,23 +34,13 @@ class Remembered(dict[str, str]):
             write(self._path, json.dumps(self, indent=0).encode())
 
 
-class FileHashes:
-    """SHA-256 of files, remembered by path, size and time of change."""
-
-    def __init__(self, folder: Path | None):
-        """Store the hashes in ``folder``; with None they are not stored."""
-        self._hashes = Remembered(folder, HASHES)
-
-    def __call__(self, path: Path) -> str:
-        """Return the hexadecimal SHA-256 of a file's content."""
-        real = path.resolve()
-        status = real.stat()
-        key = f"{real}|{status.st_size}|{status.st_mtime_ns}"
-        if key not in self._hashes:
-            with real.open("rb") as file:
-                self._hashes[key] = hashlib.file_digest(file, "sha256").hexdigest()
-        return self._hashes[key]
+def sha256_of(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of a file's content; an unchanged file is read once in a process."""
+    status = path.stat()
+    return _sha256_of(path.resolve(), status.st_size, status.st_mtime_ns)
 
 
-sha256_of = FileHashes(None)
-"""Hashes files; an unchanged one is read once in a process."""
+@cache
+def _sha256_of(path: Path, size: int, changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,10 +7,7 @@ from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 
-from embassay.core.errors import InputError, SourceError
-
-MAX_SHOWN = 120
-"""Characters of an unusable path that a message repeats."""
+from embassay.core.errors import InputError, SourceError, quoted
 
 
 def source_path(path: Path | str) -> Path:
@@ -42,8 +39,7 @@ def output_path(path: Path | str) -> Path:
             expanded.stat()
     except (OSError, RuntimeError, ValueError) as error:
         # A path that is too long, NUL or half of a surrogate pair in it, the home of an unknown user.
-        shown = str(path)[:MAX_SHOWN]
-        raise InputError(f"{shown!r}: cannot be used as a path: {reason_in(error)}") from None
+        raise InputError(f"{quoted(str(path))}: cannot be used as a path: {reason_in(error)}") from None
     return expanded
 
 

@@ -15,9 +15,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal
+from typing import Any, Generic
 
 from embassay.core.errors import SourceError, first_line_of, listed, quoted
 from embassay.core.formatting import counted
@@ -25,15 +24,12 @@ from embassay.core.store.paths import open_file
 from embassay.core.tables.rows import R, checked, known_names
 from embassay.core.tables.texts import BLANK, decoded, read_head
 
-if TYPE_CHECKING:
-    from polars import DataFrame
-
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
 PEEK = 1_048_576
-PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
+FIRST = ("sentence1", "text1", "first", "sentence_A")
+SECOND = ("sentence2", "text2", "second", "sentence_B")
 """The names of two columns of sentences to compare that are recognised, tried in this order; case is ignored."""
-FIRST, SECOND = zip(*PAIRS, strict=True)
 ARRAY = "a JSON array; write one object on each line (JSON lines)"
 _QUOTED_CELL = re.compile('"((?:[^"]|"")*)"')
 Cells = tuple[int, list[str]]
@@ -43,7 +39,7 @@ Record = tuple[int, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Selection(Generic[R]):
-    """The rows of a table as models, read on demand.
+    """The rows of a table as models.
 
     Attributes
     ----------
@@ -55,10 +51,10 @@ class Selection(Generic[R]):
     model: type[R]
     names: Mapping[str, str]
 
-    def missing(self, use: str) -> SourceError:
-        """Return the error of a column that the table lacks."""
+    def missing(self, use: str, name: str = "") -> SourceError:
+        """Return the error of a column that the table lacks; ``name`` is what the user calls it."""
         problem = f"missing; found {listed(self.table.names)}; add it, or name another column"
-        return SourceError(problem, self.table.path, self.table.line, known_names(self.model, use)[0])
+        return SourceError(problem, self.table.path, self.table.line, name or known_names(self.model, use)[0])
 
     @property
     def note(self) -> str:
@@ -73,34 +69,33 @@ class Selection(Generic[R]):
         SourceError
             With file, line and column, for a wrong value and for a repeated id; without rows.
         """
+        if not self.table.records:
+            raise SourceError("the table has no rows", self.table.path)
         lines: dict[str, int] = {}
-        number = -1
-        for number, (line, record) in enumerate(self.table.records(self.names.values())):
+        for number, (line, record) in enumerate(self.table.records):
             row = checked(self.model, record, self.table.path, line, self.names, number)
             if self.model.unique and lines.setdefault(row.key, line) != line:
                 problem = f"{quoted(row.key)} is already used on line {lines[row.key]}"
                 raise row.error(f"{problem} (rows without an id are numbered from 0)", "id")
             yield row
-        if number < 0:
-            raise SourceError("the table has no rows", self.table.path)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose rows are read on demand.
+    """The rows of a file.
 
     Attributes
     ----------
     line
         The line of the header; 1 if there is none.
     records
-        Yields the rows with the given columns. Rows of JSON lines may lack some, and have others.
+        The rows. Those of JSON lines may lack some columns, and have others.
     """
 
     path: Path
     names: tuple[str, ...]
     line: int
-    records: Callable[[Collection[str]], Iterator[Record]]
+    records: Sequence[Record]
 
     def select(self, model: type[R], **given: str) -> Selection[R]:
         """Find the columns of a model; those of fields with a default may be missing.
@@ -122,12 +117,11 @@ class Table:
             name = given.get(use) or recognised(self.names, unused)
             if name in names.values():
                 raise SourceError(f"has another use, and cannot be the {use} as well", self.path, self.line, name)
+            # A table may have a column without a name.
             if name and name in self.names:
                 names[use] = name
-            elif name:
-                raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, name)
-            elif field.is_required():
-                raise selection.missing(use)
+            elif name or field.is_required():
+                raise selection.missing(use, name)
         return selection
 
 
@@ -137,10 +131,9 @@ def recognised(names: Iterable[str], known: Iterable[str]) -> str:
     return next((as_written[name.casefold()] for name in known if name.casefold() in as_written), "")
 
 
-def recognised_pair(names: Collection[str]) -> tuple[str, ...]:
-    """Return the two columns of :data:`PAIRS` as a table writes them; empty unless it has both of a pair."""
-    pairs = [tuple(recognised(names, [name]) for name in pair) for pair in PAIRS]
-    return next(filter(all, pairs), ())
+def recognised_pair(names: Collection[str]) -> bool:
+    """Return whether a table has two columns of sentences to compare."""
+    return bool(recognised(names, FIRST) and recognised(names, SECOND))
 
 
 def columns_in(head: str) -> frozenset[str]:
@@ -189,28 +182,25 @@ def read_table(path: Path, *, is_quoted: bool = True) -> Table:
     if head.startswith("["):
         raise SourceError(ARRAY, path)
     if head.startswith("{"):
-        line, fields = next(json_lines(path))
-        return Table(path, tuple(fields), line, lambda _: json_lines(path))
+        objects = list(json_lines(path))
+        line, fields = objects[0]
+        return Table(path, tuple(fields), line, objects)
     delimiter = delimiter_of(first_line(head))
-
-    def rows() -> Iterator[Cells]:
-        for number, cells in delimited(path, delimiter):
-            # Cells between tabs that have quotation marks are quoted, and others may begin with one.
-            yield number, [_unquoted(cell) for cell in cells] if delimiter == "\t" and is_quoted else cells
-
-    def records(_: Collection[str]) -> Iterator[Record]:
-        for number, cells in islice(rows(), 1, None):
-            yield number, by_name(names, cells, path, number)
-
-    line, cells = next(rows(), (1, []))
-    names = [cell.strip() for cell in cells]
-    if not names:
+    rows = list(delimited(path, delimiter))
+    if not rows:
         raise SourceError("the file is empty", path)
+    if delimiter == "\t" and is_quoted:
+        # Cells between tabs that have quotation marks are quoted, and others may begin with one.
+        rows = [(number, [_unquoted(cell) for cell in cells]) for number, cells in rows]
+    line, header = rows[0]
+    names = [name.strip() for name in header]
     # Spreadsheets export empty columns without a name; there may be several.
     repeated = [name for name in names if name and names.count(name) > 1]
     if repeated:
         raise SourceError("this column appears twice", path, line, quoted(repeated[0]))
-    return Table(path, tuple(names), line, records)
+    return Table(
+        path, tuple(names), line, [(number, by_name(names, cells, path, number)) for number, cells in rows[1:]]
+    )
 
 
 def _unquoted(cell: str) -> str:
@@ -240,11 +230,16 @@ def delimited(path: Path, delimiter: str = "\t") -> Iterator[Cells]:
         With file and line, if it cannot be read or is not UTF-8.
     """
     is_tab = delimiter == "\t"
-    quoting: Literal[0, 3] = csv.QUOTE_NONE if is_tab else csv.QUOTE_MINIMAL
     # Cells may be whole documents; the limit of the csv module applies to all readers of the process.
     csv.field_size_limit(2**31 - 1)
     with decoded(path) as file:
-        reader = csv.reader(file, delimiter=delimiter, strict=True, quoting=quoting, skipinitialspace=not is_tab)
+        reader = csv.reader(
+            file,
+            delimiter=delimiter,
+            strict=True,
+            quoting=csv.QUOTE_NONE if is_tab else csv.QUOTE_MINIMAL,
+            skipinitialspace=not is_tab,
+        )
         try:
             for cells in reader:
                 if any(map(str.strip, cells)):
@@ -285,22 +280,13 @@ def is_parquet(path: Path) -> bool:
 
 
 def _parquet(path: Path) -> Table:
-    """Open a Parquet file; its rows are read when they are needed."""
-
-    def records(columns: Collection[str]) -> Iterator[Record]:
-        # Pandas writes a missing number as NaN.
-        frame = _frame(path, columns=list(columns)).fill_nan(None)
-        yield from enumerate(frame.iter_rows(named=True), 1)
-
-    return Table(path, tuple(_frame(path, n_rows=0).columns), 1, records)
-
-
-def _frame(path: Path, **options: Any) -> DataFrame:
-    """Read a Parquet file as ``polars.read_parquet`` does, or raise SourceError."""
+    """Read a Parquet file, or raise SourceError."""
     import polars
 
     try:
-        return polars.read_parquet(path, **options)
+        # Pandas writes a missing number as NaN.
+        frame = polars.read_parquet(path).fill_nan(None)
     # A panic of its reader is not an Exception.
     except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
         raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
+    return Table(path, tuple(frame.columns), 1, list(enumerate(frame.iter_rows(named=True), 1)))

@@ -82,7 +82,7 @@ def checked(
     Raises
     ------
     SourceError
-        For the first wrong value, with file, line and field: ``data[0].paragraphs[2].context``.
+        For the first wrong value, with file, line and field: ``data.0.paragraphs.2.context``.
     """
     names = names or {}
     fields = {}
@@ -95,12 +95,11 @@ def checked(
         row = model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        wrong, *inside = first["loc"]
-        steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
-        field_name = names.get(str(wrong)) or known_names(model, str(wrong))[0]
+        use, *inside = map(str, first["loc"])
+        field_name = names.get(use) or known_names(model, use)[0]
         is_missing = first["type"] == "missing"
         problem = f"missing; found {listed(sorted(values))}" if is_missing else problem_in(first)
-        raise SourceError(problem, path, line, "".join([field_name, *steps])) from None
+        raise SourceError(problem, path, line, ".".join([field_name, *inside])) from None
     row._place, row._number = (path, line, names), number
     return row
 
@@ -135,7 +134,7 @@ def _from_spreadsheet(value: object) -> object:
     return value if answer is None else answer
 
 
-Text = Words
+Text = Annotated[Words, Field(strict=True)]
 """A text that is not blank."""
 Stripped = Annotated[Text, AfterValidator(str.strip)]
 Key = Annotated[Stripped, BeforeValidator(_key)]

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.formatting import counted
-from embassay.core.samples.base import text_problem
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Stripped, Text, column
 from embassay.core.tables.texts import TO_TEXT, read_text
@@ -142,8 +141,6 @@ def _read_folder(path: Path, files: Iterable[Path], follow_links: bool) -> Readi
             # A link can point anywhere, for example to a file of passwords, and a document may be sent to a service.
             if file.is_symlink() and not follow_links:
                 raise SourceError("a symbolic link; --follow-links or follow_links=true includes it", file)
-            if problem := text_problem(key):
-                raise SourceError(f"its name {problem}", file)
             if key in documents:
                 raise SourceError("another file has the same name", file)
             documents[key] = SourceDocument(key, _text(file))
@@ -198,7 +195,8 @@ def _text(file: Path) -> str:
     """
     suffix = file.suffix.lower()
     if suffix not in READERS:
-        raise SourceError(TO_TEXT.get(suffix, "not a page"), file)
+        is_document = suffix in TO_TEXT
+        raise SourceError("convert it to text, for example with pandoc" if is_document else "not a page", file)
     source = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
     title = None
     if suffix in MARKDOWN + HTML:

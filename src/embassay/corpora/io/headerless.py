@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from embassay.core.errors import SourceError
@@ -19,12 +19,10 @@ def headerless(path: Path, names: Sequence[str], values_of: Callable[[list[str]]
     form
         What a line must be, for the message.
     """
-
-    def records(_: object) -> Iterator[Record]:
-        for line, cells in delimited(path):
-            values = values_of(cells)
-            if len(values) != len(names):
-                raise SourceError(f"must be {form}", path, line)
-            yield line, dict(zip(names, values, strict=True))
-
+    records = list[Record]()
+    for line, cells in delimited(path):
+        values = values_of(cells)
+        if len(values) != len(names):
+            raise SourceError(f"must be {form}", path, line)
+        records.append((line, dict(zip(names, values, strict=True))))
     return Table(path, tuple(names), 1, records)

@@ -7,12 +7,11 @@ Chiang et al. (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 
 from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
-from embassay.core.tables.records import Record, Table, by_name, delimited, first_line
+from embassay.core.tables.records import Table, by_name, delimited, first_line
 from embassay.core.tables.rows import Row, Stripped, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
@@ -53,15 +52,12 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
         With file, line and column, for missing columns, ragged rows and empty cells.
     """
     path = Path(source)
-    line, header = next(delimited(path), (1, list[str]()))
+    lines = delimited(path)
+    line, header = next(lines, (1, list[str]()))
     heads = _heads(header)
     if heads.count("negation") == 2:
         heads[heads.index("negation", heads.index("negation") + 1)] = "another"
-
-    def records(_: object) -> Iterator[Record]:
-        for number, cells in islice(delimited(path), 1, None):
-            yield number, by_name(heads, cells, path, number)
-
+    records = [(number, by_name(heads, cells, path, number)) for number, cells in lines]
     rows = list(Table(path, tuple(heads), line, records).select(HerosRow))
     # For each column of negations, the number of rows whose negation changes the place of the synonym.
     first = sum(touches(row.original, row.synonym, row.negation) for row in rows)

@@ -299,7 +299,6 @@ class Localization(ItemMethod):
         """Name the group of each sentence, and see which group lies nearest to it."""
         from joblib import Parallel, delayed
 
-        search = vectors.need_search(NAME)
         groups = np.array([s.group for s in corpus.samples])
         names = np.array(list(dict.fromkeys(groups.tolist())))
         code_of = {name: code for code, name in enumerate(names.tolist())}
@@ -330,7 +329,7 @@ class Localization(ItemMethod):
             "accuracy": accuracy,
             "centroid_accuracy": centroid_accuracy,
             "margin": margin,
-            "map_at_r": precision_at_r(matrix, labels, search),
+            "map_at_r": precision_at_r(matrix, labels, vectors.search),
             "to_own": cosines[items, labels],
             "to_named": cosines[items, predicted],
             "fold": fold.astype(np.float64),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from embassay.core.vectors import Search, VectorMatrix
+from embassay.core.vectors import Neighbours, VectorMatrix
 from embassay.stats.geometry.closeness import all_cosines, paired_cosine
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints, ranges
@@ -113,7 +115,7 @@ def nearest_centroid(cosines: Floats, labels: Ints) -> tuple[Floats, Floats]:
     return share, np.where(np.isinf(largest), np.nan, own - largest)
 
 
-def precision_at_r(matrix: VectorMatrix, labels: Ints, search: Search) -> Floats:
+def precision_at_r(matrix: VectorMatrix, labels: Ints, search: Callable[..., Neighbours]) -> Floats:
     """Return the average precision at R of each item: do its R nearest neighbours belong to its group?
 
     R is the number of other members of its group. Neighbours are ranked by cosine; ties get the expected value over

@@ -145,14 +145,8 @@ def starts_of(corpus: Corpus[Question]) -> Ints:
 
 
 def search(corpus: Corpus[Question], vectors: Vectors, k: int) -> Neighbours:
-    """Return the k documents nearest to each question, and the ranks of the right ones.
-
-    Raises
-    ------
-    ValueError
-        If the vectors cannot be searched.
-    """
-    return vectors.need_search("retrieval")(
+    """Return the k documents nearest to each question, and the ranks of the right ones."""
+    nearest: Neighbours = vectors.search(
         vectors.take([sample.question for sample in corpus.samples], "query"),
         passages_of(corpus, vectors),
         k=k,
@@ -160,6 +154,7 @@ def search(corpus: Corpus[Question], vectors: Vectors, k: int) -> Neighbours:
         starts=None if corpus.stored_documents else starts_of(corpus),
         pairs=right_pairs(corpus.samples, corpus.documents),
     )
+    return nearest
 
 
 # Lists

@@ -17,9 +17,9 @@ import numpy as np
 from embassay.core.errors import EncoderError, SpecError, reason_of
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
-from embassay.core.vectors import VectorMatrix
+from embassay.core.vectors import VectorMatrix, checked_vectors
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.objects.matrices import real_matrix
+from embassay.models.objects.matrices import off_device
 
 Call: TypeAlias = Callable[[list[str], Role], object]
 """Takes texts and their role, and returns their vectors in any form."""
@@ -64,7 +64,7 @@ class CallEncoder(LoadedEncoder[Call]):
             return np.zeros((0, 1), dtype=np.float32)
         call = self.model
         try:
-            rows = call(list(texts), role)
+            return checked_vectors(off_device(call(list(texts), role)), texts)
         except EncoderError:
             raise
         except (Exception, SystemExit) as error:
@@ -72,7 +72,6 @@ class CallEncoder(LoadedEncoder[Call]):
             frames = traceback.extract_tb(error.__traceback__)[2:3]
             places = [f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in frames]
             raise EncoderError("".join([reason_of(error), *places])) from error
-        return real_matrix(rows)
 
 
 def without_role(function: Callable[[list[str]], object]) -> Call:

@@ -16,18 +16,9 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 
 from embassay.core.errors import EncoderError, reason_of
-from embassay.core.formatting import counted
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Encoder
-from embassay.core.vectors import (
-    VectorMatrix,
-    Vectors,
-    as_array,
-    as_float32,
-    check_finite,
-    described,
-    with_narrow_indices,
-)
+from embassay.core.vectors import VectorMatrix, Vectors, checked_vectors, with_narrow_indices
 from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
 
@@ -135,12 +126,7 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
         contents = [content for _, content in group]
         for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role):
             block = [contents[place] for place in places]
-            rows = as_array(returned)
-            if rows.dtype.kind not in "biufO" or rows.ndim != 2 or rows.shape[0] != len(block) or not rows.shape[1]:
-                expected = f"({len(block)}, d) for {counted(len(block), 'text')}"
-                raise EncoderError(f"it returned {described(returned, rows)}, not real numbers of shape {expected}")
-            rows = as_float32(rows)
-            check_finite(rows, block)
+            rows = checked_vectors(returned, block)
             yield [(role, content) for content in block], rows
 
 

@@ -28,8 +28,7 @@ from embassay.core.result import Result
 from embassay.core.samples.base import Sample
 from embassay.core.samples.groups import Grouped
 from embassay.core.store.arrays import read_arrays, write_arrays
-from embassay.core.store.canonical import canonical, plain, write
-from embassay.core.store.partial_files import names_in
+from embassay.core.store.canonical import canonical, names_in, plain, write
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin, content_hash
 from embassay.run.runs import results
 

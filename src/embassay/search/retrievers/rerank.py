@@ -99,7 +99,7 @@ def create(
     for name in chosen:
         if name not in known:
             raise UnknownNameError(f"option of {place}:", name, known)
-    if RETRIEVERS.missing(module):
+    if RETRIEVERS.is_missing(module):
         raise MissingExtraError(place, module.EXTRA)
     scorer = make(rest, runtime, **chosen)
     return Reranker(

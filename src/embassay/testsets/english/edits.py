@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from embassay.core.randomness import generator
-from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.minimal_pairs import Edit, ExtraEdit, MinimalPairs
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.numbers import number
@@ -150,7 +150,7 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
     raise reason
 
 
-def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[str, str]]:
+def _edits(original: Original, attempt: Try, tools: Tools) -> dict[Edit | ExtraEdit, tuple[str, str]]:
     """Return the edits around one word by their names: (text, how it was made)."""
     tagged, word = original.tagged, original.tagged.words[attempt.choice.index]
     if not all(tools.is_clean(text) for text in attempt.texts):
@@ -161,6 +161,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
         raise Left("no misspelling of the word")
     typo, typo_way = misspelling
     synonym, antonym, negation = attempt.texts
+    random_edit: Edit | ExtraEdit
     if tools.guess:
         words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
         random_edit, way = "random_mlm", "masked language model"
@@ -173,7 +174,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
             break
     else:
         raise Left("no random word that fits")
-    edits = {
+    edits: dict[Edit | ExtraEdit, tuple[str, str]] = {
         "synonym": (synonym, LISTED),
         "antonym": (antonym, LISTED),
         # Unlike with another word, the article before a misspelling is kept.
