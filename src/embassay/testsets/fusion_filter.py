@@ -18,6 +18,7 @@ from embassay.core.errors import SpecError
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Encoder
 from embassay.stats.geometry.closeness import paired_cosine
+from embassay.stats.units import Bools
 from embassay.testsets.base import Advance, Reasons, silent
 
 Which = Literal["bd", "neighbours"]
@@ -82,7 +83,7 @@ def filtered(
     if not encoders or not pairs:
         return Filtered(samples, Counter())
     # An undefined cosine is NaN, which is not below anything.
-    is_near = np.logical_not(_cosines(list(pairs.values()), encoders, advance) < below)
+    is_near: Bools = np.logical_not(_cosines(list(pairs.values()), encoders, advance) < below)
     rejected = {name for name, is_rejected in zip(pairs, is_near.any(axis=0), strict=True) if is_rejected}
     remaining = [sample for sample in samples if sample.id not in rejected]
     reason = f"difference with parts that are too similar (cosine {below:g} or more, or undefined)"
