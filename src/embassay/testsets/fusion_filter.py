@@ -84,7 +84,7 @@ def filtered(
         return Filtered(samples, Counter())
     # An undefined cosine is NaN, which is not below anything.
     is_near: Bools = np.logical_not(_cosines(list(pairs.values()), encoders, advance) < below)
-    rejected = {name for name, is_rejected in zip(pairs, is_near.any(axis=0), strict=True) if is_rejected}
+    rejected = {name for name, is_rejected in zip(pairs, is_near.max(axis=0), strict=True) if is_rejected}
     remaining = [sample for sample in samples if sample.id not in rejected]
     reason = f"difference with parts that are too similar (cosine {below:g} or more, or undefined)"
     notes = list[str]()
