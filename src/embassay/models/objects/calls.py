@@ -1,20 +1,17 @@
-"""Encoders that call a function of texts: the user's own, an object's methods, or one that another package loads."""
+"""Encoders that call a function of texts: the user's own, or an object's methods."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, SpecError, reason_of
+from embassay.core.errors import EncoderError, reason_of
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
 from embassay.core.vectors import VectorMatrix
@@ -82,33 +79,3 @@ def without_role(function: Callable[[list[str]], object]) -> Call:
         return function(texts)
 
     return call
-
-
-def of_package(
-    name: str,
-    spec: str,
-    package: str,
-    install: str,
-    content: Callable[[], object],
-    open_model: Callable[[ModuleType], Any],
-) -> CallEncoder:
-    """Return the encoder of a model of a package that no extra of this one installs; it is imported for the first text.
-
-    Parameters
-    ----------
-    install
-        The names of the packages to install.
-    content
-        Returns what identifies the model.
-    open_model
-        Takes the package, and returns the model as a function of a list of texts.
-
-    Raises
-    ------
-    SpecError
-        If the package is not installed.
-    """
-    if importlib.util.find_spec(package) is None:
-        raise SpecError(f"encoder {spec!r} needs the package {package}: pip install {install}")
-
-    return CallEncoder(name, Card(spec), content, lambda: without_role(open_model(importlib.import_module(package))))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
@@ -25,7 +24,7 @@ from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.static.autoencoder import Matrices, encode
 from embassay.models.static.trained_folder import TrainedRecord, UraeSettings, read_array, read_record
-from embassay.models.static.trees import Tree, check_source, identity, joined, parser, words_of
+from embassay.models.static.trees import Tree, joined, parser, words_of
 from embassay.models.tokens import TOKENS_VERSION, count_unknown
 
 if TYPE_CHECKING:
@@ -48,25 +47,25 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     target
         A folder written by ``embassay train urae``.
     trees
-        Where a text's tree comes from: a file of bracketed parses, ``right`` (right-branching) or ``balanced``. What it
-        was trained with by default. The words of parses are taken as they stand.
+        The shape of a text's tree: ``right`` (right-branching) or ``balanced``. What it was trained with by default.
 
     Raises
     ------
     SourceError
         If there is no such folder, or no finished model in it.
     UnknownNameError
-        If there is no such source of trees.
+        If there is no such shape of trees.
     """
     folder = source_path(target)
     record = read_record(folder, "urae", UraeSettings)
     card = Card(spec_of(f"urae:{target}", {"trees": trees}))
-    return UraeEncoder(target, card, folder, record, runtime, check_source(trees or record.settings.trees))
+    shape = trees or record.settings.trees
+    return UraeEncoder(target, card, folder, record, runtime, shape, parser(shape))
 
 
 @dataclass(frozen=True, eq=False)
 class UraeModel:
-    """The trained arrays, and what parses a text.
+    """The trained arrays.
 
     Attributes
     ----------
@@ -79,7 +78,6 @@ class UraeModel:
     row: Mapping[str, int]
     words: Tensor
     matrices: Matrices
-    parse: Callable[[str], Tree]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +87,9 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     Attributes
     ----------
     trees
-        The source of the trees.
+        The shape of the trees.
+    parse
+        Returns the tree of a text.
     """
 
     name: str
@@ -98,6 +98,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     record: TrainedRecord[UraeSettings] = field(repr=False)
     runtime: Runtime = field(repr=False)
     trees: str
+    parse: Callable[[str], Tree] = field(repr=False)
 
     def load(self) -> UraeModel:
         """Read the folder's arrays."""
@@ -117,13 +118,13 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         }
         words = tensors.pop("words")
         row = {word: place for place, word in enumerate(vocabulary, start=1)}
-        return UraeModel(row, words, Matrices(**tensors, normalize=settings.normalize), parser(self.trees))
+        return UraeModel(row, words, Matrices(**tensors, normalize=settings.normalize))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the folder's files and of the source of trees."""
+        """A hash of the folder's files and of the shape of trees."""
         files = self.runtime.hashes(self.folder, ("urae.json", *self.record.files))
-        return content_hash(["urae", files, identity(self.trees), TOKENS_VERSION])
+        return content_hash(["urae", files, self.trees, TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; an empty text is a zero row.
@@ -131,7 +132,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         Raises
         ------
         EncoderError
-            If a file of the folder is damaged, or a text has no parse.
+            If a file of the folder is damaged.
         """
         import torch
 
@@ -139,7 +140,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
         # In blocks, because all inner nodes of a block's trees are in memory at once.
         for start in range(0, len(texts), BLOCK):
-            trees = [self._parse(text) for text in texts[start : start + BLOCK]]
+            trees = [self.parse(text) for text in texts[start : start + BLOCK]]
             rows = [model.row.get(word, UNKNOWN) for tree in trees for word in words_of(tree)]
             merges, roots = joined(trees)
             with torch.inference_mode():
@@ -152,11 +153,5 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
         row = self.model.row
-        words = [words_of(self._parse(text)) for text in texts]
+        words = [words_of(self.parse(text)) for text in texts]
         return count_unknown(words, lambda word: word in row)
-
-    def _parse(self, text: str) -> Tree:
-        try:
-            return self.model.parse(text)
-        except ValueError as error:
-            raise EncoderError(str(error)) from None
