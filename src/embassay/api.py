@@ -531,7 +531,7 @@ def build(
     if isinstance(spec := options.get("generator"), str):
         options["generator"] = generator(spec, None if places is None else places.answers)
     if isinstance(model := options.get("mlm"), (str, Path)):
-        options["mlm"] = Masked(find(str(model), "", Runtime(), "--mlm ").folder, str(model))
+        options["mlm"] = Masked(find(str(model), "", Runtime()).folder, str(model))
     if "filters" in options:
         options["filters"] = _encoders(options["filters"])
     common = BuildOptions(

@@ -6,12 +6,11 @@ knows without torch; the graphs of ``onnx:`` run with onnxruntime.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
-from embassay.models.neural.library import BACKENDS, LibraryRunner, check_weights, placement, quiet
+from embassay.models.neural.library import BACKENDS, LibraryRunner, available_device, check_weights, quiet
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles, find, is_path
 from embassay.models.neural.model_card import training_datasets
 from embassay.models.neural.model_files import folder_files, parameters
@@ -213,14 +212,9 @@ class Model(LoadedEncoder[Runner]):
         return training_datasets(self.found.folder) if self.files else ()
 
 
-def explicit(create: Callable[..., object], arguments: Mapping[str, Any]) -> Options:
-    """Return the options among the arguments of a ``create`` that differ from its defaults, in alphabetical order.
-
-    The device is left out, because no vector depends on it.
-    """
-    parameters = inspect.signature(create).parameters
-    names = sorted(parameters.keys() - {"target", "runtime", "device"})
-    return {name: arguments[name] for name in names if arguments[name] != parameters[name].default}
+def given(**options: object) -> Options:
+    """Return the options that are set, in alphabetical order: all but None, False and the usual precision."""
+    return {name: value for name, value in sorted(options.items()) if value not in (None, False, "float32")}
 
 
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:
@@ -228,7 +222,7 @@ def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: 
     warnings = []
     if code and not runtime.trust_remote_code:
         warnings.append("the model brings its own code, which is not run without --trust-remote-code")
-    if any("--" in name for name in code):
+    elif any("--" in name for name in code):
         warnings.append("the model's code is in another repository and is not part of the fingerprint")
     # A name on the hub has one slash at most.
     if found.revision == LOCAL_FOLDER and not is_path(target) and target.count("/") <= 1:
@@ -259,7 +253,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     check_device(device)
     if runtime.backend not in BACKENDS:
         raise UnknownNameError("backend", runtime.backend, BACKENDS)
-    found = find(target, options.get("revision", ""), runtime, "-e " if scheme == "st" else f"-e {scheme}:")
+    found = find(target, options.get("revision", ""), runtime)
     folder, settings = found.folder, settings_of(found.folder)
     code = own_modules(folder)
     if code and not runtime.trust_remote_code:
@@ -270,25 +264,22 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
     first_module, transformer = modules(folder)[0]
-    needs_tokenizer = first_module.endswith(".Transformer") and "tokenizer" not in options
-    if needs_tokenizer and not (has_tokenizer(folder) or has_tokenizer(transformer)):
+    if first_module.endswith(".Transformer") and not (has_tokenizer(folder) or has_tokenizer(transformer)):
         raise ModelNotFoundError(
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
-            ", or, with hf:, set tokenizer="
         )
     is_sparse = kind == "SparseEncoder"
 
     def load(model: Model) -> LibraryRunner:
         import sentence_transformers
 
-        one_device, device_map = placement(device)
         dtype = options.get("dtype", "float32")
         with quiet("transformers", "sentence_transformers"):
             loaded = getattr(sentence_transformers, kind)(
                 str(folder),
-                device=one_device,
+                device=available_device(device),
                 trust_remote_code=runtime.trust_remote_code,
-                model_kwargs={"dtype": dtype, "device_map": device_map},
+                model_kwargs={"dtype": dtype},
                 local_files_only=True,
             )
             if first_module.endswith(".Transformer"):
