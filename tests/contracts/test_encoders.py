@@ -45,7 +45,7 @@ ABILITIES = {
     "random": set(),
     "python": LOADED,
     "st": MODEL,
-    "words": {"fit", *KNOWN_WORDS},
+    "words": KNOWN_WORDS,
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,
     "onnx": MODEL,

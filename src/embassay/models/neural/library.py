@@ -127,8 +127,8 @@ class LibraryRunner(Runner):
         lengths = list(map(len, ids))
         if has_template and self.limit and max(lengths) > self.limit:
             raise EncoderError(
-                f"a text has {max(lengths)} tokens with the template, and the limit is {self.limit}: leave template= out, "
-                "because only texts without one are truncated"
+                f"a text has {max(lengths)} tokens with the template, and the limit is {self.limit}: only texts "
+                "without a template are truncated"
             )
         return lengths
 

@@ -64,25 +64,8 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class UraeModel:
-    """The trained arrays.
-
-    Attributes
-    ----------
-    row
-        The row of each learnt word, from 1.
-    words
-        (V + 1, d) word vectors; row 0 is the vector of unknown words.
-    """
-
-    row: Mapping[str, int]
-    words: Tensor
-    matrices: Matrices
-
-
-@dataclass(frozen=True, eq=False)
-class UraeEncoder(LoadedEncoder[UraeModel]):
-    """An encoder that folds each text along its tree.
+class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
+    """An encoder that folds each text along its tree; it loads the (V + 1, d) word vectors and the other matrices.
 
     Attributes
     ----------
@@ -100,25 +83,29 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     trees: str
     parse: Callable[[str], Tree] = field(repr=False)
 
-    def load(self) -> UraeModel:
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """The row of each learnt word, from 1; row 0 is the vector of unknown words."""
+        return {word: place for place, word in enumerate(self.record.vocabulary, start=1)}
+
+    def load(self) -> tuple[Tensor, Matrices]:
         """Read the folder's arrays."""
         import torch
 
-        vocabulary, settings = self.record.vocabulary, self.record.settings
+        settings = self.record.settings
         dim = settings.dim
         shapes = {
             "fold": (dim, 2 * dim),
             "fold_bias": (dim,),
             "unfold": (2 * dim, dim),
             "unfold_bias": (2 * dim,),
-            "words": (len(vocabulary) + 1, dim),
+            "words": (len(self.record.vocabulary) + 1, dim),
         }
         tensors = {
             name: torch.from_numpy(read_array(self.folder / f"{name}.npy", *shape)) for name, shape in shapes.items()
         }
         words = tensors.pop("words")
-        row = {word: place for place, word in enumerate(vocabulary, start=1)}
-        return UraeModel(row, words, Matrices(**tensors, normalize=settings.normalize))
+        return words, Matrices(**tensors, normalize=settings.normalize)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -136,22 +123,20 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         """
         import torch
 
-        model = self.model
-        matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
+        words, matrices = self.model
+        vectors = np.zeros((len(texts), words.shape[1]), dtype=np.float32)
         # In blocks, because all inner nodes of a block's trees are in memory at once.
         for start in range(0, len(texts), BLOCK):
             trees = [self.parse(text) for text in texts[start : start + BLOCK]]
-            rows = [model.row.get(word, UNKNOWN) for tree in trees for word in words_of(tree)]
+            rows = [self.row.get(word, UNKNOWN) for tree in trees for word in words_of(tree)]
             merges, roots = joined(trees)
             with torch.inference_mode():
-                vectors = encode(model.words[rows], merges, model.matrices)
+                nodes = encode(words[rows], merges, matrices)
             places = [place for place, tree in enumerate(trees, start) if tree]
             for place, root in zip(places, roots, strict=True):
-                matrix[place] = vectors[root]
-        return matrix
+                vectors[place] = nodes[root]
+        return vectors
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
-        row = self.model.row
-        words = [words_of(self.parse(text)) for text in texts]
-        return count_unknown(words, lambda word: word in row)
+        return count_unknown((words_of(self.parse(text)) for text in texts), lambda word: word in self.row)
