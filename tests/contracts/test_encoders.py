@@ -43,7 +43,7 @@ ABILITIES = {
     "hashing": set(),
     "hf": MODEL,
     "random": set(),
-    "python": LOADED,
+    "python": set(),
     "st": MODEL,
     "words": KNOWN_WORDS,
     "paragraphs": KNOWN_WORDS,

