@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from embassay.core.errors import EncoderError, reason_of
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
-from embassay.core.vectors import VectorMatrix
+from embassay.core.vectors import VectorMatrix, as_array, as_float32, described
 from embassay.models.base import BaseEncoder
-from embassay.models.objects.matrices import real_matrix
 
 Call: TypeAlias = Callable[[list[str], Role], object]
 """Takes texts and their role, and returns their vectors in any form."""
@@ -63,3 +63,25 @@ class CallEncoder(BaseEncoder):
             places = [f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in frames]
             raise EncoderError("".join([reason_of(error), *places])) from error
         return real_matrix(rows)
+
+
+def off_device(rows: Any) -> Any:
+    """Return a tensor of torch as float32 in main memory; anything else as it is."""
+    return rows.detach().cpu().float() if hasattr(rows, "detach") else rows
+
+
+def real_matrix(rows: object) -> VectorMatrix:
+    """Return the vectors of texts, from a tensor as well, as (n, d) float32, dense or CSR.
+
+    Raises
+    ------
+    EncoderError
+        If they are not an (n, d) array of real numbers.
+    """
+    matrix = as_array(off_device(rows))
+    if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:
+        raise EncoderError(f"the encoder returned {described(rows, matrix)}, not an (n, d) array of real numbers")
+    if issparse(matrix):
+        matrix = csr_array(matrix)
+    vectors: VectorMatrix = as_float32(matrix)
+    return vectors
