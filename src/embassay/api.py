@@ -333,13 +333,13 @@ def assay_vectors(
     >>> [encoder.name for encoder in result.encoders]
     ['mine']
     """
-    from embassay.models.objects.given_vectors import MatrixEncoder
+    from embassay.models.objects.given_vectors import of_matrix
     from embassay.run.resolve import load_corpus
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
     if not matrices:
         raise SpecError("give at least one matrix, by its label")
-    encoders = [MatrixEncoder.of(label, matrix, loaded.texts(), similarity) for label, matrix in matrices.items()]
+    encoders = [of_matrix(label, matrix, loaded.texts(), similarity) for label, matrix in matrices.items()]
     return assay(encoders, [loaded], diagnostics, seed=seed, resamples=resamples, baselines=baselines, cache=None)
 
 

@@ -191,16 +191,6 @@ def available_device(device: str) -> str:
     return device
 
 
-def devices_here() -> list[str]:
-    """Return the devices on which torch can run models here: ``cpu``, and the names of the GPUs."""
-    import torch
-
-    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    if torch.backends.mps.is_available():
-        devices.append("mps")
-    return ["cpu", *devices]
-
-
 @contextmanager
 def quiet(*loggers: str) -> Iterator[None]:
     """Hide the progress bars of transformers, and the messages of these loggers; errors are still raised."""
