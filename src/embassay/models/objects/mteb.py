@@ -52,8 +52,8 @@ def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
             warnings.simplefilter("ignore")  # about renamed models
             meta = mteb.get_model_meta(target)
     except KeyError:
-        names = [known.name for known in mteb.get_model_metas() if known.name]
-        raise UnknownNameError("model of mteb's registry", target, names) from None
+        registered = [known.name for known in mteb.get_model_metas() if known.name]
+        raise UnknownNameError("model of mteb's registry", target, registered) from None
     # A partial function has the loader's settings.
     loader = getattr(meta.loader, "func", meta.loader)
     if getattr(loader, "__name__", "") not in LOADERS or meta.loader_kwargs.keys() - SETTINGS:

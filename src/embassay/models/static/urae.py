@@ -35,8 +35,6 @@ EXTRA = "hf"
 REQUIRES = ("torch",)
 UNKNOWN = 0
 """The row of the vector for unknown words."""
-BLOCK = 256
-"""Number of texts whose trees are computed together."""
 
 
 def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
@@ -125,16 +123,13 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
 
         words, matrices = self.model
         vectors = np.zeros((len(texts), words.shape[1]), dtype=np.float32)
-        # In blocks, because all inner nodes of a block's trees are in memory at once.
-        for start in range(0, len(texts), BLOCK):
-            trees = [self.parse(text) for text in texts[start : start + BLOCK]]
-            rows = [self.row.get(word, UNKNOWN) for tree in trees for word in words_of(tree)]
-            merges, roots = joined(trees)
-            with torch.inference_mode():
-                nodes = encode(words[rows], merges, matrices)
-            places = [place for place, tree in enumerate(trees, start) if tree]
-            for place, root in zip(places, roots, strict=True):
-                vectors[place] = nodes[root]
+        for place, text in enumerate(texts):
+            tree = self.parse(text)
+            if tree:
+                rows = [self.row.get(word, UNKNOWN) for word in words_of(tree)]
+                merges, (root,) = joined([tree])
+                with torch.inference_mode():
+                    vectors[place] = encode(words[rows], merges, matrices)[root]
         return vectors
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
