@@ -333,13 +333,13 @@ def assay_vectors(
     >>> [encoder.name for encoder in result.encoders]
     ['mine']
     """
-    from embassay.models.objects.given_vectors import MatrixEncoder
+    from embassay.models.objects.given_vectors import of_matrix
     from embassay.run.resolve import load_corpus
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
     if not matrices:
         raise SpecError("give at least one matrix, by its label")
-    encoders = [MatrixEncoder.of(label, matrix, loaded.texts(), similarity) for label, matrix in matrices.items()]
+    encoders = [of_matrix(label, matrix, loaded.texts(), similarity) for label, matrix in matrices.items()]
     return assay(encoders, [loaded], diagnostics, seed=seed, resamples=resamples, baselines=baselines, cache=None)
 
 
@@ -527,7 +527,7 @@ def build(
     if isinstance(spec := options.get("generator"), str):
         options["generator"] = generator(spec, None if places is None else places.answers)
     if isinstance(model := options.get("mlm"), (str, Path)):
-        options["mlm"] = Masked(find(str(model), "", Runtime(), "--mlm ").folder, str(model))
+        options["mlm"] = Masked(find(str(model), "", Runtime()).folder, str(model))
     if isinstance(spec := options.get("encoder"), str):
         options["encoder"] = load_encoder(spec)
     if "filters" in options:

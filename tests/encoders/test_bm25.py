@@ -115,15 +115,13 @@ def test_identifiers_count_as_one_word_besides_their_parts():
     assert scores(whole, ["38.331"], passages).argmax() == 0
 
 
-def test_words_are_stemmed_and_stop_words_left_out(tmp_path):
+def test_words_are_stemmed_and_stop_words_left_out():
     passages = ["the networks are configured", "a network configures it", "der Kanal"]
     encoder = load_encoder("bm25,stemmer=english,stopwords=english").fit(passages)
     assert set(encoder.columns) == {"network", "configur", "der", "kanal"}
     # Stop words do not count in the length either.
     assert encoder.mean_length == 2
-    (tmp_path / "stop.txt").write_text("der\ndie\nDas\n", encoding="utf-8")
-    own = load_encoder(f"bm25,stopwords={tmp_path / 'stop.txt'},stemmer=german").fit(["das der Kanäle", "Kanal"])
-    assert list(own.columns) == ["kanal"]
+    assert list(load_encoder("bm25,stemmer=german").fit(["Kanäle", "Kanal"]).columns) == ["kanal"]
 
 
 def test_each_option_of_words_is_in_spec_and_fingerprint(tmp_path):

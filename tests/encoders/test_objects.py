@@ -144,18 +144,6 @@ def test_an_object_with_a_version_is_encoded_once(tmp_path):
         assayed(model, tmp_path, version="2")
 
 
-@pytest.mark.parametrize("attribute", ["version", "fingerprint"])
-def test_the_objects_own_version_is_taken(attribute):
-    encoders = [ea.encoder(Plain(**{attribute: value})) for value in ("2024-01", "2024-01", "2024-02", 3)]
-    prints = [encoder.fingerprint for encoder in encoders]
-    assert prints[0] == prints[1]
-    assert len(set(prints)) == 3
-    assert all(encoder.card.cached and not encoder.card.warnings for encoder in encoders)
-    assert encoders[0].card.spec.endswith("Plain,version=2024-01")
-    assert ea.encoder(Plain(version="1"), version="2").card.spec.endswith("Plain,version=2")
-    assert not any(ea.encoder(Plain(version=value)).card.cached for value in (None, "", True, 1.5, len))
-
-
 def test_equal_versions_of_other_classes_and_models_have_other_fingerprints():
     things = [LangChain(), LangChain(model="a/b"), LangChain(model="a/c"), LlamaIndex(), Plain(), Sentences()]
     assert len({ea.encoder(thing, version="1").fingerprint for thing in things}) == len(things)

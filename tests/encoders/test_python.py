@@ -70,14 +70,13 @@ def test_a_changed_file_is_run_again_and_never_answers_for_the_old_one(module, t
     assert new.encode(["abc"]).tolist() == [[3.0, 7.0]]
 
 
-def test_a_changed_helper_is_run_again_too(module, tmp_path):
+def test_a_function_of_another_file_is_refused_without_a_version(module, tmp_path):
     name = f"{module}_user"
-    (tmp_path / f"{name}.py").write_text(f"from {module} import lengths\n")
-    old = load_encoder(f"python:{name}:lengths")
-    (tmp_path / f"{module}.py").write_text(SOURCE.replace("1.0", "9.0"))
-    new = load_encoder(f"python:{name}:lengths")
-    assert new.fingerprint != old.fingerprint
-    assert new.encode(["abc"]).tolist() == [[3.0, 9.0]]
+    (tmp_path / f"{name}.py").write_text(f"from {module} import lengths, model\n")
+    with pytest.raises(SpecError, match=f"a function of {module}, whose changes"):
+        load_encoder(f"python:{name}:lengths")
+    assert load_encoder(f"python:{name}:lengths,version=1").encode(["abc"]).tolist() == [[3.0, 1.0]]
+    assert load_encoder(f"python:{name}:model").encode(["abc"]).tolist() == [[3.0, 1.0]]
 
 
 def test_unchanged_modules_are_not_run_twice(tmp_path, monkeypatch):
@@ -85,10 +84,9 @@ def test_unchanged_modules_are_not_run_twice(tmp_path, monkeypatch):
     (tmp_path / f"{name}.py").write_text(
         "import sys\nsys.runs = getattr(sys, 'runs', 0) + 1\ndef f(texts): return [[1.0]]\n"
     )
-    (tmp_path / f"{name}_user.py").write_text(f"from {name} import f\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delattr("sys.runs", raising=False)
-    first, second = (load_encoder(f"python:{name}_user:f").fingerprint for _ in range(2))
+    first, second = (load_encoder(f"python:{name}:f").fingerprint for _ in range(2))
     assert first == second
     assert load_encoder(f"python:{name}:f").encode(["a"]) == [[1.0]]
     assert sys.runs == 1

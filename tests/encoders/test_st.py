@@ -10,7 +10,6 @@ import pytest
 
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.types import Runtime
-from embassay.models.neural import library
 from embassay.models.neural.locations import BUNDLED_FILES, find, find_offline
 from embassay.models.neural.model_files import model_files
 from embassay.run.resolve import load_encoder
@@ -265,7 +264,7 @@ def test_weights_that_are_missing_are_not_made_up(tiny):
         load_encoder(str(tiny)).encode(["tea"])
 
 
-def test_weights_under_other_names_or_pickled_are_not_missing(tiny, monkeypatch):
+def test_weights_under_other_names_or_pickled_are_not_missing(tiny):
     import torch
     from safetensors.torch import load_file, save_file
 
@@ -275,10 +274,8 @@ def test_weights_under_other_names_or_pickled_are_not_missing(tiny, monkeypatch)
     assert np.array_equal(load_encoder(str(tiny)).encode(["tea"]), before)
     (tiny / "model.safetensors").unlink()
     torch.save(own, tiny / "pytorch_model.bin")
-    for there in (True, None):
-        monkeypatch.setattr(library, "find_spec", lambda name, there=there: there)
-        # The light route reads no pickles.
-        assert np.abs(load_encoder(str(tiny)).encode(["tea"]) - before).max() < 1e-6
+    # The light route reads no pickles.
+    assert np.abs(load_encoder(str(tiny)).encode(["tea"]) - before).max() < 1e-6
 
 
 @pytest.mark.parametrize("scheme", ["st:", "hf:"])
@@ -339,7 +336,7 @@ def test_a_folder_of_results_does_not_hide_a_model(bundled, tmp_path, monkeypatc
     for name in ("all-MiniLM-L6-v2", "models/search"):
         Path(name).mkdir(parents=True)
     assert load_encoder("all-MiniLM-L6-v2").found.folder == bundled
-    with pytest.raises(ModelNotFoundError, match=r"the folder models/search has no model: neither config\.json nor"):
+    with pytest.raises(ModelNotFoundError, match="not in the local cache"):
         load_encoder("models/search")
 
 

@@ -1,12 +1,10 @@
-"""Trees: bracketed parses, and trees over the words alone."""
+"""Trees over the words of a text."""
 
 import numpy as np
 import pytest
 
-from embassay.core.errors import SourceError, UnknownNameError
-from embassay.models.static.trees import balanced, check_source, joined, parser, read_brackets, right, words_of
-
-PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .))"
+from embassay.core.errors import UnknownNameError
+from embassay.models.static.trees import balanced, joined, parser, right, words_of
 
 
 def shown(tree):
@@ -17,12 +15,6 @@ def shown(tree):
     for place, (left, right_) in enumerate(merges):
         names[-1 - place] = f"({names[left]} {names[right_]})"
     return names[roots[0]] if roots else ""
-
-
-def read(line):
-    pytest.importorskip("nltk", reason="the words extra is not installed")
-    [tree] = read_brackets(line)
-    return tree
 
 
 def height(tree):
@@ -60,36 +52,12 @@ def test_words_and_merges_of_several_trees_are_numbered_together():
     assert roots == [-2, 3, -5]
 
 
-def test_brackets_of_several_parts_are_binarised_to_the_right():
-    tree = read(PARSE)
-    assert words_of(tree) == ["the", "shop", "is", "not", "open", "."]
-    assert shown(tree) == "((the shop) ((is (not open)) .))"
-
-
-def test_traces_labels_and_escapes():
-    tree = read("( (S (NP-SBJ (-NONE- *T*-1)) (VP (VB Go)) (-LRB- -LRB-) (ADVP (RB now)) (-RRB- -RRB-) (`` ``)) )")
-    assert words_of(tree) == ["go", "(", "now", ")", '"']
-    assert shown(tree) == '(go (( (now () "))))'
-
-
-@pytest.mark.parametrize("text", ["(S (NP the shop)", "(S open))", "The shop is open.", ") ("])
-def test_what_is_no_parse_is_refused(text, tmp_path):
-    pytest.importorskip("nltk", reason="the words extra is not installed")
-    (tmp_path / "parses.mrg").write_text(text, encoding="utf-8")
-    with pytest.raises(SourceError, match=r"parses\.mrg: not bracketed parses: "):
-        parser(str(tmp_path / "parses.mrg"))
-
-
-def test_brackets_of_one_part_and_traces_are_left_out():
-    assert shown(read("(S (X (-NONE- *)) (A (B a)) (C b (X (-NONE- *)) c) d)")) == "(a ((b c) d))"
-
-
-def test_sources():
+def test_shapes():
     assert words_of(parser("right")("The shop isn't open.")) == ["the", "shop", "isn", "'", "t", "open", "."]
     assert parser("right")("") == parser("balanced")("") == ()
     assert shown(parser("balanced")("a b c d")) == "((a b) (c d))"
 
 
-def test_an_unknown_source():
+def test_an_unknown_shape():
     with pytest.raises(UnknownNameError, match="did you mean 'balanced'"):
-        check_source("balance")
+        parser("balance")

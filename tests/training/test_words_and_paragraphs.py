@@ -111,7 +111,7 @@ def test_texts_are_cut_as_the_training_was(tmp_path):
     for tokens, word in (("treebank", "n't"), ("words", "t")):
         train_words(text, tmp_path / tokens, dim=4, epochs=1, tokens=tokens)
         encoder = load_encoder(f"words:{tmp_path / tokens}")
-        assert word in encoder.file.model.row
+        assert word in encoder.model.row
         assert encoder.unknown_words(["WE CAN'T stay."])[0] == 0
         train_paragraphs(text, tmp_path / f"p{tokens}", dim=4, epochs=1, tokens=tokens)
         assert load_encoder(f"paragraphs:{tmp_path / f'p{tokens}'}").unknown_words(["WE CAN'T stay."])[0] == 0

@@ -30,7 +30,7 @@ KINDS = {
     "formats": FORMATS,
 }
 OTHERS = ("profiles", "metrics")
-PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
+PAPERS_ONLY = ("paragraphs", "urae", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
 SUBSETS = 4
 """Subsets of a metric that are named."""

@@ -17,7 +17,7 @@ from embassay.core.cores import cores
 from embassay.core.formatting import counted, written_bytes
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.core.store.files import default_folder, size_of
-from embassay.models.neural.library import devices_here
+from embassay.models.neural.library import available_device
 from embassay.reports.terminal import print_line, stdout
 
 REQUIREMENT = re.compile(r"([\w.-]+)(?:.*\bextra == '([\w-]+)')?")
@@ -37,7 +37,7 @@ def show() -> None:
         "plug-ins": ", ".join(name for kind in kinds for name in kind.other_names()),
         "models": _models(),
         "cache": f"{vectors}: {written_bytes(size_of(vectors))}",
-        "devices": ", ".join(devices_here()) if find_spec("torch") else "cpu (without torch no GPU is used)",
+        "devices": available_device("auto") if find_spec("torch") else "cpu (without torch no GPU is used)",
         **{name: os.environ[name] for name in VARIABLES if name in os.environ},
     }
     console = stdout()

@@ -7,18 +7,16 @@ SentenceTransformerTrainer(model=model, evaluator=evaluator, …)
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from embassay.api import assay
 from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.core.result import Row
-from embassay.core.types import AnyCorpus, Corpus, Encoder
-from embassay.diagnostics.metrics.metric import Direction, declared
-from embassay.models.objects.foreign import from_object
+from embassay.core.types import AnyCorpus, Corpus
+from embassay.diagnostics.metrics.metric import declared
 from embassay.reports.layouts import layouts
 from embassay.reports.tables import scope_of
-from embassay.run.resolve import load_corpus, load_encoder
-from embassay.run.specs import Spec, parse
+from embassay.run.resolve import EncoderInputs, load_corpus
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -27,12 +25,11 @@ if TYPE_CHECKING:
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
 RESAMPLES = 100
-"""Few are enough, because neither a trainer nor mteb shows intervals."""
-Source = str | AnyCorpus
+"""Few are enough, because a trainer shows no intervals."""
 
 
 def evaluator(
-    corpus: Source,
+    corpus: str | AnyCorpus,
     diagnostic: str = "retrieval",
     metric: str = "",
     *,
@@ -71,11 +68,18 @@ def evaluator(
     except ImportError:
         raise MissingExtraError("an evaluator", "hf") from None
 
-    watched, spec, primary, better = prepared(corpus, diagnostic, metric, seed)
+    watched = corpus if isinstance(corpus, Corpus) else load_corpus(corpus)
+    # Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
+    figures = figures_of(STAND_IN, watched, diagnostic, seed)
+    chosen = metric or next(iter(figures))
+    if chosen not in figures:
+        raise UnknownNameError(f"metric of diagnostic {diagnostic!r}", metric, figures)
+    key = figures[chosen].key
+    better = declared(key).better
     if metric and better == "neither":
         raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
     label = name or watched.name
-    prefix = f"{label}_{spec.head}"
+    prefix = f"{label}_{key.diagnostic}"
 
     class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
         """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
@@ -83,66 +87,39 @@ def evaluator(
         def __init__(self) -> None:
             super().__init__()
             self.name = label
-            self.primary_metric = None if better == "neither" else f"{prefix}_{primary}"
+            self.primary_metric = None if better == "neither" else f"{prefix}_{chosen}"
             self.greater_is_better = better != "lower"
 
         def __call__(
             self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
         ) -> dict[str, float]:
             """Return the figures of the current model."""
-            # Nothing of it is stored, so its version need not change with its weights.
-            encoder = from_object(model, "model", version="in training")
             metrics = {}
-            for figure, row in figures_of(encoder, watched, spec, seed).items():
+            for figure, row in figures_of(model, watched, diagnostic, seed).items():
                 # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
                 metrics[f"{prefix}_{figure}"] = math.nan if row.value is None else row.value
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
             return metrics
 
-        @property
-        def description(self) -> str:
-            """The name in the trainer's own model card."""
-            return f"Embassay: {spec.head}"
-
     return DiagnosticEvaluator()
 
 
-def prepared(corpus: Source, diagnostic: str, metric: str, seed: int) -> tuple[AnyCorpus, Spec, str, Direction]:
-    """Return the corpus, the diagnostic, and the name and the better direction of the figure that decides.
-
-    Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
-
-    Raises
-    ------
-    InputError
-        If the corpus cannot be read, the diagnostic needs two, or there is no such figure.
-    """
-    spec = parse(diagnostic, "diagnostic")
-    watched = corpus if isinstance(corpus, Corpus) else load_corpus(corpus)
-    figures = figures_of(load_encoder(STAND_IN), watched, spec, seed)
-    if metric and metric not in figures:
-        raise UnknownNameError(f"metric of diagnostic {spec.head!r}", metric, figures)
-    name = metric or next(iter(figures))
-    return watched, spec, name, declared(figures[name].key).better
-
-
-def figures_of(encoder: Encoder, corpus: AnyCorpus, diagnostic: Spec, seed: int) -> dict[str, Row]:
+def figures_of(encoder: EncoderInputs, corpus: AnyCorpus, diagnostic: str, seed: int) -> dict[str, Row]:
     """Return the rows of the diagnostic's first table by metric, subset and condition, the headline first.
 
     Raises
     ------
     InputError
-        If corpus and diagnostic do not match, or there is no figure.
+        If corpus and diagnostic do not match.
     EncoderError
         If the encoder fails.
     """
-    settings: Any = {"diagnostics": [diagnostic], "seed": seed, "resamples": RESAMPLES, "cache": None}
-    result = assay(encoder, [corpus], baselines=False, examples=0, **settings)
+    result = assay(
+        encoder, corpus, [diagnostic], seed=seed, resamples=RESAMPLES, baselines=False, examples=0, cache=None
+    )
     # One diagnostic was run on one corpus, so there is one verdict.
     (verdict,) = result.verdicts
     pages = layouts(result)
-    scope = scope_of(result, verdict, pages)
-    rows = [row for row in scope.rows_of(encoder.name, pages[verdict.diagnostic].headline.columns) if row]
-    if not rows:
-        raise SpecError(f"diagnostic {diagnostic.head!r} has no figures in its first table on this corpus")
-    return {row.key.slug: row for row in rows}
+    columns = pages[verdict.diagnostic].headline.columns
+    rows = scope_of(result, verdict, pages).rows_of(result.encoders[0].name, columns)
+    return {row.key.slug: row for row in rows if row}

@@ -18,7 +18,7 @@ PURPOSES = {
     "paragraphs": "Train paragraph vectors (PV-DM, PV-DBOW).",
     "urae": "Train an unfolding recursive autoencoder.",
 }
-TEXT = "File with one sentence per line; of urae with --trees brackets, one bracketed parse per line."
+TEXT = "File with one sentence per line."
 
 train = App(
     name="train",

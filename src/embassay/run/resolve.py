@@ -104,8 +104,8 @@ def load_candidate(
     name
         The name of an object; a spec has its label.
     version
-        Identifies what an object computes; it must change whenever that changes. Without it, and without an attribute
-        ``version`` or ``fingerprint`` of the object, its vectors are not stored.
+        Identifies what an object computes; it must change whenever that changes. Without it, its vectors are not
+        stored.
 
     Raises
     ------

@@ -114,7 +114,7 @@ class UraeOptions(Checked):
     epochs
         Number of passes over the text.
     trees
-        Source of the sentences' trees: right (right-branching), balanced, or a file of bracketed parses.
+        Shape of the sentences' trees: right (right-branching) or balanced.
     normalize
         Scale each inner node to unit length.
     decay

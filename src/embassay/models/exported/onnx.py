@@ -24,7 +24,7 @@ from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_toke
 from embassay.models.limits import Count
 from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
-from embassay.models.neural.model import Model, explicit
+from embassay.models.neural.model import Model, given
 from embassay.models.neural.model_files import folder_files
 from embassay.models.neural.modules import configured_prompts, settings_of, token_limit
 
@@ -95,7 +95,17 @@ def create(
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
-    options = explicit(create, locals())
+    options = given(
+        file=file or None,
+        pooling=pooling,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        text_prompt=text_prompt,
+        max_length=max_length,
+        dim=dim,
+        normalize=normalize,
+        similarity=similarity,
+    )
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
@@ -120,7 +130,7 @@ def create(
         found=ModelFiles(folder, LOCAL_FOLDER),
         runtime=runtime,
         device="cpu",
-        files={folder: sorted({*folder_files(folder), *of_graph})},
+        files=sorted({*folder_files(folder), *of_graph}),
         tokens=folder,
         options=options,
         own_prompts=configured_prompts(folder),

@@ -18,8 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.samples.base import Role
-from embassay.core.store.paths import source_path
-from embassay.core.tables.texts import read_text
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.base import spec_of
@@ -36,6 +34,7 @@ ENGLISH = frozenset(
     "to was will with".split()
 )
 Tokens = Literal["words", "identifiers"]
+Stopwords = Literal["none", "english"]
 Stemmer = Literal[
     "none",
     "arabic",
@@ -64,7 +63,7 @@ def create(
     k1: AmountOrZero = K1,
     b: Share = B,
     tokens: Tokens = "words",
-    stopwords: str = "",
+    stopwords: Stopwords = "none",
     stemmer: Stemmer = "none",
 ) -> BM25Encoder:
     """Make the encoder; it learns its words and weights from each corpus's passages.
@@ -79,30 +78,24 @@ def create(
         ``words``, or ``identifiers``: words that are joined by one of ``-./:@+#&``, such as ``38.331``, also count as
         one word, besides their parts.
     stopwords
-        Words that do not count: ``english``, or a file with one word a line.
+        Words that do not count: ``none``, or the 33 ``english`` ones.
     stemmer
         The language whose Snowball stemmer (through nltk) shortens words: ``english``, ``german`` …
 
     Raises
     ------
-    SourceError
-        For a file that cannot be read.
     MissingExtraError
         If nltk is wanted and not installed.
     """
     del target
     if stemmer != "none":
         need_nltk(f"encoder 'bm25', stemmer={stemmer},")
-    stopped = frozenset[str]()
-    if stopwords:
-        stopped = ENGLISH
-        if stopwords != "english":
-            stopped = frozenset(prepared(read_text(source_path(stopwords)).lower()).split())
+    stopped = ENGLISH if stopwords == "english" else frozenset[str]()
     options = {
         "k1": "" if k1 == K1 else f"{k1:g}",
         "b": "" if b == B else f"{b:g}",
         "tokens": "" if tokens == "words" else tokens,
-        "stopwords": stopwords,
+        "stopwords": "" if stopwords == "none" else stopwords,
         "stemmer": "" if stemmer == "none" else stemmer,
     }
     cutting = (tokens, sorted(stopped), stemmer)

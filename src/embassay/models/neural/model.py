@@ -6,12 +6,11 @@ knows without torch; the graphs of ``onnx:`` run with onnxruntime.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
-from embassay.models.neural.library import BACKENDS, LibraryRunner, check_weights, placement, quiet
+from embassay.models.neural.library import BACKENDS, LibraryRunner, available_device, check_weights, quiet
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles, find, is_path
 from embassay.models.neural.model_card import training_datasets
 from embassay.models.neural.model_files import folder_files, parameters
@@ -59,9 +58,9 @@ class Model(LoadedEncoder[Runner]):
     found
         The folder with its files, and their revision.
     files
-        The names of the files on which vectors depend, by their folder.
+        The names of the files on which vectors depend.
     tokens
-        The folder of the tokenizer; None if its tokens cannot be counted.
+        The folder of the tokenizer.
     options
         The options of the spec; the device is not among them.
     own_prompts
@@ -83,8 +82,8 @@ class Model(LoadedEncoder[Runner]):
     found: ModelFiles
     runtime: Runtime = field(repr=False)
     device: str = "auto"
-    files: Mapping[Path, Sequence[str]] = field(repr=False, hash=False)
-    tokens: Path | None = field(default=None, repr=False)
+    files: Sequence[str] = field(repr=False, hash=False)
+    tokens: Path = field(repr=False)
     options: Options = field(hash=False)
     own_prompts: Mapping[Role, str] = field(repr=False, hash=False)
     own_limit: int | None
@@ -110,11 +109,12 @@ class Model(LoadedEncoder[Runner]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of all files of the model and its tokenizer, and of all options that change vectors."""
-        files = [self.runtime.hashes(folder, names) for folder, names in self.files.items()]
+        folder = self.found.folder
+        files = self.runtime.hashes(folder, self.files)
         settings = {name: self.options.get(name) for name in (*OF_VECTORS, "max_length")}
         dtype = self.options.get("dtype", "float32")
-        runs_own_code = self.runtime.trust_remote_code and any(map(own_code, self.files))
-        return content_hash([self.scheme, *files, self.prompts, {**settings, **self.settings}, dtype, runs_own_code])
+        runs_own_code = self.runtime.trust_remote_code and bool(own_code(folder))
+        return content_hash([self.scheme, files, self.prompts, {**settings, **self.settings}, dtype, runs_own_code])
 
     @cached_property
     def card(self) -> Card:
@@ -206,21 +206,16 @@ class Model(LoadedEncoder[Runner]):
     @cached_property
     def _tokenizer(self) -> Tokenizer | None:
         # Without the library, which takes seconds to import.
-        return read_tokenizer(self.tokens) if self.tokens and (self.tokens / "tokenizer.json").is_file() else None
+        return read_tokenizer(self.tokens) if (self.tokens / "tokenizer.json").is_file() else None
 
     def training_datasets(self) -> tuple[str, ...]:
         """Return the data sets that the model card beside the model's files names as training data."""
-        return training_datasets(self.found.folder) if self.files else ()
+        return training_datasets(self.found.folder)
 
 
-def explicit(create: Callable[..., object], arguments: Mapping[str, Any]) -> Options:
-    """Return the options among the arguments of a ``create`` that differ from its defaults, in alphabetical order.
-
-    The device is left out, because no vector depends on it.
-    """
-    parameters = inspect.signature(create).parameters
-    names = sorted(parameters.keys() - {"target", "runtime", "device"})
-    return {name: arguments[name] for name in names if arguments[name] != parameters[name].default}
+def given(**options: object) -> Options:
+    """Return the options that are set, in alphabetical order: all but None, False and the usual precision."""
+    return {name: value for name, value in sorted(options.items()) if value not in (None, False, "float32")}
 
 
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:
@@ -228,7 +223,7 @@ def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: 
     warnings = []
     if code and not runtime.trust_remote_code:
         warnings.append("the model brings its own code, which is not run without --trust-remote-code")
-    if any("--" in name for name in code):
+    elif any("--" in name for name in code):
         warnings.append("the model's code is in another repository and is not part of the fingerprint")
     # A name on the hub has one slash at most.
     if found.revision == LOCAL_FOLDER and not is_path(target) and target.count("/") <= 1:
@@ -259,7 +254,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     check_device(device)
     if runtime.backend not in BACKENDS:
         raise UnknownNameError("backend", runtime.backend, BACKENDS)
-    found = find(target, options.get("revision", ""), runtime, "-e " if scheme == "st" else f"-e {scheme}:")
+    found = find(target, options.get("revision", ""), runtime)
     folder, settings = found.folder, settings_of(found.folder)
     code = own_modules(folder)
     if code and not runtime.trust_remote_code:
@@ -270,25 +265,22 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
     first_module, transformer = modules(folder)[0]
-    needs_tokenizer = first_module.endswith(".Transformer") and "tokenizer" not in options
-    if needs_tokenizer and not (has_tokenizer(folder) or has_tokenizer(transformer)):
+    if first_module.endswith(".Transformer") and not (has_tokenizer(folder) or has_tokenizer(transformer)):
         raise ModelNotFoundError(
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
-            ", or, with hf:, set tokenizer="
         )
     is_sparse = kind == "SparseEncoder"
 
     def load(model: Model) -> LibraryRunner:
         import sentence_transformers
 
-        one_device, device_map = placement(device)
         dtype = options.get("dtype", "float32")
         with quiet("transformers", "sentence_transformers"):
             loaded = getattr(sentence_transformers, kind)(
                 str(folder),
-                device=one_device,
+                device=available_device(device),
                 trust_remote_code=runtime.trust_remote_code,
-                model_kwargs={"dtype": dtype, "device_map": device_map},
+                model_kwargs={"dtype": dtype},
                 local_files_only=True,
             )
             if first_module.endswith(".Transformer"):
@@ -301,7 +293,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         found=found,
         runtime=runtime,
         device=device,
-        files={folder: folder_files(folder)},
+        files=folder_files(folder),
         tokens=transformer if (transformer / "tokenizer.json").is_file() else folder,
         options=options,
         own_prompts=configured_prompts(folder),

@@ -14,7 +14,7 @@ from embassay.models.light.choice import check_installed, choose_route
 from embassay.models.light.runner import LightRunner
 from embassay.models.limits import Count
 from embassay.models.neural.locations import find_offline
-from embassay.models.neural.model import Model, configured_model, explicit
+from embassay.models.neural.model import Model, configured_model, given
 
 EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
@@ -68,7 +68,18 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = explicit(create, locals())
+    options = given(
+        revision=revision or None,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        text_prompt=text_prompt,
+        max_length=max_length,
+        dim=dim,
+        dtype=dtype,
+        normalize=normalize,
+        similarity=similarity,
+        vectors=vectors,
+    )
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
     light, why_not = choose_route(target, folder, runtime.backend, model.device, dtype)

@@ -1,55 +1,45 @@
-"""Encoders that call a function of texts: the user's own, an object's methods, or one that another package loads."""
+"""Encoders that call a function of texts: the user's own, or an object's methods."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from embassay.core.errors import EncoderError, SpecError, reason_of
+from embassay.core.errors import EncoderError, reason_of
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
 from embassay.core.vectors import VectorMatrix, checked_vectors
-from embassay.models.loaded import LoadedEncoder
-from embassay.models.objects.matrices import off_device
+from embassay.models.base import BaseEncoder
 
 Call: TypeAlias = Callable[[list[str], Role], object]
 """Takes texts and their role, and returns their vectors in any form."""
 
 
 @dataclass(frozen=True, eq=False)
-class CallEncoder(LoadedEncoder[Call]):
+class CallEncoder(BaseEncoder):
     """An encoder that calls a function with the texts.
 
     Attributes
     ----------
     content
-        Returns what identifies the function.
-    open
-        Loads the function, for the first text.
+        What identifies the function.
     """
 
     name: str
     card: Card
-    content: Callable[[], object] = field(repr=False)
-    open: Callable[[], Call] = field(repr=False)
+    content: object = field(repr=False)
+    call: Call = field(repr=False)
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the spec without its options, and of what identifies the function."""
-        return content_hash([self.card.spec.partition(",")[0], self.content()])
-
-    def load(self) -> Call:
-        """Load the function."""
-        return self.open()
+        return content_hash([self.card.spec.partition(",")[0], self.content])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the function's (n, d) vectors as float32, dense or CSR.
@@ -57,14 +47,14 @@ class CallEncoder(LoadedEncoder[Call]):
         Raises
         ------
         EncoderError
-            If the function cannot be loaded; if it fails (the message names its line); or if it does not return an
-            array of real numbers within float32's range.
+            If the function fails (the message names its line), or if it does not return an array of real numbers within
+            float32's range.
         """
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
-        call = self.model
         try:
-            return checked_vectors(off_device(call(list(texts), role)), texts)
+            vectors: VectorMatrix = checked_vectors(off_device(self.call(list(texts), role)), texts)
+            return vectors
         except EncoderError:
             raise
         except (Exception, SystemExit) as error:
@@ -74,40 +64,6 @@ class CallEncoder(LoadedEncoder[Call]):
             raise EncoderError("".join([reason_of(error), *places])) from error
 
 
-def without_role(function: Callable[[list[str]], object]) -> Call:
-    """Return a call of a function that takes only texts."""
-
-    def call(texts: list[str], role: Role) -> object:
-        return function(texts)
-
-    return call
-
-
-def of_package(
-    name: str,
-    spec: str,
-    package: str,
-    install: str,
-    content: Callable[[], object],
-    open_model: Callable[[ModuleType], Any],
-) -> CallEncoder:
-    """Return the encoder of a model of a package that no extra of this one installs; it is imported for the first text.
-
-    Parameters
-    ----------
-    install
-        The names of the packages to install.
-    content
-        Returns what identifies the model.
-    open_model
-        Takes the package, and returns the model as a function of a list of texts.
-
-    Raises
-    ------
-    SpecError
-        If the package is not installed.
-    """
-    if importlib.util.find_spec(package) is None:
-        raise SpecError(f"encoder {spec!r} needs the package {package}: pip install {install}")
-
-    return CallEncoder(name, Card(spec), content, lambda: without_role(open_model(importlib.import_module(package))))
+def off_device(rows: Any) -> Any:
+    """Return a tensor of torch as float32 in main memory; anything else as it is."""
+    return rows.detach().cpu().float() if hasattr(rows, "detach") else rows

@@ -1,8 +1,7 @@
 """Objects of other libraries as encoders: recognised by their methods; those libraries are never imported.
 
-The content of an object is not known in general, so its fingerprint is made from a version: the argument ``version``
-of ``ea.encoder``, or the object's own attribute ``version`` or ``fingerprint``. Without a version, its vectors are not
-cached.
+The content of an object is not known in general, so its fingerprint is made from the argument ``version`` of
+``ea.encoder``. Without a version, its vectors are not cached.
 """
 
 from __future__ import annotations
@@ -59,8 +58,7 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
     name
         The name of the encoder. Default: the name of the object's model, or of the function, otherwise of its class.
     version
-        A version that must change whenever the object's vectors change. Default: the object's own attribute ``version``
-        or ``fingerprint``.
+        A version that must change whenever the object's vectors change.
 
     Raises
     ------
@@ -87,7 +85,6 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
 
     kind = type(thing)
     model = own_name(thing)
-    version = version or _own_version(thing)
     # The class is already in the head of the spec.
     options = {"model": "" if model == kind.__name__ else model, "version": version}
     card = Card(
@@ -104,7 +101,7 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         method = getattr(thing, method_name)
         return [method(text) for text in texts] if method_name in SINGLE else method(texts)
 
-    return CallEncoder(name or model, card, lambda: content, lambda: call)
+    return CallEncoder(name or model, card, content, call)
 
 
 def own_name(thing: object) -> str:
@@ -124,9 +121,3 @@ def _interface_of(thing: object) -> tuple[str, ...]:
     if isinstance(thing, type):
         return ()
     return next((methods for methods in INTERFACES if all(hasattr(thing, method) for method in methods)), ())
-
-
-def _own_version(thing: object) -> str:
-    """Return an object's own version or fingerprint, a text or a whole number; empty if it has none."""
-    versions = [getattr(thing, attribute, None) for attribute in ("version", "fingerprint")]
-    return next((str(version) for version in versions if type(version) in (int, str) and version != ""), "")

@@ -1,9 +1,8 @@
 """A function of your own: ``python:module:callable``, a list of texts to an (n, d) array.
 
-The module may also be in the current folder. The fingerprint is made from the module's source file, and from the
-callable's if that is another file; a file that was changed after its import is run again. If the vectors depend on
-more than that (weights that it loads, helpers that it imports), set ``version=``. Without a source file and a version,
-vectors are not cached.
+The module may also be in the current folder. The fingerprint is made from the module's source file; a file that was
+changed after its import is run again. If the vectors depend on more than that (weights that it loads, helpers that it
+imports), set ``version=``. Without a source file and a version, vectors are not cached.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import secrets
 from embassay.core.types import Card, Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.base import spec_of
-from embassay.models.objects.calls import CallEncoder, without_role
+from embassay.models.objects.calls import CallEncoder
 from embassay.models.objects.user_modules import function_of
 
 TARGET = "module:callable"
@@ -49,4 +48,4 @@ def create(target: str, runtime: Runtime, *, version: str = "", similarity: Simi
     warnings = () if known else (f"{NOT_KEPT}python:{target},version=1",)
     card = Card(spec, cached=known, known=known, similarity=similarity, warnings=warnings)
     identity = content or secrets.token_hex(16)
-    return CallEncoder(target.rpartition(":")[2], card, lambda: identity, lambda: without_role(function))
+    return CallEncoder(target.rpartition(":")[2], card, identity, lambda texts, role: function(texts))

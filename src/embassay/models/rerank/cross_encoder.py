@@ -8,7 +8,7 @@ from embassay.core.errors import EncoderError
 from embassay.core.types import Runtime
 from embassay.models.limits import Count
 from embassay.models.neural.library import LibraryRunner
-from embassay.models.neural.model import configured_model, explicit
+from embassay.models.neural.model import configured_model, given
 from embassay.models.rerank.pairs import PairScorer, one_by_one
 
 EXTRA = "rerank"
@@ -36,7 +36,7 @@ def of_model(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = explicit(of_model, locals())
+    options = given(revision=revision or None, max_length=max_length)
     model = configured_model("CrossEncoder", "rerank", target, runtime, options, device)
 
     def score(query: str, texts: list[str]) -> object:

@@ -20,7 +20,7 @@ from embassay.core.types import Card
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import BaseEncoder, Batch, Route
 from embassay.models.neural.batching import encode_distinct
-from embassay.models.objects.matrices import off_device
+from embassay.models.objects.calls import off_device
 from embassay.models.services.spending import Spending
 
 Question: TypeAlias = tuple[str, list[str]]

@@ -1,15 +1,13 @@
 """Files of word vectors as they are released: GloVe text without a header, word2vec text with one, word2vec binary.
 
-Each may be gzipped, or alone in a zip archive. The format is recognised from the content. A word may contain spaces
-(GloVe's 840B has ``. . .``), so the last d fields of a line are its numbers. Of a repeated word, the first vector
-counts.
+Each may be gzipped. The format is recognised from the content. A word may contain spaces (GloVe's 840B has ``. . .``),
+so the last d fields of a line are its numbers. Of a repeated word, the first vector counts.
 """
 
 from __future__ import annotations
 
 import gzip
 import re
-import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -153,20 +151,13 @@ def _words(file: BufferedReader, form: WordFormat) -> Iterator[tuple[bytes, Dens
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BufferedReader]:
-    """Open a file, gzipped or alone in a zip archive or neither, whatever its suffix; errors become SourceErrors."""
+    """Open a file, gzipped or not, whatever its suffix; errors become SourceErrors."""
     try:
         with open_file(path) as plain:
             file: Any = plain
-            beginning = plain.peek(2)
-            if beginning.startswith(b"PK"):
-                archive = zipfile.ZipFile(plain)
-                names = archive.namelist()
-                if len(names) != 1:
-                    raise SourceError(f"a zip archive of {len(names)} files; extract the wanted one", path)
-                file = archive.open(names[0])
-            elif beginning.startswith(b"\x1f\x8b"):
+            if plain.peek(2).startswith(b"\x1f\x8b"):
                 file = gzip.GzipFile(fileobj=plain)
             with BufferedReader(file) as content:
                 yield content
-    except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise SourceError(f"cannot be read: {reason_in(error)}", path) from None

@@ -1,38 +1,32 @@
-"""Word vectors (GloVe, word2vec) pooled over a text's words: their mean, their sum, or SIF.
+"""Word vectors (GloVe, word2vec) pooled over a text's words: their mean or their sum.
 
-Mean and sum are the baselines MOWE and SOWE of White et al. (2015), section 3.2.3; smooth inverse frequency (SIF) is
-Arora, Liang & Ma (2017), "A simple but tough-to-beat baseline for sentence embeddings", algorithm 1. Words without a
-vector are skipped; a text without any word vector has the zero vector.
+These are the baselines MOWE and SOWE of White et al. (2015), section 3.2.3. Words without a vector are skipped; a text
+without any word vector has the zero vector.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import BaseEncoder, UnknownWords, spec_of
-from embassay.models.loaded import LazyModel
+from embassay.models.base import UnknownWords, spec_of
+from embassay.models.loaded import LoadedEncoder
 from embassay.models.static.trained_folder import WordSettings, read_record
 from embassay.models.static.word_files import WordVectors, read, recognise
 from embassay.models.tokens import TOKENS_VERSION, Cutting, CutWords, count_unknown, cutter
 
 TARGET = "FILE"
 EXTRA = "words"
-A = 1e-3
-"""The a of SIF's weights a/(a + p(w))."""
-WordPooling = Literal["mean", "sum", "sif"]
+WordPooling = Literal["mean", "sum"]
 
 
 def create(
@@ -50,8 +44,7 @@ def create(
         A file of word vectors (GloVe text, word2vec text or binary, gzipped or not), or a folder written by
         ``embassay train words``.
     pool
-        What a text's vector is: ``mean`` or ``sum`` of its words' vectors, or ``sif``, which learns how frequent each
-        word is, and a common direction to take out, from the corpus's texts.
+        What a text's vector is: the ``mean`` or the ``sum`` of its words' vectors.
     tokens
         How texts are cut: ``words`` (words and single punctuation marks), or ``treebank`` through nltk; ``words``,
         and in a trained folder what it was trained with, where this is not said.
@@ -74,69 +67,38 @@ def create(
         lower = trained.lower
     tokens = tokens or "words"
     recognise(path)
-    file = WordFile(path)
     cut = cutter(tokens, place, lower=bool(lower))
-    return WordsEncoder(target, file, runtime, cut, tokens, pool, lower, spec)
+    return WordsEncoder(target, Card(spec), path, runtime, cut, tokens, pool, lower)
 
 
-@dataclass(frozen=True)
-class WordFile(LazyModel[WordVectors]):
-    """A file of word vectors, read at the first access."""
-
-    path: Path
-
-    def load(self) -> WordVectors:
-        """Read the words and their vectors."""
-        return read(self.path)
-
-
-@dataclass(frozen=True)
-class WordsEncoder(BaseEncoder):
+@dataclass(frozen=True, eq=False)
+class WordsEncoder(LoadedEncoder[WordVectors]):
     """An encoder that pools the vectors of a text's words.
 
     Attributes
     ----------
     lower
         Whether texts are lower-cased; None to lower-case a word that has no vector as it is.
-    learnt
-        The texts from which SIF learns; None before :meth:`fit`.
     """
 
     name: str
-    file: WordFile
+    card: Card = field(repr=False)
+    path: Path
     runtime: Runtime = field(repr=False)
     cut: CutWords = field(repr=False)
     tokens: Cutting
     pool: WordPooling
     lower: bool | None
-    spec: str
-    learnt: tuple[str, ...] | None = field(default=None, repr=False)
 
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder."""
-        is_fitted = self.pool == "sif"
-        return Card(self.spec, fitted=is_fitted, cached=not is_fitted)
-
-    def prepare(self) -> None:
-        """Read the file."""
-        _ = self.file.model
+    def load(self) -> WordVectors:
+        """Read the words and their vectors."""
+        return read(self.path)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the file's content, of all options that change vectors, and of the texts from which SIF learns."""
-        content = self.runtime.sha256(self.file.path)
+        """A hash of the file's content, and of all options that change vectors."""
         settings = [self.pool, self.tokens, self.lower, TOKENS_VERSION]
-        parts = ["words", content, settings]
-        if self.learnt is not None:
-            parts.append(self.learnt)
-        return content_hash(parts)
-
-    def fit(self, texts: Sequence[str]) -> WordsEncoder:
-        """Return an encoder that learns from these texts, for SIF; otherwise itself."""
-        if self.pool != "sif":
-            return self
-        return replace(self, learnt=tuple(texts))
+        return content_hash(["words", self.runtime.sha256(self.path), settings])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; a text without a known word is a zero row.
@@ -144,56 +106,25 @@ class WordsEncoder(BaseEncoder):
         Raises
         ------
         EncoderError
-            If the file cannot be read to its end, or SIF has not learnt from texts yet.
+            If the file cannot be read to its end.
         """
-        if self.pool != "sif":
-            return self._pooled(texts, {}).astype(np.float32)
-        weights, direction = self._sif
-        pooled = self._pooled(texts, weights)
-        # Remove the component along the common direction.
-        return (pooled - np.outer(pooled @ direction, direction)).astype(np.float32)
+        matrix = self.model.matrix
+        pooled = np.zeros((len(texts), matrix.shape[1]))
+        for place, text in enumerate(texts):
+            rows = self._rows(self.cut(text))
+            pooled[place] = matrix[rows].sum(axis=0, dtype=np.float64)
+            if self.pool == "mean":
+                pooled[place] /= max(len(rows), 1)
+        return pooled.astype(np.float32)
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
         return count_unknown(map(self.cut, texts), lambda word: bool(self._rows([word])))
 
-    def release(self) -> None:
-        """Release the words; they are read again for the next text."""
-        self.file.release()
-
     def _rows(self, words: Sequence[str]) -> list[int]:
         """Return the rows of the words that have one, in their order."""
-        row = self.file.model.row
+        row = self.model.row
         if self.lower is None:
             # A word is lower-cased only if it has no vector as it is.
             words = [word if word in row else word.lower() for word in words]
         return [row[word] for word in words if word in row]
-
-    def _pooled(self, texts: Sequence[str], weights: Mapping[int, float]) -> NDArray[np.float64]:
-        """Return the (n, d) sums or means of the texts' word vectors; a row without a weight has the weight 1."""
-        matrix = self.file.model.matrix
-        pooled = np.zeros((len(texts), matrix.shape[1]))
-        for place, text in enumerate(texts):
-            rows = self._rows(self.cut(text))
-            weights_of_rows = np.array([weights.get(row, 1.0) for row in rows])
-            pooled[place] = weights_of_rows @ matrix[rows]
-            if self.pool != "sum":
-                pooled[place] /= max(len(rows), 1)
-        return pooled
-
-    @cached_property
-    def _sif(self) -> tuple[Mapping[int, float], NDArray[np.float64]]:
-        """The weight of each row that occurs in the learnt texts, and the (d,) common direction to remove.
-
-        p(w) is the share of w among all tokens of the learnt texts; a word that does not occur has p(w) = 0. The
-        direction is the first right singular vector of the (n, d) weighted means of these texts, which are not centred.
-        """
-        if self.learnt is None:
-            raise EncoderError("words with pool=sif learns word frequencies from a corpus; call fit(texts) first")
-        words = [word for text in self.learnt for word in self.cut(text)]
-        counts = Counter(self._rows(words))
-        weights = {row: A / (A + count / len(words)) for row, count in counts.items()}
-        means = self._pooled(self.learnt, weights)
-        eigenvectors = np.linalg.eigh(means.T @ means).eigenvectors
-        # If all means are zero, there is no direction.
-        return weights, eigenvectors[:, -1] * means.any()
