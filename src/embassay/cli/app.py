@@ -79,7 +79,6 @@ def look(
     corpus: Corpora = [],  # noqa: B006
     encoder: Encoders = [],  # noqa: B006
     follow_links: Flag = False,
-    cache: Path | None = None,
 ) -> int:
     """Show how corpora are read and, with -e, what would be encoded; nothing is encoded.
 
@@ -91,14 +90,11 @@ def look(
         [NAME=]SPEC[,option=value…], repeatable.
     follow_links
         Follow symbolic links in the folder of a corpus; by default they are skipped.
-    cache
-        Folder of the vector cache.
     """
     from embassay.cli.look import show
     from embassay.run.request import RunRequest
 
-    request = RunRequest.of(None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default")
-    show(request)
+    show(RunRequest.of(None, encoders=encoder, corpora=corpus, follow_links=follow_links))
     return FINE
 
 
