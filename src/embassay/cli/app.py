@@ -154,7 +154,7 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
 
 @app.command
 def doctor() -> int:
-    """Print what is installed: versions, extras, models, cache, devices; to paste into a bug report."""
+    """Print what is installed: versions, models, cache, devices; to paste into a bug report."""
     from embassay.cli import doctor as doctor_module
 
     doctor_module.show()
