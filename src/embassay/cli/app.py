@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Literal, TextIO
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
@@ -33,6 +33,7 @@ from embassay.core.errors import EmbassayError, EncoderError, say
 from embassay.core.plugins import PluginWarning
 
 INTERRUPTED = 130
+Kind = Literal["encoders", "retrievers", "corpora", "diagnostics", "builders", "formats", "profiles", "metrics"]
 
 # The modules of the commands import what they need inside their functions, so that 'embassay --help' stays fast.
 app = App(
@@ -132,14 +133,13 @@ def show(
 
 
 @app.command(name="list")
-def list_(what: str | None = None, *, cite: Flag = False) -> int:
+def list_(what: Kind | None = None, *, cite: Flag = False) -> int:
     """List encoders, corpora, diagnostics, metrics and more, and the command that installs what is missing.
 
     Parameters
     ----------
     what
-        encoders, retrievers, corpora, diagnostics, builders, formats or profiles (all of them by default), or
-        metrics.
+        All but metrics by default.
     cite
         Print the references in BibTeX: of this package and of the method behind each diagnostic.
     """
