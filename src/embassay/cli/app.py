@@ -18,7 +18,7 @@ from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
 from embassay.cli.bless import bless
-from embassay.cli.build import add_build_commands, build, rate
+from embassay.cli.build import add_build_command, build, rate
 from embassay.cli.cache import cache
 from embassay.cli.check import check
 from embassay.cli.compare import compare
@@ -227,8 +227,8 @@ def exit_code_of(arguments: list[str] | None) -> int:
     if arguments is None:
         arguments = sys.argv[1:]
     try:
-        # cyclopts needs to know all commands before it reads the arguments.
-        add_build_commands(arguments)
+        # cyclopts needs to know the command before it reads the arguments.
+        add_build_command(arguments)
         code: int | None = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         # Here, because a full disk is reported below.
         sys.stdout.flush()

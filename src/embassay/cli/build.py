@@ -17,7 +17,7 @@ from cyclopts import App, Parameter
 from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.core.errors import say
 from embassay.core.formatting import counted
-from embassay.core.plugins import BUILDERS, left_out
+from embassay.core.plugins import BUILDERS
 from embassay.core.store.paths import output_path, source_path
 from embassay.testsets.options import BuildOptions
 
@@ -35,24 +35,24 @@ OF_ALL = BuildOptions()
 
 build = App(
     name="build",
-    help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings.",
+    help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings: "
+    "'embassay build KIND', of the kind minimal-pairs, negated-antonyms, groups, composition or retrieval (see 'embassay "
+    "list builders').",
     help_format="plaintext",
 )
 
 
-def add_build_commands(arguments: list[str]) -> None:
-    """Make ``embassay build KIND`` known, for each builder; only the one that ``arguments`` name gets its options."""
-    if arguments[:1] != ["build"]:
-        return
-    for name in BUILDERS.names():
-        kind = name.replace("_", "-")
-        if kind in list(build):
-            del build[kind]
-        if kind in arguments[1:2]:
-            build.command(command_of(name), name=kind)
-        else:
-            with left_out():
-                build.command(App(name=kind, help=BUILDERS.describe(name)[0]))
+def add_build_command(arguments: list[str]) -> None:
+    """Make ``embassay build KIND`` known if ``arguments`` name a kind: to import all builders takes seconds.
+
+    Raises
+    ------
+    InputError
+        If there is no such builder, or it lacks an extra.
+    """
+    command, kind = (*arguments, "", "")[:2]
+    if command == "build" and kind[:1] not in ("", "-") and kind not in list(build):
+        build.command(command_of(kind.replace("-", "_")), name=kind)
 
 
 def command_of(name: str) -> Callable[..., int]:
@@ -62,12 +62,12 @@ def command_of(name: str) -> Callable[..., int]:
     module = BUILDERS.module(name)
     parameters = dict(inspect.signature(_carry_out, eval_str=True).parameters)
     del parameters["kind"], parameters["more"]
-    functions = [getattr(module, "read", None), module.build]
     if name == "groups":
-        functions.insert(0, propose_groups)
-    for function in filter(None, functions):
-        # An option that several functions have is one option.
-        parameters |= _options(function)
+        parameters |= _options(propose_groups)
+    # An option that several functions have is one option.
+    if hasattr(module, "read"):
+        parameters |= _options(module.read)
+    parameters |= _options(module.build)
 
     def command(**options: Any) -> int:
         return _carry_out(name.replace("_", "-"), **options)
@@ -91,11 +91,8 @@ def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     options = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in (*PARAMETERS_OF_ALL, "column", "overwrite"):
-            kind: Any = types.get(name, type(parameter.default))
-            annotation = Annotated[kind, Parameter(help=helps.get(name, ""), negative="")]
-            # An object that there may be or not is here a text that may be empty.
-            default = "" if parameter.default is None and kind is str else parameter.default
-            options[name] = parameter.replace(annotation=annotation, default=default)
+            annotation = Annotated[types[name], Parameter(help=helps.get(name, ""), negative="")]
+            options[name] = parameter.replace(annotation=annotation)
     return options
 
 
