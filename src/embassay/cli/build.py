@@ -36,8 +36,8 @@ OF_ALL = BuildOptions()
 build = App(
     name="build",
     help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings: "
-    "'embassay build KIND', of the kind minimal-pairs, negated-antonyms, groups, composition or retrieval (see 'embassay "
-    "list builders').",
+    "'embassay build KIND'. The kinds are minimal-pairs, negated-antonyms, groups, composition and retrieval (see "
+    "'embassay list builders').",
     help_format="plaintext",
 )
 
@@ -51,7 +51,9 @@ def add_build_command(arguments: list[str]) -> None:
         If there is no such builder, or it lacks an extra.
     """
     command, kind = (*arguments, "", "")[:2]
-    if command == "build" and kind[:1] not in ("", "-") and kind not in list(build):
+    if command == "build" and kind[:1] not in ("", "-"):
+        if kind in list(build):
+            del build[kind]
         build.command(command_of(kind.replace("-", "_")), name=kind)
 
 
@@ -91,7 +93,7 @@ def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     options = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in (*PARAMETERS_OF_ALL, "column", "overwrite"):
-            annotation = Annotated[types[name], Parameter(help=helps.get(name, ""), negative="")]
+            annotation = Annotated[types.get(name, str), Parameter(help=helps.get(name, ""), negative="")]
             options[name] = parameter.replace(annotation=annotation)
     return options
 
