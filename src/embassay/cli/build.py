@@ -24,8 +24,8 @@ from embassay.testsets.options import BuildOptions
 REASONS = 10
 """Reasons that are printed at the end, the most frequent ones; the data card has all."""
 AS_TEXT = {
-    "generator": str,
-    "mlm": str,
+    "generator": str | None,
+    "mlm": str | None,
     "prompt": Path | None,
     "encoder": Annotated[str, Parameter(name=("-e", "--encoder"))],
     "filters": Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))],
