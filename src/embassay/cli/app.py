@@ -7,13 +7,12 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Parameter
 
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
@@ -171,7 +170,7 @@ def main(arguments: list[str] | None = None) -> None:
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with warnings.catch_warnings(), redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
-        warnings.showwarning = partial(_show_warning, warnings.showwarning)
+        warnings.showwarning = _show_warning
         code = exit_code_of(arguments)
         # What an error leaves in the buffer.
         with suppress(OSError):
@@ -211,12 +210,9 @@ class _Output:
                 raise
 
 
-def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: object) -> None:
-    """Print a warning of ours as one line for a person, and any other as usual, with its place in the code."""
-    if issubclass(category, PluginWarning):
-        say(f"embassay: {message}")
-    else:
-        usual(message, category, *place)
+def _show_warning(message: Warning | str, category: type[Warning], *place: object) -> None:
+    """Print a warning as one line, without its place in the code."""
+    say(f"embassay: {message}" if issubclass(category, PluginWarning) else f"{category.__name__}: {message}")
 
 
 def exit_code_of(arguments: list[str] | None) -> int:
@@ -237,8 +233,6 @@ def exit_code_of(arguments: list[str] | None) -> int:
     except CycloptsError as error:
         # Of a number out of its range only the limit, without the words of pydantic for programmers.
         problem = re.sub(r"(?s)\d+ validation error.*? Input should (.*?) \[type=.*", r"It must \1", str(error))
-        if isinstance(error, UnusedCliTokensError):
-            problem = f"no option and no argument: {' '.join(error.unused_tokens or ())}"
         command = " ".join(("embassay", *(error.command_chain or ())))
         say(f"embassay: {problem} (see '{command} --help')")
         return WRONG_INPUT
