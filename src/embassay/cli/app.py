@@ -170,7 +170,7 @@ def main(arguments: list[str] | None = None) -> None:
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with warnings.catch_warnings(), redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _show_warning  # type: ignore[assignment]
         code = exit_code_of(arguments)
         # What an error leaves in the buffer.
         with suppress(OSError):

@@ -35,9 +35,10 @@ OF_ALL = BuildOptions()
 
 build = App(
     name="build",
-    help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings: "
-    "'embassay build KIND'. The kinds are minimal-pairs, negated-antonyms, groups, composition and retrieval (see "
-    "'embassay list builders').",
+    help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings.\n\n"
+    "embassay build KIND --help has the options of a kind. The kinds are minimal-pairs, negated-antonyms, groups, "
+    "composition and retrieval (see 'embassay list builders').",
+    usage="Usage: embassay build KIND --from PATH -o PATH [OPTIONS]",
     help_format="plaintext",
 )
 
@@ -93,7 +94,8 @@ def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     options = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in (*PARAMETERS_OF_ALL, "column", "overwrite"):
-            annotation = Annotated[types.get(name, str), Parameter(help=helps.get(name, ""), negative="")]
+            kind: Any = types.get(name, str)
+            annotation = Annotated[kind, Parameter(help=helps.get(name, ""), negative="")]
             options[name] = parameter.replace(annotation=annotation)
     return options
 

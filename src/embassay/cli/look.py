@@ -31,7 +31,7 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 
     Without encoders in the request, show none or, with ``default``, those that a run would use.
     """
-    lines = []
+    lines: list[str] = []
     if request.encoders or default:
         plan = prepare(request, will_score=False)
         for corpus in plan.corpora:

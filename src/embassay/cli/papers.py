@@ -122,9 +122,10 @@ def measured(cell: Settings, encoder: str, corpus: str) -> float | None:
     """Return the value of a cell, or the dimensions of its encoder, in the unit of the paper; None if undefined."""
     result = result_of(encoder, corpus, cell["diagnostic"])
     if cell["metric"] == "dimensions":
-        return float(result.encoders[0].dim)
-    row = result.figure(cell["metric"].replace("{psi}", cell.get("psi", "")), cell.get("of", MODEL))
-    value = getattr(row, cell.get("part", "value"))
+        value = result.encoders[0].dim
+    else:
+        row = result.figure(cell["metric"].replace("{psi}", cell.get("psi", "")), cell.get("of", MODEL))
+        value = getattr(row, cell.get("part", "value"))
     return None if value is None else float(value * cell.get("factor", 1))
 
 
