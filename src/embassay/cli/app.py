@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, TextIO
+from typing import Any, Literal, TextIO
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError
 
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
@@ -22,7 +22,7 @@ from embassay.cli.cache import cache
 from embassay.cli.check import check
 from embassay.cli.compare import compare
 from embassay.cli.encode import encode
-from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag
+from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag, OneEncoder
 from embassay.cli.plan import plan
 from embassay.cli.report import report
 from embassay.cli.reproduce import reproduce
@@ -105,7 +105,7 @@ def show(
     *,
     signatures: Flag = False,
     failures: Flag = False,
-    encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
+    encoder: OneEncoder = "",
     against: str = "",
 ) -> int:
     """Print the full tables of a run, with verdicts, findings and tests; or what an encoder fails on.
@@ -160,7 +160,7 @@ def doctor() -> int:
     return FINE
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main() -> None:
     """Run the command line and exit.
 
     0 fine, 1 a check found a regression, 2 wrong input, 3 an encoder failed, 4 a strict check is inconclusive,
@@ -171,7 +171,7 @@ def main(arguments: list[str] | None = None) -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with warnings.catch_warnings(), redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
         warnings.showwarning = _show_warning  # type: ignore[assignment]
-        code = exit_code_of(arguments)
+        code = exit_code_of(sys.argv[1:])
         # What an error leaves in the buffer.
         with suppress(OSError):
             sys.stdout.flush()
@@ -215,13 +215,8 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: objec
     say(f"embassay: {message}" if issubclass(category, PluginWarning) else f"{category.__name__}: {message}")
 
 
-def exit_code_of(arguments: list[str] | None) -> int:
-    """Run the command line and return its exit code; an expected error is printed as one line.
-
-    Without ``arguments``, those of the process are read.
-    """
-    if arguments is None:
-        arguments = sys.argv[1:]
+def exit_code_of(arguments: list[str]) -> int:
+    """Run the command line and return its exit code; an expected error is printed as one line."""
     try:
         # cyclopts needs to know the command before it reads the arguments.
         add_build_command(arguments)
