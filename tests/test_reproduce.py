@@ -5,8 +5,9 @@ from typing import get_args
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.cli.papers import compared, figures
+from embassay.cli.papers import compared, corpus_of, encoder_of, figures
 from embassay.cli.reproduce import Paper
+from embassay.core.errors import InputError
 from embassay.diagnostics.published import published
 
 SEMANTONEG = "semantoneg/SemAntoNeg_v1.0.json"
@@ -116,10 +117,18 @@ def test_the_command_prints_each_exhibit(bare, capsys):
 def test_data_of_another_version_is_not_compared(bare):
     (bare / "data/semantoneg").mkdir(parents=True)
     (bare / "data" / SEMANTONEG).write_text(ENTRY, encoding="utf-8")
-    (bare / "data" / "all-MiniLM-L6-v2").mkdir()
-    notes = {figure.note for figure in lines_of(bare / "data", "semantoneg") if figure.row == "all-MiniLM-L6-v2"}
-    (note,) = notes
-    assert f"{SEMANTONEG} is of another version: its SHA-256 is not " in note
+    with pytest.raises(InputError, match=f"{SEMANTONEG} is of another version: its SHA-256 is not "):
+        corpus_of("SemAntoNeg", bare / "data")
+
+
+def test_weights_that_are_not_what_their_name_says_are_refused(bare):
+    folder = bare / "models/all-mpnet-base-v2"
+    folder.mkdir(parents=True)
+    with pytest.raises(InputError, match="does not hold the weights of all-mpnet-base-v2"):
+        encoder_of({"weights": "all-mpnet-base-v2"}, bare / "models")
+    (folder / "model.safetensors").write_bytes(b"other weights")
+    with pytest.raises(InputError, match="does not hold the weights of all-mpnet-base-v2"):
+        encoder_of({"weights": "all-mpnet-base-v2"}, bare / "models")
 
 
 @pytest.mark.slow

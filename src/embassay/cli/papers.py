@@ -26,7 +26,7 @@ from embassay.core.errors import InputError
 from embassay.core.result import Result
 from embassay.core.types import Runtime, sha256_of
 from embassay.diagnostics.published import published
-from embassay.models.neural.locations import find_offline
+from embassay.models.neural.locations import BUNDLED_FILES, BUNDLED_MODEL, find_offline
 from embassay.reports.tables import Cell, Table
 from embassay.run.execute import execute
 from embassay.run.outputs.markdown import escaped, table_lines
@@ -34,6 +34,11 @@ from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 
 REPRODUCED, DIFFERS, NOT_AVAILABLE = "reproduced", "differs", "not available"
+WEIGHTS = {
+    BUNDLED_MODEL: BUNDLED_FILES["model.safetensors"],
+    "all-mpnet-base-v2": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+}
+"""The SHA-256 of the publisher's weights by the papers' name of the model; those of other models are not checked."""
 MODEL = "model"
 """The label of the only encoder of a run."""
 HEAD = ("row", "column", "published", "here", "standing")
@@ -67,7 +72,10 @@ def figures(paper: str, exhibit: Settings, data: Path, models: Path) -> Iterator
                 yield Figure(row, column, text, *compared(cell, text, measured(cell, encoder, corpus)))
 
 
-@cache
+sha256 = cache(sha256_of)
+"""The hash of a file, which many cells ask for."""
+
+
 def corpus_of(name: str, folder: Path) -> str:
     """Return data of the papers as ``-c`` takes them.
 
@@ -81,7 +89,7 @@ def corpus_of(name: str, folder: Path) -> str:
     for file, known in data["files"].items():
         if not (path / file).exists():
             raise InputError(f"{name} is not available (--data FOLDER with {data['path']}; {data['origin']})")
-        if known and not sha256_of(path / file).startswith(known):
+        if known and not sha256(path / file).startswith(known):
             raise InputError(f"{name}: {path / file} is of another version: its SHA-256 is not {known}…")
     return str(data["spec"].format(path))
 
@@ -92,7 +100,7 @@ def encoder_of(cell: Settings, folder: Path) -> str:
     Raises
     ------
     InputError
-        If its weights are not on this machine.
+        If its weights are not on this machine, or are not those of their name.
     """
     spec, name = cell.get("spec", "{}"), cell["weights"]
     if "{}" not in spec:
@@ -100,11 +108,15 @@ def encoder_of(cell: Settings, folder: Path) -> str:
     if not name:
         raise InputError("the weights cannot be had")
     path = folder / name
-    if path.exists():
-        return str(spec.format(path))
-    if find_offline(name, "", Runtime()):
-        return str(name)
-    raise InputError(f"the weights are not available (--models FOLDER with {name})")
+    if not path.exists():
+        model = find_offline(name, "", Runtime())
+        if model is None:
+            raise InputError(f"the weights are not available (--models FOLDER with {name})")
+        path = model.folder
+    known, weights = WEIGHTS.get(name), path / "model.safetensors"
+    if known and not (weights.is_file() and sha256(weights) == known):
+        raise InputError(f"{path} does not hold the weights of {name}: their SHA-256 is not {known[:16]}…")
+    return str(spec.format(path))
 
 
 @cache
