@@ -28,7 +28,7 @@ def shown(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def without_models(monkeypatch):
-    monkeypatch.setattr("embassay.models.neural.locations.find_offline", lambda *_: None)
+    monkeypatch.setattr("embassay.run.candidates.default_candidate", lambda runtime: ([], []))
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from embassay.cli.app import exit_code_of, main
+from embassay.cli.app import exit_code_of
 from embassay.core.errors import (
     LONGEST,
     EmbassayError,
@@ -53,8 +53,7 @@ def test_every_error_has_one_line(error):
 
 
 def test_what_the_command_prints_is_one_line(capsys):
-    with pytest.raises(SystemExit):
-        main(["run", "-e", "nothing:\n\u202e" + "x" * 5_000])
+    assert exit_code_of(["run", "-e", "nothing:\n\u202e" + "x" * 5_000]) == 2
     message = capsys.readouterr().err.rstrip("\n")
     assert message.isprintable()
     assert len(message) <= LONGEST

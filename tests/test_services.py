@@ -39,4 +39,4 @@ def test_a_run_pays_once_and_its_second_time_sends_the_probe_only(embassay, serv
     assert embassay("run", *arguments, "-o", "AGAIN")[0] == 0
     assert [len(texts) for texts in service.texts[asked:]] == [16]
     _, out, _ = embassay("look", *arguments[:4])
-    assert "280 of them cached if the model has not changed" in out
+    assert "280 distinct texts to encode, fewer if some are cached; about " in out

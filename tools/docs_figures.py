@@ -354,18 +354,20 @@ def generating_made() -> str:
 
 def reproduced_papers() -> str:
     """The exhibits of the papers of which some figure can be compared; EMBASSAY_MODELS names the weights."""
-    from embassay.cli.papers import NOT_AVAILABLE, Bench, figures
-    from embassay.cli.reproduce import Paper, summary, written
+    from embassay.cli.papers import NOT_AVAILABLE, figures, summary, written
+    from embassay.cli.reproduce import Paper
     from embassay.diagnostics.published import published
 
-    models = os.environ.get("EMBASSAY_MODELS")
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(data(""), Path(models or folder), Path(folder))
-        of_papers = {paper: published(paper)["exhibits"] for paper in get_args(Paper)}
-        exhibits = [list(figures(paper, each, bench)) for paper, listed in of_papers.items() for each in listed]
-    compared = [lines for lines in exhibits if any(line["standing"] != NOT_AVAILABLE for line in lines)]
+    text, measured = "", []
+    models = Path(os.environ.get("EMBASSAY_MODELS", ""))
+    for paper in get_args(Paper):
+        for exhibit in published(paper)["exhibits"]:
+            of_exhibit = list(figures(paper, exhibit, data(""), models))
+            measured += of_exhibit
+            if any(figure.standing != NOT_AVAILABLE for figure in of_exhibit):
+                text += written(f"{paper}, {exhibit['exhibit']}: {exhibit['title']}", of_exhibit)
     # The last line counts the figures of all exhibits.
-    return written(compared).replace(summary(compared), summary(exhibits))
+    return text + summary(measured)
 
 
 # --- docs/findings.md ----------------------------------------------------------------------------------------

@@ -347,13 +347,8 @@ class Blocked:
     def exec_module(self, module):
         raise ImportError
 sys.meta_path.insert(0, Blocked())
-from embassay.cli.app import main
-codes = []
-for arguments in sys.argv[1].split(";"):
-    try:
-        main(arguments.split())
-    except SystemExit as end:
-        codes.append(end.code or 0)
+from embassay.cli.app import exit_code_of
+codes = [exit_code_of(arguments.split()) for arguments in sys.argv[1].split(";")]
 print("codes", codes, "torch" in sys.modules)
 """
 

@@ -9,19 +9,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Any, Literal, TextIO
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError
 
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
 from embassay.cli.bless import bless
-from embassay.cli.build import add_build_commands, build, rate
+from embassay.cli.build import add_build_command, build, rate
 from embassay.cli.cache import cache
 from embassay.cli.check import check
 from embassay.cli.compare import compare
 from embassay.cli.encode import encode
-from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag
+from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag, OneEncoder
 from embassay.cli.plan import plan
 from embassay.cli.report import report
 from embassay.cli.reproduce import reproduce
@@ -30,6 +30,7 @@ from embassay.cli.train import train
 from embassay.core.errors import EmbassayError, EncoderError, say
 
 INTERRUPTED = 130
+Kind = Literal["encoders", "retrievers", "corpora", "diagnostics", "builders", "formats", "profiles", "metrics"]
 
 # The modules of the commands import what they need inside their functions, so that 'embassay --help' stays fast.
 app = App(
@@ -76,7 +77,6 @@ def look(
     corpus: Corpora = [],  # noqa: B006
     encoder: Encoders = [],  # noqa: B006
     follow_links: Flag = False,
-    cache: Path | None = None,
 ) -> int:
     """Show how corpora are read and, with -e, what would be encoded; nothing is encoded.
 
@@ -88,14 +88,11 @@ def look(
         [NAME=]SPEC[,option=value…], repeatable.
     follow_links
         Follow symbolic links in the folder of a corpus; by default they are skipped.
-    cache
-        Folder of the vector cache.
     """
     from embassay.cli.look import show
     from embassay.run.request import RunRequest
 
-    request = RunRequest.of(None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default")
-    show(request)
+    show(RunRequest.of(None, encoders=encoder, corpora=corpus, follow_links=follow_links))
     return FINE
 
 
@@ -106,7 +103,7 @@ def show(
     *,
     signatures: Flag = False,
     failures: Flag = False,
-    encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
+    encoder: OneEncoder = "",
     against: str = "",
 ) -> int:
     """Print the full tables of a run, with verdicts, findings and tests; or what an encoder fails on.
@@ -133,14 +130,13 @@ def show(
 
 
 @app.command(name="list")
-def list_(what: str | None = None, *, cite: Flag = False) -> int:
+def list_(what: Kind | None = None, *, cite: Flag = False) -> int:
     """List encoders, corpora, diagnostics, metrics and more, and the command that installs what is missing.
 
     Parameters
     ----------
     what
-        encoders, retrievers, corpora, diagnostics, builders, formats or profiles (all of them by default), or
-        metrics.
+        All but metrics by default.
     cite
         Print the references in BibTeX: of this package and of the method behind each diagnostic.
     """
@@ -155,14 +151,14 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
 
 @app.command
 def doctor() -> int:
-    """Print what is installed: versions, extras, models, cache, devices; to paste into a bug report."""
+    """Print what is installed: versions, models, cache, devices; to paste into a bug report."""
     from embassay.cli import doctor as doctor_module
 
     doctor_module.show()
     return FINE
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main() -> None:
     """Run the command line and exit.
 
     0 fine, 1 a check found a regression, 2 wrong input, 3 an encoder failed, 4 a strict check is inconclusive,
@@ -172,7 +168,7 @@ def main(arguments: list[str] | None = None) -> None:
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     with redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
-        code = exit_code_of(arguments)
+        code = exit_code_of(sys.argv[1:])
         # What an error leaves in the buffer.
         with suppress(OSError):
             sys.stdout.flush()
@@ -211,16 +207,11 @@ class _Output:
                 raise
 
 
-def exit_code_of(arguments: list[str] | None) -> int:
-    """Run the command line and return its exit code; an expected error is printed as one line.
-
-    Without ``arguments``, those of the process are read.
-    """
-    if arguments is None:
-        arguments = sys.argv[1:]
+def exit_code_of(arguments: list[str]) -> int:
+    """Run the command line and return its exit code; an expected error is printed as one line."""
     try:
-        # cyclopts needs to know all commands before it reads the arguments.
-        add_build_commands(arguments)
+        # cyclopts needs to know the command before it reads the arguments.
+        add_build_command(arguments)
         code: int | None = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         # Here, because a full disk is reported below.
         sys.stdout.flush()
@@ -229,8 +220,6 @@ def exit_code_of(arguments: list[str] | None) -> int:
     except CycloptsError as error:
         # Of a number out of its range only the limit, without the words of pydantic for programmers.
         problem = re.sub(r"(?s)\d+ validation error.*? Input should (.*?) \[type=.*", r"It must \1", str(error))
-        if isinstance(error, UnusedCliTokensError):
-            problem = f"no option and no argument: {' '.join(error.unused_tokens or ())}"
         command = " ".join(("embassay", *(error.command_chain or ())))
         say(f"embassay: {problem} (see '{command} --help')")
         return WRONG_INPUT

@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 
 from cyclopts import App, Parameter
 
-from embassay.cli.parameters import FINE, Flag, Flat, Out
+from embassay.cli.parameters import FINE, Flag, Flat, OneEncoder, Out
 from embassay.core.errors import say
 from embassay.core.formatting import counted
 from embassay.core.plugins import BUILDERS
@@ -25,10 +25,10 @@ from embassay.testsets.options import BuildOptions
 REASONS = 10
 """Reasons that are printed at the end, the most frequent ones; the data card has all."""
 AS_TEXT = {
-    "generator": str,
-    "mlm": str,
+    "generator": str | None,
+    "mlm": str | None,
     "prompt": Path | None,
-    "encoder": Annotated[str | None, Parameter(name=("-e", "--encoder"))],
+    "encoder": OneEncoder,
     "filters": Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))],
 }
 """What the command line takes for options that builders take as objects: specs, and the file of a prompt."""
@@ -36,23 +36,27 @@ OF_ALL = BuildOptions()
 
 build = App(
     name="build",
-    help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings.",
+    help="Build a test set from your own sentences or documents, with a data card and a sheet for human ratings.\n\n"
+    "embassay build KIND --help has the options of a kind. The kinds are minimal-pairs, negated-antonyms, groups, "
+    "composition and retrieval (see 'embassay list builders').",
+    usage="Usage: embassay build KIND --from PATH -o PATH [OPTIONS]",
     help_format="plaintext",
 )
 
 
-def add_build_commands(arguments: list[str]) -> None:
-    """Make ``embassay build KIND`` known, for each builder; only the one that ``arguments`` name gets its options."""
-    if arguments[:1] != ["build"]:
-        return
-    for name in BUILDERS.names():
-        kind = name.replace("_", "-")
+def add_build_command(arguments: list[str]) -> None:
+    """Make ``embassay build KIND`` known if ``arguments`` name a kind: to import all builders takes seconds.
+
+    Raises
+    ------
+    InputError
+        If there is no such builder, or it lacks an extra.
+    """
+    command, kind = (*arguments, "", "")[:2]
+    if command == "build" and kind[:1] not in ("", "-"):
         if kind in list(build):
             del build[kind]
-        if kind in arguments[1:2]:
-            build.command(command_of(name), name=kind)
-        else:
-            build.command(App(name=kind, help=BUILDERS.describe(name)[0]))
+        build.command(command_of(kind.replace("-", "_")), name=kind)
 
 
 def command_of(name: str) -> Callable[..., int]:
@@ -60,8 +64,8 @@ def command_of(name: str) -> Callable[..., int]:
     module = BUILDERS.module(name)
     parameters = dict(inspect.signature(_carry_out, eval_str=True).parameters)
     del parameters["kind"], parameters["more"]
+    # An option that several functions have is one option.
     for function in filter(None, [getattr(module, "read", None), module.build]):
-        # An option that several functions have is one option.
         parameters |= _options(function)
 
     def command(**options: Any) -> int:
@@ -88,9 +92,7 @@ def _options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         if parameter.kind is parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
             kind: Any = types.get(name, type(parameter.default))
             annotation = Annotated[kind, Parameter(help=helps.get(name, ""), negative="")]
-            # An object that there may be or not is here a text that may be empty.
-            default = "" if parameter.default is None and kind is str else parameter.default
-            options[name] = parameter.replace(annotation=annotation, default=default)
+            options[name] = parameter.replace(annotation=annotation)
     return options
 
 

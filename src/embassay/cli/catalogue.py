@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from embassay._version import YEAR, __version__
-from embassay.core.errors import PluginError, UnknownNameError
+from embassay.core.errors import PluginError
 from embassay.core.grouping import grouped
 from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
@@ -29,8 +29,7 @@ KINDS = {
     "builders": BUILDERS,
     "formats": FORMATS,
 }
-OTHERS = ("profiles", "metrics")
-PAPERS_ONLY = ("paragraphs", "urae", "words")
+PAPERS_ONLY = ("infersent", "laser", "paragraphs", "urae", "use", "words")
 """Encoders that a paper compares and that no search tool uses; they are listed below the others."""
 SUBSETS = 4
 """Subsets of a metric that are named."""
@@ -45,20 +44,9 @@ OURS = f"""@software{{embassay,
 
 
 def show(what: str | None) -> None:
-    """Print the plug-ins of one kind or of all kinds.
-
-    Metrics are listed only for ``metrics``.
-
-    Raises
-    ------
-    UnknownNameError
-        If ``what`` is not a kind.
-    """
-    kinds = (*KINDS, *OTHERS)
-    if what is not None and what not in kinds:
-        raise UnknownNameError("kind of plug-in", what, kinds)
+    """Print what there is of one kind, or the plug-ins of all kinds and the profiles."""
     console = stdout()
-    for kind in kinds[:-1] if what is None else (what,):
+    for kind in [what] if what else [*KINDS, "profiles"]:
         console.print(Text(kind, style="bold"))
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
         for name, text in _lines(kind):
@@ -117,13 +105,10 @@ def _metrics() -> Iterator[tuple[str, str]]:
             subsets = [metric.subset for metric in metrics[:SUBSETS]]
             if len(metrics) > SUBSETS:
                 subsets.append(f"{len(metrics) - SUBSETS} more")
+            low, high = first.range
+            numbers = {"at least": low, "at most": high, "margin": first.margin, "chance": first.chance}
             facts = ["no better direction" if better == "neither" else f"{better} is better"]
-            for label, value in zip(("at least", "at most", "margin"), (*first.range, first.margin), strict=True):
-                if value is not None:
-                    facts.append(f"{label} {value:g}")
-            if first.chance is not None:
-                facts.append("chance by corpus" if callable(first.chance) else f"chance {first.chance:.3g}")
-            if first.compared != "never":
-                facts.append(f"compared {first.compared}")
+            # Where chance depends on the corpus it is a function.
+            facts += [f"{label} {value:.3g}" for label, value in numbers.items() if isinstance(value, (int, float))]
             key = MetricKey(name, ", ".join(subsets), condition=condition, diagnostic=diagnostic)
             yield str(key), f"{first.meaning}\n{', '.join(facts)}"

@@ -49,9 +49,13 @@ def show(embassay: Callable[[list[str]], int]) -> None:
     embassay
         Carries out ``embassay`` with some arguments, and returns the exit code.
     """
+    from embassay.core.types import Runtime
     from embassay.corpora.builtin.handbook import write_files
+    from embassay.run.candidates import default_candidate
 
-    model, enough = _model()
+    # The encoder of a run without -e, and about enough of its dimensions.
+    defaults, _ = default_candidate(Runtime())
+    model, enough = (defaults[0].label, 192) if defaults else ("hashing", 512)
     with TemporaryDirectory(prefix="embassay-demo-") as folder, chdir(folder):
         lines = write_files(Path()).read_text(encoding="utf-8").splitlines(keepends=True)
         Path("few.csv").write_text("".join(lines[: FEW + 1]), encoding="utf-8")
@@ -72,16 +76,3 @@ def show(embassay: Callable[[list[str]], int]) -> None:
 def tell(text: str) -> None:
     """Print a text at once, in order with what the commands print."""
     print(text, flush=True)  # noqa: T201
-
-
-def _model() -> tuple[str, int]:
-    """Return the available model, and about enough of its dimensions."""
-    from importlib.util import find_spec
-
-    from embassay.core.types import Runtime
-    from embassay.models.neural.locations import BUNDLED_MODEL, find_offline
-
-    can_run = find_spec("onnxruntime") or find_spec("sentence_transformers")
-    if can_run and find_offline(BUNDLED_MODEL, "", Runtime()):
-        return BUNDLED_MODEL, 192
-    return "hashing", 512

@@ -14,28 +14,27 @@ from pathlib import Path
 
 from embassay._version import __version__
 from embassay.core.cores import cores
-from embassay.core.formatting import counted, written_bytes
+from embassay.core.formatting import written_bytes
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.core.store.files import default_folder, size_of
 from embassay.models.neural.library import available_device
 from embassay.reports.terminal import print_line, stdout
 
-REQUIREMENT = re.compile(r"([\w.-]+)(?:.*\bextra == '([\w-]+)')?")
-"""A package that this package requires, and the extra that requires it, as the metadata have them."""
 VARIABLES = ("EMBASSAY_CACHE", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 """What in the environment decides where models and vectors are found, or how fast they are made; none is a secret."""
 
 
 def show() -> None:
-    """Print versions, extras, plug-ins, models, cache, devices and environment."""
+    """Print versions, plug-ins, models, cache, devices and environment."""
+    names = sorted({re.split(r"[^\w.-]", requirement)[0] for requirement in requires("embassay") or ()})
     kinds = (ENCODERS, RETRIEVERS, CORPORA, DIAGNOSTICS, BUILDERS)
     vectors = default_folder()
     sections = {
         "embassay": f"{__version__}, Python {platform.python_version()}",
-        "machine": f"{platform.system()} {platform.machine()}, {counted(cores(), 'core')}",
-        **_packages(),
+        "machine": f"{platform.system()} {platform.machine()}, cores: {cores()}",
+        "packages": ", ".join(f"{name} {_version(name)}" for name in names),
         "plug-ins": ", ".join(name for kind in kinds for name in kind.other_names()),
-        "models": _models(),
+        "models": ", ".join(_models()),
         "cache": f"{vectors}: {written_bytes(size_of(vectors))}",
         "devices": available_device("auto") if find_spec("torch") else "cpu (without torch no GPU is used)",
         **{name: os.environ[name] for name in VARIABLES if name in os.environ},
@@ -45,26 +44,18 @@ def show() -> None:
         print_line(console, f"{title:<14} {text or 'none'}".replace(str(Path.home()), "~"), indent=15)
 
 
-def _packages() -> dict[str, str]:
-    """Return the packages of each extra with their versions, or what is missing."""
-    packages: dict[str, list[str]] = {}
-    for requirement in requires("embassay") or ():
-        name, extra = REQUIREMENT.findall(requirement)[0]
-        title = f"[{extra}]" if extra else "packages"
-        try:
-            number = version(name)
-        except PackageNotFoundError:
-            number = "missing"
-        packages.setdefault(title, []).append(f"{name} {number}")
-    # It has the packages of all others.
-    del packages["[all]"]
-    return {title: ", ".join(versions) for title, versions in packages.items()}
+def _version(package: str) -> str:
+    """Return the version of a package, or that it is missing."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
 
 
-def _models() -> str:
+def _models() -> list[str]:
     """Return the models in the hub's cache, which need no download."""
     if not find_spec("huggingface_hub"):
-        return ""
+        return []
     from huggingface_hub import constants
 
-    return ", ".join(sorted(folder.name for folder in Path(constants.HF_HUB_CACHE).glob("models--*")))
+    return sorted(folder.name for folder in Path(constants.HF_HUB_CACHE).glob("models--*"))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from embassay.cli.parameters import FINE, Flat, Out
+from embassay.cli.parameters import FINE, Flat, OneEncoder, Out
 from embassay.run.encode_options import EncodeOptions
 
 DEFAULTS = EncodeOptions()
@@ -15,7 +15,7 @@ DEFAULTS = EncodeOptions()
 
 def encode(
     *,
-    encoder: Annotated[str, Parameter(name=("-e", "--encoder"))],
+    encoder: OneEncoder,
     texts: Annotated[list[Path], Parameter(consume_multiple=True, negative="")],
     out: Out,
     options: Annotated[EncodeOptions, Flat] = DEFAULTS,

@@ -6,20 +6,19 @@ Comes in: the request of a run. Goes out: lines in the terminal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from embassay.core.errors import begun
 from embassay.core.formatting import counted
+from embassay.core.grouping import grouped
 from embassay.core.samples.base import Text
-from embassay.core.types import AnyCorpus, Encoder, cache_key
-from embassay.models.base import FullEncoder, adopted, encoder_of_vectors
+from embassay.core.types import AnyCorpus
+from embassay.models.base import FullEncoder
 from embassay.reports.findings.advice import advice, visible_differences
 from embassay.reports.terminal import print_line, stdout
-from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
-from embassay.run.plan import distinct_texts, load_given_corpora, prepare
+from embassay.run.plan import distinct_texts, load_corpora, load_diagnostics, prepare
 from embassay.run.request import RunRequest
-from embassay.search.retrievers.base import Questions, Retriever
+from embassay.search.retrievers.base import Questions
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
@@ -32,23 +31,19 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 
     Without encoders in the request, show none or, with ``default``, those that a run would use.
     """
-    entries: list[RunEncoder] = []
-    remarks: Sequence[str] = ()
+    lines: list[str] = []
     if request.encoders or default:
         plan = prepare(request, will_score=False)
-        corpora, remarks = plan.corpora, plan.remarks
-        # Baselines, which set-ups may be built on, encode the same texts as the encoders.
-        entries = [entry for entry in plan.entries if default or not entry.baseline]
-    elif request.corpora:
-        corpora = tuple(load_given_corpora(request.corpora, follow_links=request.follow_links))
+        for corpus in plan.corpora:
+            lines += _corpus_lines(corpus)
+        lines += [f"  {remark}" for remark in plan.remarks]
+        for entry in plan.entries:
+            # Baselines, which set-ups may be built on, encode the same texts as the encoders.
+            if not entry.baseline:
+                lines += _encoder_lines(entry, plan.corpora)
     else:
-        # A plan needs an encoder; "hashing" needs no weights.
-        corpora = prepare(RunRequest(["hashing"], baselines=False)).corpora
-
-    lines = [line for corpus in corpora for line in _corpus_lines(corpus)]
-    lines += [f"  {remark}" for remark in remarks]
-    for entry in entries:
-        lines += _encoder_lines(entry, corpora, request.cache_folder)
+        for corpus in load_corpora(request, load_diagnostics((), request.profile)):
+            lines += _corpus_lines(corpus)
     console = stdout()
     for line in lines:
         print_line(console, line, indent=4)
@@ -70,78 +65,39 @@ def _corpus_lines(corpus: AnyCorpus) -> Iterator[str]:
             yield f"    {name:<{NAME_WIDTH}} {begun(text)}"
 
 
-def _encoder_lines(entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: Path | None) -> Iterator[str]:
+def _encoder_lines(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> Iterator[str]:
     """Yield how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
+    card = entry.card
     if entry.retriever:
         questions = [Questions(corpus, corpus.samples) for corpus in corpora if entry.suits(corpus)]
-        yield f"{entry.label}: {'; '.join(_to_answer(entry.retriever, questions))}"
-        return
-    card, texts = entry.card, distinct_texts(corpora)
-    count = f"{counted(len(texts), 'distinct text')} to encode"
-    to_encode = _not_cached(entry.encoder, texts, cache)
-    if to_encode is not None:
-        count += f", {len(texts) - len(to_encode):,} of them cached"
-        # The vectors of a service are those of its last known fingerprint.
+        facts = [f"{counted(sum(len(one.samples) for one in questions), 'question')} to answer"]
+        if entry.retriever.spending:
+            facts += entry.retriever.spending.outlook(sum(map(entry.retriever.tokens, questions)))
+    else:
+        texts = distinct_texts(corpora)
+        tokens = _tokens(entry.encoder, texts)
+        facts = [f"{counted(len(texts), 'distinct text')} to encode"]
         if card.remote:
-            count += " if the model has not changed"
-            # Only what is sent costs money; locally, texts with a cached vector may have been truncated too.
-            texts = to_encode
-    yield f"{entry.label}: {'; '.join([count, *_lengths(entry.encoder, texts)])}"
+            facts[0] += ", fewer if some are cached"
+            facts += entry.encoder.outlook(sum(tokens))
+        elif tokens:
+            facts.append(f"{sum(tokens):,} tokens")
+            if card.max_tokens:
+                longer = counted(sum(number > card.max_tokens for number in tokens), "text")
+                facts.append(f"{longer} longer than its limit of {card.max_tokens} tokens")
+    yield f"{entry.label}: {'; '.join(facts)}"
     for role, prompt in card.prompts.items():
         yield f"  prompt before each {role}: {prompt!r}"
     for warning in card.warnings:
         yield f"  {warning}"
 
 
-def _to_answer(retriever: Retriever, corpora: Sequence[Questions]) -> Iterator[str]:
-    """Yield how many questions a retriever would answer, and what that costs."""
-    answers = f"{counted(sum(len(questions.samples) for questions in corpora), 'question')} to answer"
-    if retriever.continues:
-        # A reranker reads each question with so many documents.
-        pairs = [len(one.samples) * min(retriever.depth, len(one.corpus.documents)) for one in corpora]
-        answers += f" ({sum(pairs):,} pairs)"
-    yield f"{answers}, unless the run has the lists"
-    if retriever.spending is not None:
-        yield from retriever.spending.outlook(sum(map(retriever.tokens, corpora)))
-
-
-def _not_cached(encoder: Encoder, texts: tuple[Text, ...], folder: Path | None) -> tuple[Text, ...] | None:
-    """Return the texts that are not in the cache.
-
-    None if there is no cache, if the encoder does not use it, or if only a request to a service or fitting the encoder
-    would tell which vectors are its own.
-    """
-    # Vectors that are cut or quantised are computed from the full ones.
-    encoder = encoder_of_vectors(encoder)
-    card = encoder.card
-    if folder is None or not card.cached or card.fitted:
-        return None
-    # Computing the fingerprint of a service would send it a request.
-    fingerprint: str | None = adopted(encoder).known_fingerprint()
-    if not fingerprint:
-        return None
-    cache = VectorCache(folder)
-    cached = cache.get(cache_key(fingerprint, card.route), texts)
-    return tuple(text for text, vector in zip(texts, cached, strict=True) if vector is None)
-
-
-def _lengths(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:
-    """Return the tokens of texts and how many texts are truncated; for a service estimates, and what they cost.
-
-    A service is sent nothing.
-    """
-    is_remote, limit = encoder.card.remote, encoder.card.max_tokens
-    count = encoder.estimate_tokens if is_remote else encoder.count_tokens
+def _tokens(encoder: FullEncoder, texts: Sequence[Text]) -> list[int]:
+    """Return the tokens of each text, for a service an estimate, which sends nothing; empty if they are not known."""
+    count = encoder.estimate_tokens if encoder.card.remote else encoder.count_tokens
     tokens: list[int] = []
-    for role in sorted({role for role, _ in texts}):
-        tokens_of_role = count([text for other, text in texts if other == role], role)
-        if tokens_of_role is None:
-            return []
-        tokens += map(int, tokens_of_role)
-    if is_remote:
-        return encoder.outlook(sum(tokens))
-    truncated = "no length limit"
-    if limit:
-        longer = counted(sum(number > limit for number in tokens), "text")
-        truncated = f"{longer} longer than its limit of {limit} tokens"
-    return [f"{sum(tokens):,} tokens", truncated]
+    for role, of_role in grouped(texts, lambda text: text[0]).items():
+        counts = count([text for _, text in of_role], role)
+        if counts is not None:
+            tokens += map(int, counts)
+    return tokens

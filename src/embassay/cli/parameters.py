@@ -17,6 +17,7 @@ Flat = Parameter(name="*", negative="")
 # One value for each -c or -e: otherwise "-c a b" would take the next argument as a corpus too.
 Repeated = Parameter(consume_multiple=False, negative="")
 Several = Annotated[list[str], Repeated]
+OneEncoder = Annotated[str, Parameter(name=("-e", "--encoder"))]
 Encoders = Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated]
 Corpora = Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated]
 Diagnostics = Annotated[list[str], Parameter(name=("-d", "--diagnostic")), Repeated]

@@ -1,7 +1,6 @@
 """``embassay train``: the commands that train an encoder on a text; each has the options of its training."""
 
-from __future__ import annotations
-
+# No annotations as strings here: those of a command name the options of its training.
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from cyclopts import App, Parameter
 from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.core.errors import say
 from embassay.core.store.paths import output_path, source_path
-from embassay.training.options import KINDS, TextOptions
+from embassay.training.options import KINDS
 
 PURPOSES = {
     "words": "Train word vectors (word2vec).",
@@ -29,9 +28,15 @@ train = App(
 
 def command_of(kind: str) -> Callable[..., int]:
     """Return the command of a training, for cyclopts to read."""
-    default: TextOptions = KINDS[kind]()
+    default = KINDS[kind]()
 
-    def command(*, text: Path, out: Path, options: TextOptions = default, overwrite: bool = False) -> int:
+    def command(
+        *,
+        text: Annotated[Path, Parameter(help=TEXT)],
+        out: Annotated[Out, Parameter(help="Folder to write.")],
+        options: Annotated[KINDS[kind], Flat] = default,  # type: ignore[valid-type]
+        overwrite: Annotated[Flag, Parameter(help="Replace a different model in the folder.")] = False,
+    ) -> int:
         from embassay.run.progress import progress
         from embassay.training import train as training
 
@@ -41,13 +46,6 @@ def command_of(kind: str) -> Callable[..., int]:
         return FINE
 
     command.__doc__ = PURPOSES[kind]
-    command.__annotations__ = {
-        "text": Annotated[Path, Parameter(help=TEXT)],
-        "out": Annotated[Out, Parameter(help="Folder to write.")],
-        "options": Annotated[KINDS[kind], Flat],
-        "overwrite": Annotated[Flag, Parameter(help="Replace a different model in the folder.")],
-        "return": int,
-    }
     return command
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -31,7 +30,6 @@ from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
 from embassay.run.score import CandidateRun, EncoderRun
 
-LOG = logging.getLogger(__name__)
 FLOAT32_BITS = 32
 BITS: dict[object, int] = {"int8": 8, "binary": 1}
 """Bits of each coordinate of a quantised vector; all others are float32."""
@@ -120,7 +118,6 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
             with counting(f"statistics of {task.name} on {task.corpus.name}", quiet=request.quiet):
                 part = summarise_task(task, request)
         except Exception as error:
-            LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))
         else:
             parts.append(part)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 from embassay.core.errors import say
-from embassay.core.formatting import duration
 
 INTERVAL = 60.0
 """Seconds between two lines where there is no terminal; shorter steps print nothing."""
@@ -27,15 +26,13 @@ def progress(label: str, total: int = 0) -> Iterator[Callable[[int, int], None]]
             task = bar.add_task(label, total=total or None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
         return
-    began = last = time.monotonic()
+    last = time.monotonic()
 
     def update(done: int, total: int) -> None:
         nonlocal last
-        now = time.monotonic()
-        if now - last > INTERVAL:
-            last = now
-            left = (now - began) / max(done, 1) * (total - done)
-            say(f"{label}: {done:,} of {total:,} after {duration(now - began)}, about {duration(left)} left")
+        if time.monotonic() - last > INTERVAL:
+            last = time.monotonic()
+            say(f"{label}: {done:,} of {total:,}")
 
     yield update
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
@@ -34,7 +33,6 @@ from embassay.search.exact.alone import search_milliseconds
 from embassay.search.exact.documents import nearest_documents
 from embassay.search.exact.top import search
 
-LOG = logging.getLogger(__name__)
 Key = tuple[str, str]
 
 
@@ -145,7 +143,6 @@ class CandidateRun(ABC):
         except (EncoderError, OutputError, BrokenExecutor):
             raise
         except Exception as error:
-            LOG.debug("a diagnostic failed", exc_info=True)
             self.fail(task, reason_of(error))
 
 
