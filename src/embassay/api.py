@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.core.errors import SpecError, UnknownNameError
-from embassay.core.result import Renderer, Result, register_renderer
+from embassay.core.result import Result, register_renderer
 from embassay.core.store.canonical import write
 from embassay.core.store.paths import output_path, source_path
 from embassay.core.types import Corpus, Encoder
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from embassay.training.stage import Trained
 
 
-def _renderer() -> Renderer:
+def _renderer() -> ModuleType:
     """Load what draws results."""
     from embassay.reports import notebook
 

@@ -66,7 +66,7 @@ def _corpus_lines(corpus: AnyCorpus) -> Iterator[str]:
         yield f"  {remark}"
     for sample in corpus.samples[:SAMPLES]:
         yield f"  sample {sample.id}:"
-        for name, text in corpus.shown(sample.id).items():
+        for name, text in corpus.shown(sample).items():
             yield f"    {name:<{NAME_WIDTH}} {begun(text)}"
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 from urllib.parse import quote
 
@@ -237,13 +237,12 @@ def worse_systems(comparisons: Iterable[Comparison]) -> dict[str, set[str]]:
     return better
 
 
-def standings(
-    values: Mapping[str, float], comparisons: Iterable[Comparison]
-) -> tuple[tuple[str, ...], dict[str, tuple[int, int]]]:
-    """Return what the verdicts on pairs say about several systems together: the best list and rank intervals.
+def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Return the systems that may be the best, by the verdicts on pairs; highest value first.
 
-    It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. So the list
-    never contradicts a printed verdict, and what joins a run moves it only by its own verdicts.
+    It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. The set
+    holds those that are not out, and whose value is at least that of every system that is. So it never contradicts a
+    printed verdict, and what joins a run moves it only by its own verdicts.
 
     Parameters
     ----------
@@ -251,20 +250,12 @@ def standings(
         The value of each system; higher is better.
     comparisons
         All of them: verdicts on other systems are ignored.
-
-    Returns
-    -------
-    The systems that are not out, and whose value is at least that of every system that is, highest first; and by system
-    1 + the number of verdicts against it, and the number of systems less the verdicts for it.
     """
     worse_than = worse_systems(comparisons)
-    better = {name: worse_than.get(name, set()).intersection(values) for name in values}
-    losers_of = Counter(winner for winners in better.values() for winner in winners)
-    highest_out = max((values[name] for name in values if better[name]), default=-math.inf)
-    may_be_best = [name for name in values if not better[name] and values[name] >= highest_out - ROUNDING]
-    may_be_best.sort(key=lambda name: -values[name])
-    ranks = {name: (1 + len(better[name]), len(values) - losers_of[name]) for name in values}
-    return tuple(may_be_best), ranks
+    out = [name for name in values if worse_than.get(name, set()).intersection(values)]
+    highest_out = max((values[name] for name in out), default=-math.inf)
+    may_be_best = [name for name in values if name not in out and values[name] >= highest_out - ROUNDING]
+    return tuple(sorted(may_be_best, key=lambda name: -values[name]))
 
 
 @dataclass(frozen=True)
@@ -836,7 +827,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
-        return _renderers[-1]().html(self)
+        html: str = _renderers[-1]().html(self)
+        return html
 
     @property
     def _with_items(self) -> ItemFrames:
@@ -880,15 +872,13 @@ class Result:
         """
         return self._with_items.frame(diagnostic)
 
-    def failures(self, encoder: str, diagnostic: str | None = None, *, against: str = "") -> DataFrame:
+    def failures(self, encoder: str, diagnostic: str, *, against: str = "") -> DataFrame:
         """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest failures first.
 
         Parameters
         ----------
         encoder
             Its label.
-        diagnostic
-            Only this one; by default all that show items, one after the other.
         against
             The label of another encoder: the rows on which the first is worse than that one, instead. What is
             undecided, such as a tie of the first document, lies between right and wrong.
@@ -896,9 +886,7 @@ class Result:
         Raises
         ------
         UnknownNameError
-            If there is no such encoder or diagnostic.
-        SpecError
-            If no diagnostic of the result shows items.
+            If there is no such encoder, or the diagnostic shows no single items.
         """
         import polars
 
@@ -906,24 +894,16 @@ class Result:
         for label in filter(None, (encoder, against)):
             if label not in labels:
                 raise UnknownNameError("encoder", label, labels)
-        shown = dict.fromkeys(example.diagnostic for example in self.examples)
-        names = [diagnostic] if diagnostic else list(shown)
-        if not names:
-            raise SpecError("no diagnostic of this result shows items")
         grade = polars.col("correct").cast(float).fill_null(0.5)
         of_other = grade.filter(polars.col("encoder") == against).first().over("corpus", "item")
         # Without another encoder, only what is wrong is below this.
         is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
-        frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
-        # Each diagnostic has columns of its own.
-        return polars.concat(frames, how="diagonal_relaxed")
+        return self.scores(diagnostic).filter(is_failure).sort("margin", nulls_last=True)
 
     def rank(self, diagnostic: str = "", corpus: str | None = None) -> DataFrame:
         """Return the candidates of a diagnostic, the highest value first, as a polars frame.
 
-        Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``rank_low``, ``rank_high`` (all ranks hold
-        together with 95 % confidence; null without a ranking), ``may_be_best``, ``difference``, ``p`` (against the best
-        lexical baseline, ``p`` corrected within its family; null without one).
+        Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``may_be_best`` (null without a ranking).
 
         Parameters
         ----------
@@ -940,22 +920,10 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
-        row_of, pairs = self.headline(verdict), self.differences(verdict)
-        # Each base system is compared with each other one, in these families.
-        names = {name for one in pairs if one.family in ("main", "lexical", "models") for name in (one.a, one.b)}
-        names = names.union(verdict.best_set).difference(verdict.left_out)
-        values = {name: row.value for name, row in row_of.items() if name in names and row.value is not None}
-        ranks = {} if verdict.reason else standings(values, pairs)[1]
-        lines = []
-        for name in verdict.candidates:
-            row, against_baseline = row_of[name], between(pairs, name, verdict.baseline)
-            difference, p = None, None
-            if against_baseline:
-                difference, p = against_baseline.difference, against_baseline.p_holm
-            may_be_best = name in verdict.best_set if verdict.best_set else None
-            rank: tuple[int, int] | tuple[None, None] = ranks.get(name, (None, None))
-            lines.append((name, row.value, row.low, row.high, *rank, may_be_best, difference, p))
-        return polars.DataFrame(lines, schema=_RANKS, orient="row")
+        rows = self.headline(verdict)
+        frame = polars.DataFrame([vars(rows[name]) for name in verdict.candidates], schema=columns_of(Row))
+        may_be_best = polars.col("encoder").is_in(verdict.best_set) if verdict.best_set else None
+        return frame.select("encoder", "value", "low", "high", may_be_best=may_be_best)
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.
@@ -970,11 +938,8 @@ class Result:
         SpecError
             See :meth:`verdict`; also if there is nothing to draw.
         """
-        verdict = self.verdict(diagnostic, corpus)
-        drawn = _renderers[-1]().chart(self, verdict)
-        if drawn is None:
-            raise SpecError(f"{verdict.diagnostic} on {verdict.corpus} has nothing to draw")
-        return drawn
+        chart: TopLevelMixin = _renderers[-1]().chart(self, self.verdict(diagnostic, corpus))
+        return chart
 
     def verdict(self, diagnostic: str = "", corpus: str | None = None) -> Verdict:
         """Return the verdict of a diagnostic.
@@ -1046,21 +1011,11 @@ class Result:
         return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
 
 
-class Renderer(Protocol):
-    """Draws a result. The methods of :class:`Result` that show something use the one that is registered."""
-
-    def html(self, result: Result, /) -> str:
-        """Return the result as HTML for a notebook."""
-
-    def chart(self, result: Result, verdict: Verdict, /) -> TopLevelMixin | None:
-        """Return the first chart of a verdict's diagnostic; None if it has none."""
+_renderers: list[Callable[[], ModuleType]] = []
 
 
-_renderers: list[Callable[[], Renderer]] = []
-
-
-def register_renderer(load: Callable[[], Renderer]) -> None:
-    """Let results be drawn by what a function returns; it is called when a result is drawn."""
+def register_renderer(load: Callable[[], ModuleType]) -> None:
+    """Let results be drawn by ``html`` and ``chart`` of the module that a function returns when one is drawn."""
     _renderers.append(load)
 
 
@@ -1069,16 +1024,3 @@ def columns_of(record: type) -> dict[str, type]:
     types = {"int": int, "float": float, "bool": bool}
     # ``float | None`` is a column of floats: every column may hold null.
     return {one.name: types.get(str(one.type).split(" ")[0], str) for one in fields(record)}
-
-
-_RANKS = {
-    "encoder": str,
-    "value": float,
-    "low": float,
-    "high": float,
-    "rank_low": int,
-    "rank_high": int,
-    "may_be_best": bool,
-    "difference": float,
-    "p": float,
-}

@@ -24,7 +24,6 @@ from embassay.core.formatting import counted
 from embassay.core.result import Result
 from embassay.core.samples.base import Role, Sample, Text
 from embassay.core.samples.checks import check_content
-from embassay.core.samples.groups import Grouped
 from embassay.core.samples.retrieval import Document, StoredDocuments
 from embassay.core.samples.units import label_sets
 from embassay.core.store.hashes import sha256_of as sha256_of
@@ -36,7 +35,7 @@ JsonObject: TypeAlias = dict[str, Any]
 Function: TypeAlias = Callable[[list[str]], Any]
 """Returns the (n, d) vectors of n texts."""
 MAX_LISTED = 8
-"""Sentences of a group that are shown with one of them, at most."""
+"""Texts that are shown with a sample, at most: right documents, sentences of its group."""
 
 
 def content_hash(value: object) -> str:
@@ -197,17 +196,15 @@ class Corpus(Generic[S]):
         return tuple(dict.fromkeys(documents or [text for _, text in self.texts()]))
 
     def passage(self, reference: str) -> str:
-        """Return the text of a passage by its document's id and its number: ``id#0``; of a sample without documents.
+        """Return a passage by its document's id and its number: ``id#0``.
 
         Raises
         ------
         KeyError
-            If there is no such document or sample.
+            If there is no such document.
         """
         name, _, number = reference.rpartition("#")
-        if self.documents:
-            return self._passages_of(name)[int(number)]
-        return self._sample_by_id[name].texts()[int(number)][1]
+        return self._passages_of(name)[int(number)]
 
     def _passages_of(self, name: str) -> tuple[str, ...]:
         """Return the passages of a document; of a stored one its id, which stands for its text."""
@@ -217,25 +214,11 @@ class Corpus(Generic[S]):
     def _passages_by_id(self) -> dict[str, tuple[str, ...]]:
         return {document.id: document.passages for document in self.documents}
 
-    @cached_property
-    def _sample_by_id(self) -> dict[str, S]:
-        return {sample.id: sample for sample in self.samples}
-
-    def shown(self, item: str) -> dict[str, str]:
-        """Return the texts of a sample by name, for people.
-
-        Of a question also how its right documents begin (``right``), of a sentence of a group also the other sentences
-        of that group (``others``).
-        """
-        sample = self._sample_by_id[item]
+    def shown(self, sample: S) -> dict[str, str]:
+        """Return the texts of a sample by name, for people; of a question also how its right documents begin."""
         shown = dict(sample.fields())
-        related = {"right": [" ".join(self._passages_of(name)) for name in getattr(sample, "right", ())]}
-        if isinstance(sample, Grouped):
-            every: Sequence[Any] = self.samples
-            related["others"] = [other.text for other in every if other.group == sample.group and other.id != item]
-        for name, texts in related.items():
-            if texts:
-                shown[name] = " / ".join(map(begun, texts[:MAX_LISTED]))
+        if right := getattr(sample, "right", ()):
+            shown["right"] = " / ".join(begun(" ".join(self._passages_of(name))) for name in right[:MAX_LISTED])
         return shown
 
     def audit(self) -> Audit:
