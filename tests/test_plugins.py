@@ -45,13 +45,13 @@ class Counting:
 
     def summarise(self, scores, draws):
         rows = [
-            Row(s.origin.diagnostic, s.origin.corpus, s.origin.encoder, "all", "count", "", "counted",
+            Row(s.origin.diagnostic, s.origin.corpus, "all", "count", "", "counted", s.origin.encoder,
                 float(s.values["counted"].mean()), None, None, len(s.item), len(s.item), 0, "none", s.signature(draws))
             for s in scores
         ]
         origin = scores[0].origin
         key, items = MetricKey("counted", diagnostic=origin.diagnostic, corpus=origin.corpus), len(scores[0].item)
-        verdict = Verdict(key, items, items)
+        verdict = Verdict(**vars(key), items=items, units=items)
         return Result(draws.seed, draws.resamples, rows=tuple(rows), verdicts=(verdict,))
 '''
 LAYOUT = """

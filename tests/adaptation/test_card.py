@@ -31,7 +31,7 @@ def card(result):
 def row(encoder, metric, subset, *figure):
     value, low, high = (*figure, None, None)[:3]
     kept = {"items": 41, "units": 38, "undefined": 0, "reason": None, "signature": "s"}
-    return Row("retrieval", "mine", encoder, subset, "similarity", "", metric, value, low, high, **kept)
+    return Row("retrieval", "mine", subset, "similarity", "", metric, encoder, value, low, high, **kept)
 
 
 @pytest.fixture

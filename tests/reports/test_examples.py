@@ -30,7 +30,7 @@ LAYOUT = Layout("T", "Q?", EncoderTable("Head", (ACCURACY,)), (PART,), "a source
 
 
 def row(encoder, metric, value):
-    return Row("d", "c", encoder, "all", "m", "", metric, value, None, None, 9, 9, 0, None, "s", "none")
+    return Row("d", "c", "all", "m", "", metric, encoder, value, None, None, 9, 9, 0, None, "s", "none")
 
 
 def item(name, **changes):
@@ -56,7 +56,7 @@ def result_of(examples, items=2, licence="CC0", passages=3, baselines=("tfidf",)
         corpora=(CorpusRecord("c", "retrieval", "f", items, 2, 2.0, 0, 9, licence, "", False, 2, passages),),
         rows=tuple(row(n, q, v) for n in encoders for q, v in (("accuracy", 0.5), ("tau", 0.4))),
         examples=tuple(examples),
-        verdicts=(Verdict(MetricKey("accuracy", diagnostic="d", corpus="c"), items, 2),),
+        verdicts=(Verdict(**vars(MetricKey("accuracy", diagnostic="d", corpus="c")), items=items, units=2),),
     )
 
 

@@ -67,7 +67,7 @@ def test_the_rank_is_that_of_the_verdict(result):
 
 def test_a_diagnostic_on_several_corpora_needs_the_corpus(result):
     verdict = result.verdict("retrieval")
-    other = replace(verdict, key=replace(verdict.key, corpus="other"))
+    other = replace(verdict, corpus="other")
     two = replace(result, verdicts=(*result.verdicts, other))
     with pytest.raises(SpecError, match="retrieval on handbook, retrieval on other"):
         two.rank("retrieval")

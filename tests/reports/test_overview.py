@@ -31,11 +31,11 @@ def result_of(*, builtin=False, **more):
         Row(
             "d",
             "mine",
-            name,
             "all",
             "cosine",
             "",
             "accuracy",
+            name,
             v,
             v - 0.1,
             v + 0.1,
@@ -54,9 +54,9 @@ def result_of(*, builtin=False, **more):
         for name, dim, price in (("a", 768, 0.02), ("b", 384, 0.1), ("c", 384, None), ("words", None, None))
     )
     verdict = Verdict(
-        MetricKey("accuracy", diagnostic="d", corpus="mine"),
-        100,
-        50,
+        **vars(MetricKey("accuracy", diagnostic="d", corpus="mine")),
+        items=100,
+        units=50,
         candidates=("a", "b", "c"),
         best_set=() if builtin else ("a", "b"),
         chance=0.5,

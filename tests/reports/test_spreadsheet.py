@@ -39,7 +39,7 @@ def test_the_files_read_back_are_the_result(result):
     assert json.loads(bow["prompts"]) == dict(result.encoders[0].prompts)
     (verdict, *_) = csv.frame(result, "verdicts").to_dicts()
     assert json.loads(verdict["candidates"]) == list(result.verdicts[0].candidates)
-    assert json.loads(verdict["key"])["metric"] == result.verdicts[0].metric
+    assert verdict["metric"] == result.verdicts[0].metric
 
 
 @pytest.mark.parametrize("label", ["=cmd|x", "+1", "-1", "@sum", "\tx", "\rx"])

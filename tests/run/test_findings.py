@@ -33,7 +33,7 @@ def verdict_with(**changes):
         "reference": "a",
         "undefined_as_wrong": {"a": 0.87, "b": 0.84, "c": 0.8},
     }
-    return Verdict(KEY, 100, 50, **{**usual, **changes})
+    return Verdict(**vars(KEY), items=100, units=50, **{**usual, **changes})
 
 
 def gap(a, b, difference, low, high, p, family="models", **more):
@@ -53,11 +53,11 @@ def result_of(ranking, rows=None, builtin=False, pairs=PAIRS, **of_corpus):
         Row(
             "d",
             "c",
-            name,
             "all",
             "cosine",
             "",
             "accuracy",
+            name,
             value,
             value - 0.05,
             value + 0.05,

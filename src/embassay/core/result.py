@@ -83,6 +83,7 @@ class Estimate(Figures):
             raise ValueError("an estimate without a value needs a reason")
 
 
+@dataclass(frozen=True)
 class OfMetric(Figures):
     """A record of one metric of a diagnostic on a corpus."""
 
@@ -119,13 +120,7 @@ class Row(OfMetric):
     ('Success@5', 'all', 120)
     """
 
-    diagnostic: str
-    corpus: str
     encoder: str
-    subset: str
-    similarity_function: str
-    condition: str
-    metric: str
     value: float | None
     low: float | None
     high: float | None
@@ -179,12 +174,6 @@ class Comparison(OfMetric):
     ('bow', 'hashing', 'accuracy', 280)
     """
 
-    diagnostic: str
-    corpus: str
-    subset: str
-    similarity_function: str
-    condition: str
-    metric: str
     a: str
     b: str
     difference: float | None = None
@@ -336,14 +325,13 @@ class Example(Figures):
 
 
 @dataclass(frozen=True)
-class Verdict(Figures):
+class Verdict(OfMetric):
     """The verdict of one diagnostic on one corpus; :meth:`Result.differences` has the pairs that it follows from.
 
     Attributes
     ----------
-    key
-        The headline that encoders are ranked by, with diagnostic and corpus; without a metric where they are not
-        ranked.
+    metric
+        The headline that encoders are ranked by; empty where they are not ranked.
     items, units
         Those of the corpus, undefined ones included.
     candidates
@@ -375,7 +363,6 @@ class Verdict(Figures):
     ('accuracy', ('bow', 'hashing'))
     """
 
-    key: MetricKey
     items: int
     units: int
     candidates: tuple[str, ...] = ()
@@ -387,21 +374,6 @@ class Verdict(Figures):
     reason: str | None = None
     effective_items: float | None = None
     chance: float | None = None
-
-    @property
-    def diagnostic(self) -> str:
-        """The diagnostic."""
-        return self.key.diagnostic
-
-    @property
-    def corpus(self) -> str:
-        """The label of the corpus."""
-        return self.key.corpus
-
-    @property
-    def metric(self) -> str:
-        """The headline; empty where encoders are not ranked."""
-        return self.key.metric
 
     @property
     def best(self) -> str | None:
