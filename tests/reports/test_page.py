@@ -130,7 +130,10 @@ def small(rows=(), series=(), baselines=("z",), encoders=("a", "b", "z"), **more
     records = tuple(EncoderRecord(n, n, n, "", 3, None, {}, n in baselines) for n in encoders)
     corpus = CorpusRecord("c", "choice", "f", 40, 40, 40.0, 0, 90, "CC0", "", False)
     found = Verdict(
-        **vars(MetricKey("", diagnostic="d", corpus="c")), items=40, units=40, candidates=tuple(n for n in encoders if n not in baselines)
+        **vars(MetricKey("", diagnostic="d", corpus="c")),
+        items=40,
+        units=40,
+        candidates=tuple(n for n in encoders if n not in baselines),
     )
     return Result(
         0, 10, encoders=records, corpora=(corpus,), rows=tuple(rows), series=tuple(series), verdicts=(found,), **more

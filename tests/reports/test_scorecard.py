@@ -36,7 +36,9 @@ def result_of(rows, *, baselines=("random",), chance=0.5, verdicts=None, **more)
     names = dict.fromkeys(r.encoder for r in rows)
     candidates = tuple(name for name in names if name not in baselines)
     encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines, is_chance=n == "random") for n in names)
-    verdicts = verdicts or (Verdict(**vars(accuracy_of("d", "c")), items=100, units=50, candidates=candidates, chance=chance),)
+    verdicts = verdicts or (
+        Verdict(**vars(accuracy_of("d", "c")), items=100, units=50, candidates=candidates, chance=chance),
+    )
     corpora = tuple(
         CorpusRecord(name, "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
         for name in dict.fromkeys(v.corpus for v in verdicts)
@@ -89,7 +91,8 @@ def test_candidates_are_ordered_by_their_mean_rank_and_baselines_come_last():
         row("third", 0.7, 0.6, 0.8),
     ]
     verdicts = tuple(
-        Verdict(**vars(accuracy_of("d", name)), items=100, units=50, candidates=("a", "b", "third"), chance=0.5) for name in "ce"
+        Verdict(**vars(accuracy_of("d", name)), items=100, units=50, candidates=("a", "b", "third"), chance=0.5)
+        for name in "ce"
     )
     # Ranks: a 3 and 1, b 1 and 3, third 2 and 2: all alike, so they keep their order.
     assert scorecard(result_of(rows, verdicts=verdicts), {"d": layout()}).candidates == ("a", "b", "third")

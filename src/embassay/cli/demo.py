@@ -78,10 +78,9 @@ def _model() -> tuple[str, int]:
     """Return the available model, and about enough of its dimensions."""
     from importlib.util import find_spec
 
-    from embassay.core.types import Runtime
     from embassay.models.neural.locations import BUNDLED_MODEL, find_offline
 
     can_run = find_spec("onnxruntime") or find_spec("sentence_transformers")
-    if can_run and find_offline(BUNDLED_MODEL, "", Runtime()):
+    if can_run and find_offline(BUNDLED_MODEL, ""):
         return BUNDLED_MODEL, 192
     return "hashing", 512

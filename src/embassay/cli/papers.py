@@ -27,7 +27,7 @@ from typing import Any
 
 from embassay.core.errors import InputError
 from embassay.core.result import Result
-from embassay.core.types import Runtime, content_hash, sha256_of
+from embassay.core.types import content_hash, sha256_of
 from embassay.diagnostics.published import published
 from embassay.models.neural.locations import BUNDLED_FILES, BUNDLED_MODEL, find_offline
 from embassay.run.execute import execute
@@ -101,7 +101,7 @@ class Bench:
             raise MissingError("the weights cannot be had")
         path = self.models / name
         if not path.exists():
-            model = find_offline(name, "", Runtime())
+            model = find_offline(name, "")
             if model is None:
                 raise MissingError(f"the weights are not available (--models FOLDER with {name})")
             path = model.folder

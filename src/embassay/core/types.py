@@ -369,8 +369,6 @@ class Runtime:
         ``auto``, or the name of a device, such as ``cuda:1``.
     backend
         ``auto``, or the route that a neural encoder must use.
-    sha256
-        Hashes a file; a run passes a function that remembers files by path, size and time.
     remembered
         Results of paid requests that are kept between runs: the probes of services.
     tell
@@ -385,7 +383,6 @@ class Runtime:
     device: str = "auto"
     backend: str = "auto"
     trust_remote_code: bool = False
-    sha256: Callable[[Path], str] = sha256_of
     remembered: MutableMapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     tell: Callable[[str], None] = field(default=lambda line: None, compare=False, repr=False)
 
@@ -393,9 +390,10 @@ class Runtime:
         """Refuse a device that has no such name, before any work."""
         check_device(self.device)
 
-    def hashes(self, folder: Path, names: Iterable[str]) -> dict[str, str]:
-        """Return the hash of each of these files of a folder, by name."""
-        return {name: self.sha256(folder / name) for name in names}
+
+def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the hash of each of these files of a folder, by name."""
+    return {name: sha256_of(folder / name) for name in names}
 
 
 def cache_key(fingerprint: str, route: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from embassay.core.errors import OutputError, say
 from embassay.core.store.files import default_folder
-from embassay.core.store.hashes import FileHashes, Remembered
+from embassay.core.store.hashes import Remembered
 from embassay.core.store.paths import output_path
 from embassay.core.types import Draws, JsonObject, Runtime
 from embassay.run.cache.cache import VectorCache
@@ -103,7 +103,6 @@ class RunRequest(RunOptions):
         return Runtime(
             self.device,
             self.backend,
-            sha256=FileHashes(self.cache_folder),
             remembered=Remembered(self.cache_folder),
             tell=self.tell,
         )

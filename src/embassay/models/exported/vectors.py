@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ import numpy as np
 from embassay.core.errors import EncoderError, SourceError, SpecError, first_line_of, listed, quoted
 from embassay.core.parts import PartVectors
 from embassay.core.samples.base import ROLES, Role
+from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import open_file, source_path
 from embassay.core.tables.records import read_table, recognised
 from embassay.core.tables.rows import Key, Row, Text, column
@@ -88,7 +89,7 @@ def create(
     options = {"texts": texts, "normalize": normalize or None, "similarity": similarity}
     # The vectors need not be cached.
     card = Card(spec_of(f"vectors:{target}", options), cached=False, similarity=similarity)
-    return VectorsEncoder(target, card, path, runtime, table, normalize)
+    return VectorsEncoder(target, card, path, table, normalize)
 
 
 def _read(path: Path) -> LazyFrame:
@@ -154,14 +155,13 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
     name: str
     card: Card
     path: Path
-    runtime: Runtime = field(repr=False)
     texts: Path | None
     normalize: bool
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the content of the files, and of ``normalize``."""
-        files = [self.runtime.sha256(path) for path in (self.path, self.texts) if path]
+        files = [sha256_of(path) for path in (self.path, self.texts) if path]
         return content_hash(["vectors", files, self.normalize])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:

@@ -19,6 +19,7 @@ import numpy as np
 
 from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.core.samples.base import Role
+from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
@@ -84,7 +85,7 @@ class InferSentEncoder(LoadedEncoder[tuple["LSTM", WordVectors]]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the content of both files."""
-        files = [self.runtime.sha256(path) for path in (self.weights, self.words)]
+        files = [sha256_of(path) for path in (self.weights, self.words)]
         return content_hash(["infersent", *files])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
-from embassay.core.types import Runtime
+from embassay.core.types import Runtime, hashes_of
 from embassay.models.objects.calls import CallEncoder, of_package
 
 TARGET = "FOLDER or https://tfhub.dev/…"
@@ -40,6 +40,6 @@ def create(target: str, runtime: Runtime) -> CallEncoder:
         raise SourceError("no such folder; give the folder of a TensorFlow SavedModel", target)
 
     def content() -> object:
-        return runtime.hashes(folder, [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()])
+        return hashes_of(folder, [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()])
 
     return of_package(folder.name, f"use:{target}", PACKAGE, install, content, lambda hub: hub.load(str(folder)))

@@ -19,7 +19,7 @@ import numpy as np
 from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
-from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.types import Card, Runtime, content_hash, hashes_of
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
@@ -61,7 +61,7 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     folder = source_path(target)
     record = read_record(folder, "urae", UraeSettings)
     card = Card(spec_of(f"urae:{target}", {"trees": trees}))
-    return UraeEncoder(target, card, folder, record, runtime, check_source(trees or record.settings.trees))
+    return UraeEncoder(target, card, folder, record, check_source(trees or record.settings.trees))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,6 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     card: Card = field(repr=False)
     folder: Path
     record: TrainedRecord[UraeSettings] = field(repr=False)
-    runtime: Runtime = field(repr=False)
     trees: str
 
     def load(self) -> UraeModel:
@@ -122,7 +121,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files and of the source of trees."""
-        files = self.runtime.hashes(self.folder, ("urae.json", *self.record.files))
+        files = hashes_of(self.folder, ("urae.json", *self.record.files))
         return content_hash(["urae", files, identity(self.trees), TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
+from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
@@ -76,7 +77,7 @@ def create(
     recognise(path)
     file = WordFile(path)
     cut = cutter(tokens, place, lower=bool(lower))
-    return WordsEncoder(target, file, runtime, cut, tokens, pool, lower, spec)
+    return WordsEncoder(target, file, cut, tokens, pool, lower, spec)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,6 @@ class WordsEncoder(BaseEncoder):
 
     name: str
     file: WordFile
-    runtime: Runtime = field(repr=False)
     cut: CutWords = field(repr=False)
     tokens: Cutting
     pool: WordPooling
@@ -125,7 +125,7 @@ class WordsEncoder(BaseEncoder):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the file's content, of all options that change vectors, and of the texts from which SIF learns."""
-        content = self.runtime.sha256(self.file.path)
+        content = sha256_of(self.file.path)
         settings = [self.pool, self.tokens, self.lower, TOKENS_VERSION]
         parts = ["words", content, settings]
         if self.learnt is not None:
