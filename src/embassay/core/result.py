@@ -579,8 +579,6 @@ class EncoderRecord:
         The share of the tokens of all passages that are after ``max_tokens`` of theirs, by corpus, where some are.
     missing_prompts
         Which prompts the model's files name, where none of them is used.
-    dim_in
-        The number of dimensions on each corpus, where it depends on the corpus.
     parts
         The encoders of the run that it is built on or derived from, if it is.
     step
@@ -609,16 +607,8 @@ class EncoderRecord:
     texts_in: Mapping[str, int] = field(default_factory=dict)
     unread_in: Mapping[str, float] = field(default_factory=dict)
     missing_prompts: str = ""
-    dim_in: Mapping[str, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
     step: str = ""
-
-    @property
-    def dimensions(self) -> str:
-        """The number of dimensions as text: ``384``, or ``2,973 on msrp, 1,085 on opinosis``; a dash for lists."""
-        if self.dim is not None:
-            return f"{self.dim:,}"
-        return ", ".join(f"{dim:,} on {corpus}" for corpus, dim in self.dim_in.items()) or "–"
 
     def index_bytes(self, corpus: str) -> int | None:
         """Return the bytes of all document vectors of a corpus, of one vector where there are no documents.

@@ -185,15 +185,13 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) 
     entry, card = run.entry, run.entry.card
     limit = card.max_tokens or 0
     # By corpus.
-    counts: dict[str, dict[str, int]] = {name: {} for name in ("truncated", "texts", "vectors", "dim")}
+    counts: dict[str, dict[str, int]] = {name: {} for name in ("truncated", "texts", "vectors")}
     unread: dict[str, float] = {}
-    words = []
+    words, dims = [], []
     for corpus in corpora:
         name = corpus.name
         scalars = [scores.scalars for (_, key), scores in run.scores.items() if key == corpus.key]
-        for one in scalars:
-            if "dim" in one:
-                counts["dim"][name] = int(one["dim"])
+        dims += [int(one["dim"]) for one in scalars if "dim" in one]
         # Only encoders of words count them. Diagnostics on the same corpus count the same words.
         words += [one for one in scalars if "tokens" in one]
         if corpus.documents:
@@ -209,7 +207,7 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) 
             counts["truncated"][name], counts["texts"][name] = too_long, len(tokens)
     all_tokens = sum(one["tokens"] for one in words)
     # An encoder that learns from each corpus may have another number of dimensions on each.
-    dim = None if card.fitted else next(iter(counts["dim"].values()), None)
+    dim = None if card.fitted or not dims else dims[0]
     origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), entry)
     return EncoderRecord(
         name=label,
@@ -232,8 +230,6 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) 
         setting=joined_setting(entry.setting, "" if card.is_chance else corpora[0].cut),
         vectors=counts["vectors"],
         vector_bytes=vector_bytes(card, dim),
-        # The lists of a retriever have no dimensions.
-        dim_in=counts["dim"] if card.fitted else {},
         missing_prompts=card.missing_prompts,
         parts=origin.parts,
         step=origin.step,
