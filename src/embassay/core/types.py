@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.core.errors import SpecError, begun, quoted
+from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
 from embassay.core.result import Result
 from embassay.core.samples.base import Role, Sample, Text
@@ -462,11 +461,6 @@ class Origin:
 class Draws:
     """The seed and the number of bootstrap resamples.
 
-    Raises
-    ------
-    SpecError
-        For a seed or a number of resamples that is no whole number, or too small.
-
     Examples
     --------
     >>> ea.Draws(seed=1, resamples=200)
@@ -475,13 +469,6 @@ class Draws:
 
     seed: int = 0
     resamples: int = 1000
-
-    def __post_init__(self) -> None:
-        """Check both."""
-        for name, least in (("seed", 0), ("resamples", 1)):
-            number = getattr(self, name)
-            if not isinstance(number, Integral) or number < least:
-                raise SpecError(f"{name} must be a whole number of {least} or more, is {quoted(number)}")
 
 
 @dataclass(frozen=True)
