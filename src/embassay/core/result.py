@@ -884,7 +884,7 @@ class Result:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
         rows = self.headline(verdict)
         frame = polars.DataFrame([vars(rows[name]) for name in verdict.candidates], schema=columns_of(Row))
-        may_be_best = polars.col("encoder").is_in(verdict.best_set) if verdict.best_set else None
+        may_be_best = polars.col("encoder").is_in(verdict.best_set) if verdict.best_set else polars.lit(None, bool)
         return frame.select("encoder", "value", "low", "high", may_be_best=may_be_best)
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
