@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
@@ -883,9 +883,10 @@ class Result:
         if not verdict.metric:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
         rows = self.headline(verdict)
-        frame = polars.DataFrame([vars(rows[name]) for name in verdict.candidates], schema=columns_of(Row))
+        columns = {"encoder": str, "value": float, "low": float, "high": float}
+        frame = polars.DataFrame([vars(rows[name]) for name in verdict.candidates], schema=columns)
         may_be_best = polars.col("encoder").is_in(verdict.best_set) if verdict.best_set else polars.lit(None, bool)
-        return frame.select("encoder", "value", "low", "high", may_be_best=may_be_best)
+        return frame.with_columns(may_be_best=may_be_best)
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.
@@ -967,10 +968,10 @@ class Result:
         """
         import polars
 
-        rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
+        rows = [row for row in self.rows if diagnostic in (None, row.diagnostic)]
         if diagnostic and not rows:
             raise UnknownNameError("diagnostic", diagnostic, {row.diagnostic for row in self.rows})
-        return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
+        return polars.DataFrame(rows)
 
 
 _renderers: list[Callable[[], ModuleType]] = []
@@ -979,10 +980,3 @@ _renderers: list[Callable[[], ModuleType]] = []
 def register_renderer(load: Callable[[], ModuleType]) -> None:
     """Let results be drawn by ``html`` and ``chart`` of the module that a function returns when one is drawn."""
     _renderers.append(load)
-
-
-def columns_of(record: type) -> dict[str, type]:
-    """Return the fields of a kind of record as columns of a frame; what is no number and no text is kept as text."""
-    types = {"int": int, "float": float, "bool": bool}
-    # ``float | None`` is a column of floats: every column may hold null.
-    return {one.name: types.get(str(one.type).split(" ")[0], str) for one in fields(record)}
