@@ -48,7 +48,9 @@ def result():
             row(encoder, "isoscore", "documents", 0.25),
         )
     ]
-    encoders = tuple(EncoderRecord(name, name, name, "", 8, 8, {}, False) for name in NAMES)
+    encoders = tuple(
+        EncoderRecord(name, name=name, fingerprint=name, dim=8, parameters=8, baseline=False) for name in NAMES
+    )
     corpus = CorpusRecord("mine", "retrieval", "7b01d0fd98d91ab5", 41, 38, 38.0, 0, 90, "CC0", "", False, 60, 60)
     return Result(0, 1000, encoders, (corpus,), tuple(rows))
 

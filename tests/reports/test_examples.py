@@ -52,7 +52,7 @@ def result_of(examples, items=2, licence="CC0", passages=3, baselines=("tfidf",)
     return Result(
         7,
         100,
-        encoders=tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines) for n in encoders),
+        encoders=tuple(EncoderRecord(n, name=n, fingerprint="f", dim=3, baseline=n in baselines) for n in encoders),
         corpora=(CorpusRecord("c", "retrieval", "f", items, 2, 2.0, 0, 9, licence, "", False, 2, passages),),
         rows=tuple(row(n, q, v) for n in encoders for q, v in (("accuracy", 0.5), ("tau", 0.4))),
         examples=tuple(examples),

@@ -49,7 +49,13 @@ def result_of(*, builtin=False, **more):
     )
     encoders = tuple(
         EncoderRecord(
-            name, name, "f", "", dim, None, {}, name == "words", price=price, vector_bytes=4 * dim if dim else None
+            name,
+            name=name,
+            fingerprint="f",
+            dim=dim,
+            baseline=name == "words",
+            price=price,
+            vector_bytes=4 * dim if dim else None,
         )
         for name, dim, price in (("a", 768, 0.02), ("b", 384, 0.1), ("c", 384, None), ("words", None, None))
     )

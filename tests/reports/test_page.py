@@ -127,7 +127,7 @@ def row_of(encoder, metric="accuracy", subset="all", value=0.5, condition="", si
 
 def small(rows=(), series=(), baselines=("z",), encoders=("a", "b", "z"), **more):
     """A result of three encoders, one of which joined as a baseline."""
-    records = tuple(EncoderRecord(n, n, n, "", 3, None, {}, n in baselines) for n in encoders)
+    records = tuple(EncoderRecord(n, name=n, fingerprint=n, dim=3, baseline=n in baselines) for n in encoders)
     corpus = CorpusRecord("c", "choice", "f", 40, 40, 40.0, 0, 90, "CC0", "", False)
     found = Verdict(
         **vars(MetricKey("", diagnostic="d", corpus="c")),

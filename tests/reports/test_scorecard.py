@@ -35,7 +35,10 @@ def result_of(rows, *, baselines=("random",), chance=0.5, verdicts=None, **more)
     """A result of one diagnostic on one corpus, or of several verdicts."""
     names = dict.fromkeys(r.encoder for r in rows)
     candidates = tuple(name for name in names if name not in baselines)
-    encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines, is_chance=n == "random") for n in names)
+    encoders = tuple(
+        EncoderRecord(n, name=n, fingerprint="f", dim=3, baseline=n in baselines, is_chance=n == "random")
+        for n in names
+    )
     verdicts = verdicts or (
         Verdict(**vars(accuracy_of("d", "c")), items=100, units=50, candidates=candidates, chance=chance),
     )

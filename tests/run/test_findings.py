@@ -69,7 +69,9 @@ def result_of(ranking, rows=None, builtin=False, pairs=PAIRS, **of_corpus):
         )
         for name, (value, missing) in rows.items()
     )
-    encoders = tuple(EncoderRecord(n, n, n, "", 3, PARAMETERS.get(n), {}, n == "bm25") for n in rows)
+    encoders = tuple(
+        EncoderRecord(n, name=n, fingerprint=n, dim=3, parameters=PARAMETERS.get(n), baseline=n == "bm25") for n in rows
+    )
     corpus = replace(CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin), **of_corpus)
     return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, comparisons=pairs, verdicts=(ranking,))
 

@@ -545,7 +545,38 @@ SCREENED = ("index", "int8", "binary", "dtype", "dim", "server", "export")
 
 
 @dataclass(frozen=True)
-class EncoderRecord:
+class EncoderFacts:
+    """What is known of an encoder without running it, and stands in a result too.
+
+    Attributes
+    ----------
+    spec
+        The canonical spec, scheme first, without secrets.
+    prompts
+        The prompt of each role that has one.
+    missing_prompts
+        Which prompts the model's files name, where none of them is used; empty where they name none.
+    similarity
+        How it compares a query with a document.
+    price
+        Price per million tokens, where the user has said it.
+    is_chance
+        True for random vectors: such an encoder represents chance and is not a candidate.
+    """
+
+    spec: str
+    revision: str = ""
+    parameters: int | None = None
+    max_tokens: int | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    missing_prompts: str = ""
+    similarity: Literal["cosine", "dot"] = "cosine"
+    price: float | None = None
+    is_chance: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderRecord(EncoderFacts):
     """An encoder in a result.
 
     Attributes
@@ -554,15 +585,9 @@ class EncoderRecord:
         Of the encoder before it was fitted; the fitted one's is in the signatures.
     dim
         The number of dimensions; None where it depends on the corpus.
-    is_chance
-        Whether its vectors are random, so that it stands for chance.
     truncated_in
         How many of the distinct passages of the documents are longer than ``max_tokens``, by corpus, where there are
         some; of a corpus without such documents, how many of its distinct texts.
-    similarity
-        What it compares a query with a document by: ``cosine`` or ``dot``.
-    price
-        What a million tokens cost, where the user has said it.
     unknown_words
         The share of the tokens of the corpora's texts that it has no vector for; None where it knows no words.
     without_words
@@ -577,8 +602,6 @@ class EncoderRecord:
         Of how many, by corpus, where some are longer.
     unread_in
         The share of the tokens of all passages that are after ``max_tokens`` of theirs, by corpus, where some are.
-    missing_prompts
-        Which prompts the model's files name, where none of them is used.
     parts
         The encoders of the run that it is built on or derived from, if it is.
     step
@@ -587,17 +610,9 @@ class EncoderRecord:
     """
 
     name: str
-    spec: str
     fingerprint: str
-    revision: str
     dim: int | None
-    parameters: int | None
-    prompts: Mapping[str, str]
     baseline: bool
-    is_chance: bool = False
-    max_tokens: int | None = None
-    similarity: Literal["cosine", "dot"] = "cosine"
-    price: float | None = None
     unknown_words: float | None = None
     without_words: int | None = None
     truncated_in: Mapping[str, int] = field(default_factory=dict)
@@ -606,7 +621,6 @@ class EncoderRecord:
     vector_bytes: int | None = None
     texts_in: Mapping[str, int] = field(default_factory=dict)
     unread_in: Mapping[str, float] = field(default_factory=dict)
-    missing_prompts: str = ""
     parts: tuple[str, ...] = ()
     step: str = ""
 

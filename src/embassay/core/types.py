@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
-from embassay.core.result import Result
+from embassay.core.result import EncoderFacts, Result
 from embassay.core.samples.base import Role, Sample, Text
 from embassay.core.samples.checks import check_content
 from embassay.core.samples.retrieval import Document, StoredDocuments
 from embassay.core.samples.units import label_sets
 from embassay.core.store.hashes import sha256_of as sha256_of
-from embassay.core.vectors import Similarity, VectorMatrix, Vectors
+from embassay.core.vectors import VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
 JsonObject: TypeAlias = dict[str, Any]
@@ -242,23 +242,15 @@ AnyCorpus: TypeAlias = Corpus[Any]
 
 
 @dataclass(frozen=True)
-class Card:
+class Card(EncoderFacts):
     """What is known of an encoder without running it.
 
     Attributes
     ----------
-    spec
-        The canonical spec, scheme first, without secrets.
     fitted
         True when it learns from a corpus's texts before it encodes.
     cached
         True when its vectors are stored in the cache.
-    prompts
-        The prompt of each role that has one.
-    missing_prompts
-        Which prompts the model's files name, where none of them is used; empty where they name none.
-    similarity
-        How it compares a query with a document.
     shapes
         The only corpus shapes that it can be used with; all if empty.
     remote
@@ -266,16 +258,12 @@ class Card:
     route
         How its vectors are computed if there are several ways, whose vectors agree to 1e-6; empty for the usual one. It
         is part of the key in the cache, and not of the fingerprint.
-    price
-        Price per million tokens, if known.
     target, options
         Scheme and model, and the options that are set by name, where a spec is made of both; empty for all others.
     stores_vectors
         True when it has the vectors of documents that are in a folder of parts.
     relearns
         True when it learns again from the training texts of each fold, so that it never learns from test texts.
-    is_chance
-        True for random vectors: such an encoder represents chance and is not a candidate.
     known
         True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
         source file, its scores are never reused.
@@ -291,25 +279,16 @@ class Card:
     ('bow', True)
     """
 
-    spec: str
-    revision: str = ""
-    parameters: int | None = None
-    max_tokens: int | None = None
     fitted: bool = False
     cached: bool = True
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    missing_prompts: str = ""
     warnings: tuple[str, ...] = ()
-    similarity: Similarity = "cosine"
     shapes: tuple[str, ...] = ()
     remote: bool = False
     route: str = ""
-    price: float | None = None
     target: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     stores_vectors: bool = False
     relearns: bool = False
-    is_chance: bool = False
     known: bool = True
     full: Encoder | None = field(default=None, repr=False)
     is_sparse: bool = False

@@ -7,13 +7,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
-from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
+from embassay.core.result import CorpusRecord, EncoderFacts, EncoderRecord, Failure, Result, Verdict
 from embassay.core.types import AnyCorpus, Card
 from embassay.reports.findings.advice import effective_units
 from embassay.reports.findings.limits import findings_of
@@ -210,27 +210,19 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) 
     dim = None if card.fitted or not dims else dims[0]
     origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), entry)
     return EncoderRecord(
+        **{one.name: getattr(card, one.name) for one in fields(EncoderFacts)},
         name=label,
-        spec=card.spec,
         fingerprint=run.fingerprint,
-        revision=card.revision,
         dim=dim,
-        parameters=card.parameters,
-        prompts=card.prompts,
         baseline=entry.baseline,
-        is_chance=card.is_chance,
-        max_tokens=card.max_tokens,
         truncated_in=counts["truncated"],
         texts_in=counts["texts"],
         unread_in=unread,
-        similarity=card.similarity,
-        price=card.price,
         unknown_words=sum(one["unknown_tokens"] for one in words) / all_tokens if all_tokens else None,
         without_words=int(sum(one["without_words"] for one in words)) if all_tokens else None,
         setting=joined_setting(entry.setting, "" if card.is_chance else corpora[0].cut),
         vectors=counts["vectors"],
         vector_bytes=vector_bytes(card, dim),
-        missing_prompts=card.missing_prompts,
         parts=origin.parts,
         step=origin.step,
     )
