@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.core.errors import SpecError, UnknownNameError
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from embassay.training.stage import Trained
 
 
-def _renderer() -> ModuleType:
+def _renderer() -> Any:
     """Load what draws results."""
     from embassay.reports import notebook
 

@@ -899,7 +899,7 @@ class Result:
         rows = self.headline(verdict)
         columns = {"encoder": str, "value": float, "low": float, "high": float}
         frame = polars.DataFrame([vars(rows[name]) for name in verdict.candidates], schema=columns)
-        may_be_best = polars.col("encoder").is_in(verdict.best_set) if verdict.best_set else polars.lit(None, bool)
+        may_be_best = polars.when(bool(verdict.best_set)).then(polars.col("encoder").is_in(verdict.best_set))
         return frame.with_columns(may_be_best=may_be_best)
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:

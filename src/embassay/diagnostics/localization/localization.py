@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 
 from embassay.core.claims import LIMIT, Template
 from embassay.core.cores import cores
-from embassay.core.errors import InputError, begun
+from embassay.core.errors import InputError
 from embassay.core.formatting import counted
 from embassay.core.layout import Drawings, Matrix, SeriesTable
 from embassay.core.result import Estimate, Finding, Series
@@ -346,7 +346,7 @@ class Localization(ItemMethod):
         """Return a sentence, the others of its group, and the first sentence of each group that it is placed in."""
         sample = corpus.samples[index]
         others = [other.text for other in corpus.samples if other.group == sample.group and other.id != sample.id]
-        texts = {**sample.fields(), "right": " / ".join(map(begun, others[:MAX_LISTED]))}
+        texts = {**sample.fields(), "right": " / ".join(others[:MAX_LISTED])}
         sentences = {f"{one.id}#0": one.text for one in corpus.samples}
         for outcome in outcomes:
             if reference := outcome.get("first"):
