@@ -51,7 +51,21 @@ def result():
     encoders = tuple(
         EncoderRecord(name, name=name, fingerprint=name, dim=8, parameters=8, baseline=False) for name in NAMES
     )
-    corpus = CorpusRecord("mine", "retrieval", "7b01d0fd98d91ab5", 41, 38, 38.0, 0, 90, "CC0", "", False, 60, 60)
+    corpus = CorpusRecord(
+        name="mine",
+        shape="retrieval",
+        fingerprint="7b01d0fd98d91ab5",
+        items=41,
+        units=38,
+        effective_units=38.0,
+        duplicates=0,
+        distinct_texts=90,
+        licence="CC0",
+        source="",
+        builtin=False,
+        documents=60,
+        passages=60,
+    )
     return Result(0, 1000, encoders, (corpus,), tuple(rows))
 
 

@@ -67,7 +67,19 @@ def result_of(*, builtin=False, **more):
         best_set=() if builtin else ("a", "b"),
         chance=0.5,
     )
-    corpus = CorpusRecord("mine", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin)
+    corpus = CorpusRecord(
+        name="mine",
+        shape="choice",
+        fingerprint="f",
+        items=100,
+        units=50,
+        effective_units=50.0,
+        duplicates=0,
+        distinct_texts=90,
+        licence="CC0",
+        source="",
+        builtin=builtin,
+    )
     printed = Series("d", "mine", "printed", "table", {"columns": ["x"], "formats": ["text"], "rows": [["y"]]})
     return Result(0, 10, encoders, (corpus,), rows, series=(printed,), verdicts=(verdict,), **more)
 

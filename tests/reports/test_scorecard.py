@@ -43,7 +43,19 @@ def result_of(rows, *, baselines=("random",), chance=0.5, verdicts=None, **more)
         Verdict(**vars(accuracy_of("d", "c")), items=100, units=50, candidates=candidates, chance=chance),
     )
     corpora = tuple(
-        CorpusRecord(name, "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
+        CorpusRecord(
+            name=name,
+            shape="choice",
+            fingerprint="f",
+            items=100,
+            units=50,
+            effective_units=50.0,
+            duplicates=0,
+            distinct_texts=90,
+            licence="CC0",
+            source="",
+            builtin=False,
+        )
         for name in dict.fromkeys(v.corpus for v in verdicts)
     )
     return Result(0, 10, encoders=encoders, corpora=corpora, rows=tuple(rows), verdicts=verdicts, **more)

@@ -23,7 +23,19 @@ def nine_columns():
         Row("d", "c", "all", "cosine", "", name, NAME, 0.5, 0.4, 0.6, 100, 50, 0, None, "s") for name in METRICS
     )
     encoder = EncoderRecord(NAME, name=NAME, fingerprint="f", dim=3, baseline=False)
-    corpus = CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
+    corpus = CorpusRecord(
+        name="c",
+        shape="choice",
+        fingerprint="f",
+        items=100,
+        units=50,
+        effective_units=50.0,
+        duplicates=0,
+        distinct_texts=90,
+        licence="CC0",
+        source="",
+        builtin=False,
+    )
     verdict = Verdict(**vars(MetricKey("", diagnostic="d", corpus="c")), items=100, units=50, candidates=(NAME,))
     return Result(0, 10, encoders=(encoder,), corpora=(corpus,), rows=rows, verdicts=(verdict,))
 

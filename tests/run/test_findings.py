@@ -72,7 +72,22 @@ def result_of(ranking, rows=None, builtin=False, pairs=PAIRS, **of_corpus):
     encoders = tuple(
         EncoderRecord(n, name=n, fingerprint=n, dim=3, parameters=PARAMETERS.get(n), baseline=n == "bm25") for n in rows
     )
-    corpus = replace(CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin), **of_corpus)
+    corpus = replace(
+        CorpusRecord(
+            name="c",
+            shape="choice",
+            fingerprint="f",
+            items=100,
+            units=50,
+            effective_units=50.0,
+            duplicates=0,
+            distinct_texts=90,
+            licence="CC0",
+            source="",
+            builtin=builtin,
+        ),
+        **of_corpus,
+    )
     return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, comparisons=pairs, verdicts=(ranking,))
 
 

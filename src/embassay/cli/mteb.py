@@ -116,7 +116,7 @@ def mteb_task(
 
         def _calculate_descriptive_statistics_from_split(self, split: str, **more: object) -> dict[str, int]:
             audit = only.audit()
-            return {"num_samples": audit.items, "unique_texts": audit.distinct}
+            return {"num_samples": audit.items, "unique_texts": audit.distinct_texts}
 
     return DiagnosticTask(seed=seed)
 

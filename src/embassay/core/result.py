@@ -675,15 +675,28 @@ class Screening(Figures):
 
 
 @dataclass(frozen=True)
-class CorpusRecord:
+class Audit:
+    """Counts of a corpus: items, independent units, duplicate rows, distinct texts.
+
+    ``documents`` and ``passages`` are counted for retrieval; otherwise they are 0.
+    """
+
+    items: int
+    units: int
+    duplicates: int
+    distinct_texts: int
+    documents: int = 0
+    passages: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusRecord(Audit):
     """A corpus in a result.
 
     Attributes
     ----------
     effective_units
         How many units would spread the items as evenly if each item were in one unit and all were of equal size.
-    documents, passages
-        What can be found, where the items are questions; else 0.
     right_documents
         How many documents are right for some question.
     most_right
@@ -701,16 +714,10 @@ class CorpusRecord:
     name: str
     shape: str
     fingerprint: str
-    items: int
-    units: int
     effective_units: float
-    duplicates: int
-    distinct_texts: int
     licence: str
     source: str
     builtin: bool
-    documents: int = 0
-    passages: int = 0
     loader: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     right_documents: int = 0

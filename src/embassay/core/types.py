@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
-from embassay.core.result import EncoderFacts, Result
+from embassay.core.result import Audit, EncoderFacts, Result
 from embassay.core.samples.base import Role, Sample, Text
 from embassay.core.samples.checks import check_content
 from embassay.core.samples.retrieval import Document, StoredDocuments
@@ -41,22 +41,6 @@ def content_hash(value: object) -> str:
     """Return 16 hexadecimal digits of a SHA-256 over a JSON value, keys sorted."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Audit:
-    """Counts of a corpus: items, independent units, duplicate rows, texts.
-
-    ``documents`` and ``passages`` are counted for retrieval; otherwise they are 0.
-    """
-
-    items: int
-    units: int
-    duplicates: int
-    texts: int
-    distinct: int
-    documents: int = 0
-    passages: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -221,7 +205,7 @@ class Corpus(Generic[S]):
         return shown
 
     def audit(self) -> Audit:
-        """Count items, units, duplicate rows and texts."""
+        """Count items, units, duplicate rows and distinct texts."""
         rows = [sample.texts() for sample in self.samples]
         passages = len(self.documents)
         if not self.stored_documents:
@@ -230,8 +214,7 @@ class Corpus(Generic[S]):
             items=len(rows),
             units=len(np.unique(self.units)),
             duplicates=len(rows) - len(set(rows)),
-            texts=sum(map(len, rows)) + passages,
-            distinct=len(self.texts()),
+            distinct_texts=len(self.texts()),
             documents=len(self.documents),
             passages=passages,
         )

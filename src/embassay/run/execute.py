@@ -237,23 +237,17 @@ def vector_bytes(card: Card, dim: int | None) -> int | None:
 
 def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
     """Return a corpus as the result names it."""
-    audit = corpus.audit()
     questions_of = Counter(name for sample in corpus.samples for name in set(getattr(sample, "right", ())))
     most_right = {name: count for name, count in questions_of.most_common(1) if count > 1}
     return CorpusRecord(
+        **vars(corpus.audit()),
         name=corpus.name,
         shape=corpus.shape,
         fingerprint=corpus.fingerprint,
-        items=audit.items,
-        units=audit.units,
         effective_units=effective_units(corpus),
-        duplicates=audit.duplicates,
-        distinct_texts=audit.distinct,
         licence=corpus.licence,
         source=corpus.source,
         builtin=corpus.builtin,
-        documents=audit.documents,
-        passages=audit.passages,
         loader=corpus.loader,
         settings=corpus.settings,
         right_documents=len(questions_of),
