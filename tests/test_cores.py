@@ -1,7 +1,5 @@
 """BLAS has a single thread while several cores work, and only then."""
 
-import numpy as np
-import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from embassay.core import cores
@@ -9,13 +7,6 @@ from embassay.core import cores
 
 def blas_threads():
     return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_each_thread_does_its_share(count):
-    shared = np.arange(10)
-    assert sum(cores.in_threads(count, lambda n, of: int(shared[n::of].sum()))) == 45
-    assert cores.in_threads(count, lambda n, of: (n, of)) == [(n, count) for n in range(count)]
 
 
 def test_blas_has_its_threads_back_afterwards():

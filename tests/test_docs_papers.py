@@ -22,7 +22,9 @@ DRAWN = {"table": tuple(TABLES), "figure": (*CHARTS, *SPLIT, Matrix)}
 @pytest.fixture(scope="module")
 def pages():
     """The layout of every diagnostic."""
-    verdicts = tuple(Verdict(MetricKey("", diagnostic=name, corpus=""), 0, 0) for name in DIAGNOSTICS.own_names())
+    verdicts = tuple(
+        Verdict(**vars(MetricKey("", diagnostic=name)), items=0, units=0) for name in DIAGNOSTICS.own_names()
+    )
     return layouts(Result(0, 0, verdicts=verdicts))
 
 

@@ -8,12 +8,12 @@ from embassay.core.metric_key import MetricKey
 from embassay.core.result import Comparison, Result, Row, Verdict, between
 
 ROW = Row(
-    "retrieval", "docs", "bow", "all", "cosine", "", "Success@5", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"
+    "retrieval", "docs", "all", "cosine", "", "Success@5", "bow", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"
 )
 
 
 def test_a_verdict_has_the_key_of_the_rows_that_it_ranks_by():
-    ranked = Verdict(KEY, items=10, units=10)
+    ranked = Verdict(**vars(KEY), items=10, units=10)
     assert ranked.key.covers(ROW.key)
     assert not ranked.key.covers(replace(ROW, similarity_function="dot").key)
     assert replace(KEY, similarity_function="").covers(replace(ROW, similarity_function="dot").key)
@@ -51,7 +51,7 @@ FIGURES = (
 
 
 def test_a_figure_is_the_one_row_of_a_metric_and_an_encoder():
-    ranked = Verdict(KEY, items=10, units=10)
+    ranked = Verdict(**vars(KEY), items=10, units=10)
     result = Result(0, 1, rows=FIGURES, verdicts=(ranked,))
     assert result.figure("Success@5", "bow") == ROW
     assert result.figure("Success@5{dot,}", "bow").value == 0.1
@@ -67,4 +67,4 @@ def test_the_differences_of_a_verdict_are_those_of_its_headline():
     pair = Comparison(**vars(KEY), a="a", b="b")
     others = (replace(pair, metric="RR"), replace(pair, corpus="faq"), replace(pair, condition="whiten"))
     result = Result(0, 1, comparisons=(*others, pair))
-    assert result.differences(Verdict(KEY, items=10, units=10)) == (pair,)
+    assert result.differences(Verdict(**vars(KEY), items=10, units=10)) == (pair,)

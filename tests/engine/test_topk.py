@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from embassay.core.cores import in_threads
+from embassay.core.cores import single_threads
 from embassay.search.exact import exact as topk_exact
 from embassay.search.exact import top as topk
 from embassay.search.exact.exact import ExactSearch, multiply, rounding, torch_device
@@ -65,7 +65,7 @@ def searched(queries, passages, k, similarity_function, starts=None, pairs=None,
 def use_threads(patch, count):
     """Search by this many threads, however small a search is."""
     patch.setattr(topk_exact, "cores", lambda: count)
-    patch.setattr(topk_exact, "in_threads", lambda _, work, stop: in_threads(count, work, stop))
+    patch.setattr(topk_exact, "single_threads", lambda _: single_threads(count))
 
 
 def vectors(rng, kind, count, width):

@@ -108,8 +108,7 @@ def understood(source: str) -> Any:
             "items": audit.items,
             "independent units": audit.units,
             "duplicates": audit.duplicates,
-            "texts": audit.texts,
-            "distinct texts": audit.distinct,
+            "distinct texts": audit.distinct_texts,
             "documents": audit.documents,
             "passages": audit.passages,
         }

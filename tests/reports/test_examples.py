@@ -30,7 +30,7 @@ LAYOUT = Layout("T", "Q?", EncoderTable("Head", (ACCURACY,)), (PART,), "a source
 
 
 def row(encoder, metric, value):
-    return Row("d", "c", encoder, "all", "m", "", metric, value, None, None, 9, 9, 0, None, "s", "none")
+    return Row("d", "c", "all", "m", "", metric, encoder, value, None, None, 9, 9, 0, None, "s", "none")
 
 
 def item(name, **changes):
@@ -52,11 +52,27 @@ def result_of(examples, items=2, licence="CC0", passages=3, baselines=("tfidf",)
     return Result(
         7,
         100,
-        encoders=tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines) for n in encoders),
-        corpora=(CorpusRecord("c", "retrieval", "f", items, 2, 2.0, 0, 9, licence, "", False, 2, passages),),
+        encoders=tuple(EncoderRecord(n, name=n, fingerprint="f", dim=3, baseline=n in baselines) for n in encoders),
+        corpora=(
+            CorpusRecord(
+                name="c",
+                shape="retrieval",
+                fingerprint="f",
+                items=items,
+                units=2,
+                effective_units=2.0,
+                duplicates=0,
+                distinct_texts=9,
+                licence=licence,
+                source="",
+                builtin=False,
+                documents=2,
+                passages=passages,
+            ),
+        ),
         rows=tuple(row(n, q, v) for n in encoders for q, v in (("accuracy", 0.5), ("tau", 0.4))),
         examples=tuple(examples),
-        verdicts=(Verdict(MetricKey("accuracy", diagnostic="d", corpus="c"), items, 2),),
+        verdicts=(Verdict(**vars(MetricKey("accuracy", diagnostic="d", corpus="c")), items=items, units=2),),
     )
 
 

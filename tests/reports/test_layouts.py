@@ -29,7 +29,7 @@ NAMES = (*LAID_OUT, "negated_antonyms", "minimal_pairs", "localization")
 
 @pytest.fixture(scope="module")
 def pages():
-    verdicts = tuple(Verdict(MetricKey("", diagnostic=name, corpus=""), 0, 0) for name in LAID_OUT)
+    verdicts = tuple(Verdict(**vars(MetricKey("", diagnostic=name)), items=0, units=0) for name in LAID_OUT)
     methods = assay(["bow"], ["opposites", "edits", "paraphrases"], baselines=False, cache=None, resamples=20)
     return layouts(Result(0, 0, verdicts=verdicts)) | layouts(methods)
 

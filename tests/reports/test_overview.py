@@ -31,11 +31,11 @@ def result_of(*, builtin=False, **more):
         Row(
             "d",
             "mine",
-            name,
             "all",
             "cosine",
             "",
             "accuracy",
+            name,
             v,
             v - 0.1,
             v + 0.1,
@@ -49,19 +49,37 @@ def result_of(*, builtin=False, **more):
     )
     encoders = tuple(
         EncoderRecord(
-            name, name, "f", "", dim, None, {}, name == "words", price=price, vector_bytes=4 * dim if dim else None
+            name,
+            name=name,
+            fingerprint="f",
+            dim=dim,
+            baseline=name == "words",
+            price=price,
+            vector_bytes=4 * dim if dim else None,
         )
         for name, dim, price in (("a", 768, 0.02), ("b", 384, 0.1), ("c", 384, None), ("words", None, None))
     )
     verdict = Verdict(
-        MetricKey("accuracy", diagnostic="d", corpus="mine"),
-        100,
-        50,
+        **vars(MetricKey("accuracy", diagnostic="d", corpus="mine")),
+        items=100,
+        units=50,
         candidates=("a", "b", "c"),
         best_set=() if builtin else ("a", "b"),
         chance=0.5,
     )
-    corpus = CorpusRecord("mine", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin)
+    corpus = CorpusRecord(
+        name="mine",
+        shape="choice",
+        fingerprint="f",
+        items=100,
+        units=50,
+        effective_units=50.0,
+        duplicates=0,
+        distinct_texts=90,
+        licence="CC0",
+        source="",
+        builtin=builtin,
+    )
     printed = Series("d", "mine", "printed", "table", {"columns": ["x"], "formats": ["text"], "rows": [["y"]]})
     return Result(0, 10, encoders, (corpus,), rows, series=(printed,), verdicts=(verdict,), **more)
 

@@ -127,10 +127,25 @@ def row_of(encoder, metric="accuracy", subset="all", value=0.5, condition="", si
 
 def small(rows=(), series=(), baselines=("z",), encoders=("a", "b", "z"), **more):
     """A result of three encoders, one of which joined as a baseline."""
-    records = tuple(EncoderRecord(n, n, n, "", 3, None, {}, n in baselines) for n in encoders)
-    corpus = CorpusRecord("c", "choice", "f", 40, 40, 40.0, 0, 90, "CC0", "", False)
+    records = tuple(EncoderRecord(n, name=n, fingerprint=n, dim=3, baseline=n in baselines) for n in encoders)
+    corpus = CorpusRecord(
+        name="c",
+        shape="choice",
+        fingerprint="f",
+        items=40,
+        units=40,
+        effective_units=40.0,
+        duplicates=0,
+        distinct_texts=90,
+        licence="CC0",
+        source="",
+        builtin=False,
+    )
     found = Verdict(
-        MetricKey("", diagnostic="d", corpus="c"), 40, 40, candidates=tuple(n for n in encoders if n not in baselines)
+        **vars(MetricKey("", diagnostic="d", corpus="c")),
+        items=40,
+        units=40,
+        candidates=tuple(n for n in encoders if n not in baselines),
     )
     return Result(
         0, 10, encoders=records, corpora=(corpus,), rows=tuple(rows), series=tuple(series), verdicts=(found,), **more

@@ -28,17 +28,34 @@ def accuracy_of(diagnostic, corpus):
 
 
 def row(encoder, value, low, high, diagnostic="d", corpus="c"):
-    return Row(diagnostic, corpus, encoder, "all", "cosine", "", "accuracy", value, low, high, 100, 50, 0, None, "s")
+    return Row(diagnostic, corpus, "all", "cosine", "", "accuracy", encoder, value, low, high, 100, 50, 0, None, "s")
 
 
 def result_of(rows, *, baselines=("random",), chance=0.5, verdicts=None, **more):
     """A result of one diagnostic on one corpus, or of several verdicts."""
     names = dict.fromkeys(r.encoder for r in rows)
     candidates = tuple(name for name in names if name not in baselines)
-    encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines, is_chance=n == "random") for n in names)
-    verdicts = verdicts or (Verdict(accuracy_of("d", "c"), 100, 50, candidates=candidates, chance=chance),)
+    encoders = tuple(
+        EncoderRecord(n, name=n, fingerprint="f", dim=3, baseline=n in baselines, is_chance=n == "random")
+        for n in names
+    )
+    verdicts = verdicts or (
+        Verdict(**vars(accuracy_of("d", "c")), items=100, units=50, candidates=candidates, chance=chance),
+    )
     corpora = tuple(
-        CorpusRecord(name, "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
+        CorpusRecord(
+            name=name,
+            shape="choice",
+            fingerprint="f",
+            items=100,
+            units=50,
+            effective_units=50.0,
+            duplicates=0,
+            distinct_texts=90,
+            licence="CC0",
+            source="",
+            builtin=False,
+        )
         for name in dict.fromkeys(v.corpus for v in verdicts)
     )
     return Result(0, 10, encoders=encoders, corpora=corpora, rows=tuple(rows), verdicts=verdicts, **more)
@@ -89,7 +106,8 @@ def test_candidates_are_ordered_by_their_mean_rank_and_baselines_come_last():
         row("third", 0.7, 0.6, 0.8),
     ]
     verdicts = tuple(
-        Verdict(accuracy_of("d", name), 100, 50, candidates=("a", "b", "third"), chance=0.5) for name in "ce"
+        Verdict(**vars(accuracy_of("d", name)), items=100, units=50, candidates=("a", "b", "third"), chance=0.5)
+        for name in "ce"
     )
     # Ranks: a 3 and 1, b 1 and 3, third 2 and 2: all alike, so they keep their order.
     assert scorecard(result_of(rows, verdicts=verdicts), {"d": layout()}).candidates == ("a", "b", "third")
@@ -104,7 +122,7 @@ def test_those_that_a_choice_depends_on_have_a_line():
     rows = [row(name, 0.9 - n / 100, 0.4, 0.95) for n, name in enumerate(names)]
     rows += [row(name, 0.3, 0.2, 0.4) for name in ("tfidf", "bm25")]
     roles = {"best_set": ("e0", "e1", "e2"), "reference": "e8", "baseline": "bm25"}
-    verdict = Verdict(accuracy_of("d", "c"), 100, 50, candidates=tuple(names), **roles, chance=0.5)
+    verdict = Verdict(**vars(accuracy_of("d", "c")), items=100, units=50, candidates=tuple(names), **roles, chance=0.5)
     lines = lines_of(result_of(rows, baselines=("tfidf", "bm25"), verdicts=(verdict,)))
     assert [line.split()[0] for line in lines[-7:-1]] == ["e0", "e1", "e2", "e3", "e8", "bm25"]
     assert lines[-1] == "and 6 more"
@@ -143,9 +161,9 @@ def six_questions(encoders, findings=(), failures=()):
     rows = [row(e, 0.3 + n / 100, 0.2, 0.4, corpus=corpus) for n, e in enumerate(encoders) for corpus in names]
     verdicts = tuple(
         Verdict(
-            accuracy_of("d", corpus),
-            100,
-            50,
+            **vars(accuracy_of("d", corpus)),
+            items=100,
+            units=50,
             candidates=tuple(encoders),
             chance=0.25 + 0.1 * n,
         )

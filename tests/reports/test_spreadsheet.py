@@ -29,7 +29,8 @@ def test_the_files_read_back_are_the_result(result):
     written = files(result)
     assert set(written) == {f"{name}.csv" for name in csv.RECORDS}
     for name in csv.RECORDS:
-        frame = csv.frame(result, name)
+        # Nothing is read of a column without values.
+        frame = csv.frame(result, name).with_columns(polars.selectors.by_dtype(polars.Null).cast(str))
         read = polars.read_csv(io.BytesIO(written[f"{name}.csv"]), schema=frame.schema)
         assert_frame_equal(read, frame)
         assert len(frame) == len(getattr(result, name)) > 0
@@ -39,7 +40,7 @@ def test_the_files_read_back_are_the_result(result):
     assert json.loads(bow["prompts"]) == dict(result.encoders[0].prompts)
     (verdict, *_) = csv.frame(result, "verdicts").to_dicts()
     assert json.loads(verdict["candidates"]) == list(result.verdicts[0].candidates)
-    assert json.loads(verdict["key"])["metric"] == result.verdicts[0].metric
+    assert verdict["metric"] == result.verdicts[0].metric
 
 
 @pytest.mark.parametrize("label", ["=cmd|x", "+1", "-1", "@sum", "\tx", "\rx"])

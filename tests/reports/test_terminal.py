@@ -20,11 +20,23 @@ def terminal(width, is_terminal=True):
 
 def nine_columns():
     rows = tuple(
-        Row("d", "c", NAME, "all", "cosine", "", name, 0.5, 0.4, 0.6, 100, 50, 0, None, "s") for name in METRICS
+        Row("d", "c", "all", "cosine", "", name, NAME, 0.5, 0.4, 0.6, 100, 50, 0, None, "s") for name in METRICS
     )
-    encoder = EncoderRecord(NAME, NAME, "f", "", 3, None, {}, False)
-    corpus = CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
-    verdict = Verdict(MetricKey("", diagnostic="d", corpus="c"), 100, 50, candidates=(NAME,))
+    encoder = EncoderRecord(NAME, name=NAME, fingerprint="f", dim=3, baseline=False)
+    corpus = CorpusRecord(
+        name="c",
+        shape="choice",
+        fingerprint="f",
+        items=100,
+        units=50,
+        effective_units=50.0,
+        duplicates=0,
+        distinct_texts=90,
+        licence="CC0",
+        source="",
+        builtin=False,
+    )
+    verdict = Verdict(**vars(MetricKey("", diagnostic="d", corpus="c")), items=100, units=50, candidates=(NAME,))
     return Result(0, 10, encoders=(encoder,), corpora=(corpus,), rows=rows, verdicts=(verdict,))
 
 

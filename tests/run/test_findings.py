@@ -33,7 +33,7 @@ def verdict_with(**changes):
         "reference": "a",
         "undefined_as_wrong": {"a": 0.87, "b": 0.84, "c": 0.8},
     }
-    return Verdict(KEY, 100, 50, **{**usual, **changes})
+    return Verdict(**vars(KEY), items=100, units=50, **{**usual, **changes})
 
 
 def gap(a, b, difference, low, high, p, family="models", **more):
@@ -53,11 +53,11 @@ def result_of(ranking, rows=None, builtin=False, pairs=PAIRS, **of_corpus):
         Row(
             "d",
             "c",
-            name,
             "all",
             "cosine",
             "",
             "accuracy",
+            name,
             value,
             value - 0.05,
             value + 0.05,
@@ -69,8 +69,25 @@ def result_of(ranking, rows=None, builtin=False, pairs=PAIRS, **of_corpus):
         )
         for name, (value, missing) in rows.items()
     )
-    encoders = tuple(EncoderRecord(n, n, n, "", 3, PARAMETERS.get(n), {}, n == "bm25") for n in rows)
-    corpus = replace(CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin), **of_corpus)
+    encoders = tuple(
+        EncoderRecord(n, name=n, fingerprint=n, dim=3, parameters=PARAMETERS.get(n), baseline=n == "bm25") for n in rows
+    )
+    corpus = replace(
+        CorpusRecord(
+            name="c",
+            shape="choice",
+            fingerprint="f",
+            items=100,
+            units=50,
+            effective_units=50.0,
+            duplicates=0,
+            distinct_texts=90,
+            licence="CC0",
+            source="",
+            builtin=builtin,
+        ),
+        **of_corpus,
+    )
     return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, comparisons=pairs, verdicts=(ranking,))
 
 

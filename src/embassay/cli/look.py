@@ -52,7 +52,8 @@ def show(request: RunRequest, *, default: bool = False) -> None:
 def _corpus_lines(corpus: AnyCorpus) -> Iterator[str]:
     """Yield how a corpus is read, its counts, notes and advice, and its first samples."""
     yield f"{corpus.key}: {corpus.shape}, read by the loader {corpus.loader}"
-    yield f"  {', '.join(f'{name} {number:,}' for name, number in vars(corpus.audit()).items())}"
+    counts = ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in vars(corpus.audit()).items())
+    yield f"  {counts}"
     yield "; ".join(filter(None, (f"  licence {corpus.licence}", corpus.source)))
     yield f"  fingerprint {corpus.fingerprint}"
     if corpus.filtered_with:
@@ -61,7 +62,7 @@ def _corpus_lines(corpus: AnyCorpus) -> Iterator[str]:
         yield f"  {remark}"
     for sample in corpus.samples[:SAMPLES]:
         yield f"  sample {sample.id}:"
-        for name, text in corpus.shown(sample.id).items():
+        for name, text in corpus.shown(sample).items():
             yield f"    {name:<{NAME_WIDTH}} {begun(text)}"
 
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from embassay.core.errors import InputError
 from embassay.core.result import Result
-from embassay.core.types import Runtime, sha256_of
+from embassay.core.store.hashes import sha256_of
 from embassay.diagnostics.published import published
 from embassay.models.neural.locations import BUNDLED_FILES, BUNDLED_MODEL, find_offline
 from embassay.reports.tables import Cell, Table
@@ -109,7 +109,7 @@ def encoder_of(cell: Settings, folder: Path) -> str:
         raise InputError("the weights cannot be had")
     path = folder / name
     if not path.exists():
-        model = find_offline(name, "", Runtime())
+        model = find_offline(name, "")
         if model is None:
             raise InputError(f"the weights are not available (--models FOLDER with {name})")
         path = model.folder

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from embassay.core.result import ANSWER_KINDS, Answer, Finding, Row, Standing, Verdict
+from embassay.core.result import ANSWER_KINDS, Answer, Finding, Standing
 
 if TYPE_CHECKING:
+    from embassay.core.result import Row, Verdict
     from embassay.core.types import Origin
 
 
@@ -31,30 +32,34 @@ class Procedure:
     """
 
     text: str
-    claims: tuple[Standing, ...]
+    claims: tuple[Standing, ...] = ("shown", "not shown")
     excludes_loss: bool = False
 
 
 COUNT = Procedure("none", ("counted",))
 LIMIT = Procedure("none", ("cannot be said",))
-INTERVAL = Procedure("95% interval over units", ("shown", "not shown"))
-TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap", ("shown", "not shown"))
-EXCHANGE = Procedure("exchange of items that share labels, p corrected within the family, 5%", ("shown", "not shown"))
-NOT_WORSE = Procedure('test of "not worse" at the margin, 5%', ("shown", "not shown"), excludes_loss=True)
+INTERVAL = Procedure("95% interval over units")
+TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap")
+EXCHANGE = Procedure("exchange of items that share labels, p corrected within the family, 5%")
+NOT_WORSE = Procedure('test of "not worse" at the margin, 5%', excludes_loss=True)
 OVERLAP = Procedure(
     "95% interval of the overlap of the ten nearest documents against a floor of 95%, over questions without labels",
     ("shown", "not shown", "counted"),
     excludes_loss=True,
 )
-SIGN_FLIPS = Procedure("one-sided exact sign flips, p with Holm's correction, 5%", ("shown", "not shown"))
+SIGN_FLIPS = Procedure("one-sided exact sign flips, p with Holm's correction, 5%")
 LOSS_LIMIT = Procedure(
     "upper 95% limit of the loss, one more item counted as lost",
     ("shown", "not shown", "cannot be said"),
     excludes_loss=True,
 )
-THRESHOLD = Procedure("95% limit of the loss", ("shown", "not shown"))
+THRESHOLD = Procedure("95% limit of the loss")
 AVERAGE_LOSS = Procedure("estimate of the loss on average", ("counted",))
 POWER = Procedure("effective number of items, at the correction of the pair's family, power 80%", ("cannot be said",))
+
+
+_ABOUT = ("diagnostic", "corpus", "metric", "subset", "condition", "value", "low", "high")
+"""The fields that a finding has from what it is about."""
 
 
 @dataclass(frozen=True)
@@ -127,13 +132,8 @@ class Template:
             "action": self.action.format(**fields),
             "format": style,
         }
-        if about is not None:
-            made |= {"diagnostic": about.diagnostic, "corpus": about.corpus}
-        if isinstance(about, Row | Verdict):
-            made |= {name: getattr(about.key, name) for name in ("metric", "subset", "condition")}
-        # The value of a verdict is that of the first candidate, and its findings are about several.
-        if isinstance(about, Row):
-            made |= {"value": about.value, "low": about.low, "high": about.high}
+        # A row has all of them, a verdict no figure of its own, an origin only the first two.
+        made |= {name: getattr(about, name) for name in _ABOUT if hasattr(about, name)}
         if self.kind or self.question:
             kind = self.kind or "own"
             question = self.question.format(**fields) or ANSWER_KINDS[kind]

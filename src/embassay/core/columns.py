@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from embassay.core.errors import InputError, SourceError
 from embassay.core.layout import Format
 from embassay.core.metric_key import MetricKey
 from embassay.core.store.arrays import read_arrays, write_arrays
-
-if TYPE_CHECKING:
-    from polars import DataFrame
 
 FILE = "values.npz"
 
@@ -160,8 +157,7 @@ def read_columns(folder: Path) -> tuple[ItemColumn, ...]:
 def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn, list[str]]:
     """Return two columns with their common items, in the order of the old one, and with the same units.
 
-    Items are matched by content, whatever their ids. Where a column has a content twice, the second one of a run is
-    matched with the second one of another.
+    Items are matched by content, whatever their ids. Where the corpora differ, items with the same content count once.
 
     Returns
     -------
@@ -181,8 +177,8 @@ def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn, li
         return old, new, []
     if not (old.content.all() and new.content.all()):
         raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
-    pairs = _numbered(old).join(_numbered(new), on=["content", "number"], maintain_order="left")
-    common = pairs.height
+    _, in_old, in_new = np.intersect1d(old.content, new.content, return_indices=True)
+    common, order = len(in_old), np.argsort(in_old)
     if not common:
         raise InputError("the corpora have no item in common")
     note = (
@@ -192,16 +188,8 @@ def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn, li
     )
     if old.documents != new.documents:
         note += "; the documents differ or are cut in another way, and a difference may come from that"
-    old, new = old.of_items(pairs["place"].to_numpy()), new.of_items(pairs["place_right"].to_numpy())
+    old, new = old.of_items(in_old[order]), new.of_items(in_new[order])
     # An item that only one run has may join two units, so the run with fewer units of these items has the right ones.
     coarser = min(old, new, key=lambda column: len(np.unique(column.unit)))
     units: dict[str, Any] = {"unit": coarser.unit, "unit_labels": coarser.unit_labels}
     return replace(old, **units), replace(new, **units), [] if is_same else [note]
-
-
-def _numbered(column: ItemColumn) -> DataFrame:
-    """Return the content of each item, the number of earlier items with the same content, and its place."""
-    import polars
-
-    contents = polars.DataFrame({"content": column.content})
-    return contents.with_columns(number=polars.int_range(polars.len()).over("content")).with_row_index("place")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
-
-T = TypeVar("T")
 
 
 @cache
@@ -18,25 +15,6 @@ def cores() -> int:
     from joblib import cpu_count
 
     return int(cpu_count())
-
-
-def in_threads(count: int, work: Callable[[int, int], T], stop: Callable[[], None] | None = None) -> list[T]:
-    """Call a function with (0, n), (1, n) … (n − 1, n), each call in a thread; return the results in this order.
-
-    Parameters
-    ----------
-    stop
-        Called after an error or Ctrl-C: the work should end soon, because its threads are waited for.
-    """
-    if count < 2:
-        return [work(0, 1)]
-    with single_threads(count) as pool:
-        try:
-            return list(pool.map(work, range(count), [count] * count))
-        except BaseException:
-            if stop:
-                stop()
-            raise
 
 
 @contextmanager

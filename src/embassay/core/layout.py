@@ -6,7 +6,6 @@ diagnostic therefore declares its page in its own file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -270,19 +269,3 @@ class Drawings:
     parts: tuple[Part, ...] = ()
     paper: tuple[Part, ...] = ()
     note: str = ""
-
-
-def plain(name: str, keys: Iterable[MetricKey]) -> Layout:
-    """Return the page of a diagnostic whose own layout cannot be had: every figure of an encoder in one table.
-
-    Parameters
-    ----------
-    keys
-        Those of its rows, in their order.
-    """
-    columns = [
-        Column(str(key), key.metric, key.subset, key.condition, key.similarity_function)
-        for key in dict.fromkeys(key.within_diagnostic for key in keys)
-    ]
-    headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value"),))
-    return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

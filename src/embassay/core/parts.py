@@ -156,19 +156,9 @@ class PartVectors:
         return self.shape[0]
 
     def __getitem__(self, rows: slice | NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return the (m, d) vectors of some rows.
-
-        Raises
-        ------
-        IndexError
-            If there is no such row.
-        SourceError
-            If a part is missing or damaged.
-        """
+        """Return the (m, d) vectors of some rows, which must exist; SourceError if a part is missing or damaged."""
         if isinstance(rows, slice):
             rows = np.arange(*rows.indices(len(self)))
-        if rows.dtype == np.bool_ or (len(rows) and not 0 <= rows.min() <= rows.max() < len(self)):
-            raise IndexError(f"rows must be a slice or row numbers from 0 to {len(self) - 1}")
         vectors = np.empty((len(rows), self.shape[1]), dtype=np.float32)
         part_of_row = np.searchsorted(self.starts, rows, side="right") - 1
         for number in np.unique(part_of_row).tolist():

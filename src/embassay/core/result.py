@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
 from urllib.parse import quote
 
@@ -83,6 +83,7 @@ class Estimate(Figures):
             raise ValueError("an estimate without a value needs a reason")
 
 
+@dataclass(frozen=True)
 class OfMetric(Figures):
     """A record of one metric of a diagnostic on a corpus."""
 
@@ -119,13 +120,7 @@ class Row(OfMetric):
     ('Success@5', 'all', 120)
     """
 
-    diagnostic: str
-    corpus: str
     encoder: str
-    subset: str
-    similarity_function: str
-    condition: str
-    metric: str
     value: float | None
     low: float | None
     high: float | None
@@ -179,12 +174,6 @@ class Comparison(OfMetric):
     ('bow', 'hashing', 'accuracy', 280)
     """
 
-    diagnostic: str
-    corpus: str
-    subset: str
-    similarity_function: str
-    condition: str
-    metric: str
     a: str
     b: str
     difference: float | None = None
@@ -237,13 +226,12 @@ def worse_systems(comparisons: Iterable[Comparison]) -> dict[str, set[str]]:
     return better
 
 
-def standings(
-    values: Mapping[str, float], comparisons: Iterable[Comparison]
-) -> tuple[tuple[str, ...], dict[str, tuple[int, int]]]:
-    """Return what the verdicts on pairs say about several systems together: the best list and rank intervals.
+def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Return the systems that may be the best, by the verdicts on pairs; highest value first.
 
-    It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. So the list
-    never contradicts a printed verdict, and what joins a run moves it only by its own verdicts.
+    It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. The set
+    holds those that are not out, and whose value is at least that of every system that is. So it never contradicts a
+    printed verdict, and what joins a run moves it only by its own verdicts.
 
     Parameters
     ----------
@@ -251,20 +239,12 @@ def standings(
         The value of each system; higher is better.
     comparisons
         All of them: verdicts on other systems are ignored.
-
-    Returns
-    -------
-    The systems that are not out, and whose value is at least that of every system that is, highest first; and by system
-    1 + the number of verdicts against it, and the number of systems less the verdicts for it.
     """
     worse_than = worse_systems(comparisons)
-    better = {name: worse_than.get(name, set()).intersection(values) for name in values}
-    losers_of = Counter(winner for winners in better.values() for winner in winners)
-    highest_out = max((values[name] for name in values if better[name]), default=-math.inf)
-    may_be_best = [name for name in values if not better[name] and values[name] >= highest_out - ROUNDING]
-    may_be_best.sort(key=lambda name: -values[name])
-    ranks = {name: (1 + len(better[name]), len(values) - losers_of[name]) for name in values}
-    return tuple(may_be_best), ranks
+    out = [name for name in values if worse_than.get(name, set()).intersection(values)]
+    highest_out = max((values[name] for name in out), default=-math.inf)
+    may_be_best = [name for name in values if name not in out and values[name] >= highest_out - ROUNDING]
+    return tuple(sorted(may_be_best, key=lambda name: -values[name]))
 
 
 @dataclass(frozen=True)
@@ -345,14 +325,13 @@ class Example(Figures):
 
 
 @dataclass(frozen=True)
-class Verdict(Figures):
+class Verdict(OfMetric):
     """The verdict of one diagnostic on one corpus; :meth:`Result.differences` has the pairs that it follows from.
 
     Attributes
     ----------
-    key
-        The headline that encoders are ranked by, with diagnostic and corpus; without a metric where they are not
-        ranked.
+    metric
+        The headline that encoders are ranked by; empty where they are not ranked.
     items, units
         Those of the corpus, undefined ones included.
     candidates
@@ -384,7 +363,6 @@ class Verdict(Figures):
     ('accuracy', ('bow', 'hashing'))
     """
 
-    key: MetricKey
     items: int
     units: int
     candidates: tuple[str, ...] = ()
@@ -396,21 +374,6 @@ class Verdict(Figures):
     reason: str | None = None
     effective_items: float | None = None
     chance: float | None = None
-
-    @property
-    def diagnostic(self) -> str:
-        """The diagnostic."""
-        return self.key.diagnostic
-
-    @property
-    def corpus(self) -> str:
-        """The label of the corpus."""
-        return self.key.corpus
-
-    @property
-    def metric(self) -> str:
-        """The headline; empty where encoders are not ranked."""
-        return self.key.metric
 
     @property
     def best(self) -> str | None:
@@ -582,7 +545,38 @@ SCREENED = ("index", "int8", "binary", "dtype", "dim", "server", "export")
 
 
 @dataclass(frozen=True)
-class EncoderRecord:
+class EncoderFacts:
+    """What is known of an encoder without running it, and stands in a result too.
+
+    Attributes
+    ----------
+    spec
+        The canonical spec, scheme first, without secrets.
+    prompts
+        The prompt of each role that has one.
+    missing_prompts
+        Which prompts the model's files name, where none of them is used; empty where they name none.
+    similarity
+        How it compares a query with a document.
+    price
+        Price per million tokens, where the user has said it.
+    is_chance
+        True for random vectors: such an encoder represents chance and is not a candidate.
+    """
+
+    spec: str
+    revision: str = ""
+    parameters: int | None = None
+    max_tokens: int | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    missing_prompts: str = ""
+    similarity: Literal["cosine", "dot"] = "cosine"
+    price: float | None = None
+    is_chance: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderRecord(EncoderFacts):
     """An encoder in a result.
 
     Attributes
@@ -591,15 +585,9 @@ class EncoderRecord:
         Of the encoder before it was fitted; the fitted one's is in the signatures.
     dim
         The number of dimensions; None where it depends on the corpus.
-    is_chance
-        Whether its vectors are random, so that it stands for chance.
     truncated_in
         How many of the distinct passages of the documents are longer than ``max_tokens``, by corpus, where there are
         some; of a corpus without such documents, how many of its distinct texts.
-    similarity
-        What it compares a query with a document by: ``cosine`` or ``dot``.
-    price
-        What a million tokens cost, where the user has said it.
     unknown_words
         The share of the tokens of the corpora's texts that it has no vector for; None where it knows no words.
     without_words
@@ -614,10 +602,6 @@ class EncoderRecord:
         Of how many, by corpus, where some are longer.
     unread_in
         The share of the tokens of all passages that are after ``max_tokens`` of theirs, by corpus, where some are.
-    missing_prompts
-        Which prompts the model's files name, where none of them is used.
-    dim_in
-        The number of dimensions on each corpus, where it depends on the corpus.
     parts
         The encoders of the run that it is built on or derived from, if it is.
     step
@@ -626,17 +610,9 @@ class EncoderRecord:
     """
 
     name: str
-    spec: str
     fingerprint: str
-    revision: str
     dim: int | None
-    parameters: int | None
-    prompts: Mapping[str, str]
     baseline: bool
-    is_chance: bool = False
-    max_tokens: int | None = None
-    similarity: Literal["cosine", "dot"] = "cosine"
-    price: float | None = None
     unknown_words: float | None = None
     without_words: int | None = None
     truncated_in: Mapping[str, int] = field(default_factory=dict)
@@ -645,17 +621,8 @@ class EncoderRecord:
     vector_bytes: int | None = None
     texts_in: Mapping[str, int] = field(default_factory=dict)
     unread_in: Mapping[str, float] = field(default_factory=dict)
-    missing_prompts: str = ""
-    dim_in: Mapping[str, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
     step: str = ""
-
-    @property
-    def dimensions(self) -> str:
-        """The number of dimensions as text: ``384``, or ``2,973 on msrp, 1,085 on opinosis``; a dash for lists."""
-        if self.dim is not None:
-            return f"{self.dim:,}"
-        return ", ".join(f"{dim:,} on {corpus}" for corpus, dim in self.dim_in.items()) or "–"
 
     def index_bytes(self, corpus: str) -> int | None:
         """Return the bytes of all document vectors of a corpus, of one vector where there are no documents.
@@ -708,15 +675,28 @@ class Screening(Figures):
 
 
 @dataclass(frozen=True)
-class CorpusRecord:
+class Audit:
+    """Counts of a corpus: items, independent units, duplicate rows, distinct texts.
+
+    ``documents`` and ``passages`` are counted for retrieval; otherwise they are 0.
+    """
+
+    items: int
+    units: int
+    duplicates: int
+    distinct_texts: int
+    documents: int = 0
+    passages: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusRecord(Audit):
     """A corpus in a result.
 
     Attributes
     ----------
     effective_units
         How many units would spread the items as evenly if each item were in one unit and all were of equal size.
-    documents, passages
-        What can be found, where the items are questions; else 0.
     right_documents
         How many documents are right for some question.
     most_right
@@ -734,16 +714,10 @@ class CorpusRecord:
     name: str
     shape: str
     fingerprint: str
-    items: int
-    units: int
     effective_units: float
-    duplicates: int
-    distinct_texts: int
     licence: str
     source: str
     builtin: bool
-    documents: int = 0
-    passages: int = 0
     loader: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     right_documents: int = 0
@@ -836,7 +810,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
-        return _renderers[-1]().html(self)
+        html: str = _renderers[-1]().html(self)
+        return html
 
     @property
     def _with_items(self) -> ItemFrames:
@@ -880,15 +855,13 @@ class Result:
         """
         return self._with_items.frame(diagnostic)
 
-    def failures(self, encoder: str, diagnostic: str | None = None, *, against: str = "") -> DataFrame:
+    def failures(self, encoder: str, diagnostic: str, *, against: str = "") -> DataFrame:
         """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest failures first.
 
         Parameters
         ----------
         encoder
             Its label.
-        diagnostic
-            Only this one; by default all that show items, one after the other.
         against
             The label of another encoder: the rows on which the first is worse than that one, instead. What is
             undecided, such as a tie of the first document, lies between right and wrong.
@@ -896,9 +869,7 @@ class Result:
         Raises
         ------
         UnknownNameError
-            If there is no such encoder or diagnostic.
-        SpecError
-            If no diagnostic of the result shows items.
+            If there is no such encoder, or the diagnostic shows no single items.
         """
         import polars
 
@@ -906,24 +877,16 @@ class Result:
         for label in filter(None, (encoder, against)):
             if label not in labels:
                 raise UnknownNameError("encoder", label, labels)
-        shown = dict.fromkeys(example.diagnostic for example in self.examples)
-        names = [diagnostic] if diagnostic else list(shown)
-        if not names:
-            raise SpecError("no diagnostic of this result shows items")
         grade = polars.col("correct").cast(float).fill_null(0.5)
         of_other = grade.filter(polars.col("encoder") == against).first().over("corpus", "item")
         # Without another encoder, only what is wrong is below this.
         is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
-        frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
-        # Each diagnostic has columns of its own.
-        return polars.concat(frames, how="diagonal_relaxed")
+        return self.scores(diagnostic).filter(is_failure).sort("margin", nulls_last=True)
 
     def rank(self, diagnostic: str = "", corpus: str | None = None) -> DataFrame:
         """Return the candidates of a diagnostic, the highest value first, as a polars frame.
 
-        Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``rank_low``, ``rank_high`` (all ranks hold
-        together with 95 % confidence; null without a ranking), ``may_be_best``, ``difference``, ``p`` (against the best
-        lexical baseline, ``p`` corrected within its family; null without one).
+        Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``may_be_best`` (null without a ranking).
 
         Parameters
         ----------
@@ -940,22 +903,11 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
-        row_of, pairs = self.headline(verdict), self.differences(verdict)
-        # Each base system is compared with each other one, in these families.
-        names = {name for one in pairs if one.family in ("main", "lexical", "models") for name in (one.a, one.b)}
-        names = names.union(verdict.best_set).difference(verdict.left_out)
-        values = {name: row.value for name, row in row_of.items() if name in names and row.value is not None}
-        ranks = {} if verdict.reason else standings(values, pairs)[1]
-        lines = []
-        for name in verdict.candidates:
-            row, against_baseline = row_of[name], between(pairs, name, verdict.baseline)
-            difference, p = None, None
-            if against_baseline:
-                difference, p = against_baseline.difference, against_baseline.p_holm
-            may_be_best = name in verdict.best_set if verdict.best_set else None
-            rank: tuple[int, int] | tuple[None, None] = ranks.get(name, (None, None))
-            lines.append((name, row.value, row.low, row.high, *rank, may_be_best, difference, p))
-        return polars.DataFrame(lines, schema=_RANKS, orient="row")
+        rows = self.headline(verdict)
+        columns = {"encoder": str, "value": float, "low": float, "high": float}
+        frame = polars.DataFrame([vars(rows[name]) for name in verdict.candidates], schema=columns)
+        may_be_best = polars.when(bool(verdict.best_set)).then(polars.col("encoder").is_in(verdict.best_set))
+        return frame.with_columns(may_be_best=may_be_best)
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.
@@ -970,11 +922,8 @@ class Result:
         SpecError
             See :meth:`verdict`; also if there is nothing to draw.
         """
-        verdict = self.verdict(diagnostic, corpus)
-        drawn = _renderers[-1]().chart(self, verdict)
-        if drawn is None:
-            raise SpecError(f"{verdict.diagnostic} on {verdict.corpus} has nothing to draw")
-        return drawn
+        chart: TopLevelMixin = _renderers[-1]().chart(self, self.verdict(diagnostic, corpus))
+        return chart
 
     def verdict(self, diagnostic: str = "", corpus: str | None = None) -> Verdict:
         """Return the verdict of a diagnostic.
@@ -1040,45 +989,15 @@ class Result:
         """
         import polars
 
-        rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
+        rows = [row for row in self.rows if diagnostic in (None, row.diagnostic)]
         if diagnostic and not rows:
             raise UnknownNameError("diagnostic", diagnostic, {row.diagnostic for row in self.rows})
-        return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
+        return polars.DataFrame(rows)
 
 
-class Renderer(Protocol):
-    """Draws a result. The methods of :class:`Result` that show something use the one that is registered."""
-
-    def html(self, result: Result, /) -> str:
-        """Return the result as HTML for a notebook."""
-
-    def chart(self, result: Result, verdict: Verdict, /) -> TopLevelMixin | None:
-        """Return the first chart of a verdict's diagnostic; None if it has none."""
+_renderers: list[Callable[[], ModuleType]] = []
 
 
-_renderers: list[Callable[[], Renderer]] = []
-
-
-def register_renderer(load: Callable[[], Renderer]) -> None:
-    """Let results be drawn by what a function returns; it is called when a result is drawn."""
+def register_renderer(load: Callable[[], ModuleType]) -> None:
+    """Let results be drawn by ``html`` and ``chart`` of the module that a function returns when one is drawn."""
     _renderers.append(load)
-
-
-def columns_of(record: type) -> dict[str, type]:
-    """Return the fields of a kind of record as columns of a frame; what is no number and no text is kept as text."""
-    types = {"int": int, "float": float, "bool": bool}
-    # ``float | None`` is a column of floats: every column may hold null.
-    return {one.name: types.get(str(one.type).split(" ")[0], str) for one in fields(record)}
-
-
-_RANKS = {
-    "encoder": str,
-    "value": float,
-    "low": float,
-    "high": float,
-    "rank_low": int,
-    "rank_high": int,
-    "may_be_best": bool,
-    "difference": float,
-    "p": float,
-}

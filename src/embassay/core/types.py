@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -19,16 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.core.errors import SpecError, begun, quoted
+from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
-from embassay.core.result import Result
+from embassay.core.result import Audit, EncoderFacts, Result
 from embassay.core.samples.base import Role, Sample, Text
 from embassay.core.samples.checks import check_content
-from embassay.core.samples.groups import Grouped
 from embassay.core.samples.retrieval import Document, StoredDocuments
 from embassay.core.samples.units import label_sets
 from embassay.core.store.hashes import sha256_of as sha256_of
-from embassay.core.vectors import Similarity, VectorMatrix, Vectors
+from embassay.core.vectors import VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
 JsonObject: TypeAlias = dict[str, Any]
@@ -36,29 +34,13 @@ JsonObject: TypeAlias = dict[str, Any]
 Function: TypeAlias = Callable[[list[str]], Any]
 """Returns the (n, d) vectors of n texts."""
 MAX_LISTED = 8
-"""Sentences of a group that are shown with one of them, at most."""
+"""Texts that are shown with a sample, at most: right documents, sentences of its group."""
 
 
 def content_hash(value: object) -> str:
     """Return 16 hexadecimal digits of a SHA-256 over a JSON value, keys sorted."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Audit:
-    """Counts of a corpus: items, independent units, duplicate rows, texts.
-
-    ``documents`` and ``passages`` are counted for retrieval; otherwise they are 0.
-    """
-
-    items: int
-    units: int
-    duplicates: int
-    texts: int
-    distinct: int
-    documents: int = 0
-    passages: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,17 +179,15 @@ class Corpus(Generic[S]):
         return tuple(dict.fromkeys(documents or [text for _, text in self.texts()]))
 
     def passage(self, reference: str) -> str:
-        """Return the text of a passage by its document's id and its number: ``id#0``; of a sample without documents.
+        """Return a passage by its document's id and its number: ``id#0``.
 
         Raises
         ------
         KeyError
-            If there is no such document or sample.
+            If there is no such document.
         """
         name, _, number = reference.rpartition("#")
-        if self.documents:
-            return self._passages_of(name)[int(number)]
-        return self._sample_by_id[name].texts()[int(number)][1]
+        return self._passages_of(name)[int(number)]
 
     def _passages_of(self, name: str) -> tuple[str, ...]:
         """Return the passages of a document; of a stored one its id, which stands for its text."""
@@ -217,29 +197,15 @@ class Corpus(Generic[S]):
     def _passages_by_id(self) -> dict[str, tuple[str, ...]]:
         return {document.id: document.passages for document in self.documents}
 
-    @cached_property
-    def _sample_by_id(self) -> dict[str, S]:
-        return {sample.id: sample for sample in self.samples}
-
-    def shown(self, item: str) -> dict[str, str]:
-        """Return the texts of a sample by name, for people.
-
-        Of a question also how its right documents begin (``right``), of a sentence of a group also the other sentences
-        of that group (``others``).
-        """
-        sample = self._sample_by_id[item]
+    def shown(self, sample: S) -> dict[str, str]:
+        """Return the texts of a sample by name, for people; of a question also how its right documents begin."""
         shown = dict(sample.fields())
-        related = {"right": [" ".join(self._passages_of(name)) for name in getattr(sample, "right", ())]}
-        if isinstance(sample, Grouped):
-            every: Sequence[Any] = self.samples
-            related["others"] = [other.text for other in every if other.group == sample.group and other.id != item]
-        for name, texts in related.items():
-            if texts:
-                shown[name] = " / ".join(map(begun, texts[:MAX_LISTED]))
+        if right := getattr(sample, "right", ()):
+            shown["right"] = " / ".join(begun(" ".join(self._passages_of(name))) for name in right[:MAX_LISTED])
         return shown
 
     def audit(self) -> Audit:
-        """Count items, units, duplicate rows and texts."""
+        """Count items, units, duplicate rows and distinct texts."""
         rows = [sample.texts() for sample in self.samples]
         passages = len(self.documents)
         if not self.stored_documents:
@@ -248,8 +214,7 @@ class Corpus(Generic[S]):
             items=len(rows),
             units=len(np.unique(self.units)),
             duplicates=len(rows) - len(set(rows)),
-            texts=sum(map(len, rows)) + passages,
-            distinct=len(self.texts()),
+            distinct_texts=len(self.texts()),
             documents=len(self.documents),
             passages=passages,
         )
@@ -260,23 +225,15 @@ AnyCorpus: TypeAlias = Corpus[Any]
 
 
 @dataclass(frozen=True)
-class Card:
+class Card(EncoderFacts):
     """What is known of an encoder without running it.
 
     Attributes
     ----------
-    spec
-        The canonical spec, scheme first, without secrets.
     fitted
         True when it learns from a corpus's texts before it encodes.
     cached
         True when its vectors are stored in the cache.
-    prompts
-        The prompt of each role that has one.
-    missing_prompts
-        Which prompts the model's files name, where none of them is used; empty where they name none.
-    similarity
-        How it compares a query with a document.
     shapes
         The only corpus shapes that it can be used with; all if empty.
     remote
@@ -284,16 +241,12 @@ class Card:
     route
         How its vectors are computed if there are several ways, whose vectors agree to 1e-6; empty for the usual one. It
         is part of the key in the cache, and not of the fingerprint.
-    price
-        Price per million tokens, if known.
     target, options
         Scheme and model, and the options that are set by name, where a spec is made of both; empty for all others.
     stores_vectors
         True when it has the vectors of documents that are in a folder of parts.
     relearns
         True when it learns again from the training texts of each fold, so that it never learns from test texts.
-    is_chance
-        True for random vectors: such an encoder represents chance and is not a candidate.
     known
         True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
         source file, its scores are never reused.
@@ -309,25 +262,16 @@ class Card:
     ('bow', True)
     """
 
-    spec: str
-    revision: str = ""
-    parameters: int | None = None
-    max_tokens: int | None = None
     fitted: bool = False
     cached: bool = True
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    missing_prompts: str = ""
     warnings: tuple[str, ...] = ()
-    similarity: Similarity = "cosine"
     shapes: tuple[str, ...] = ()
     remote: bool = False
     route: str = ""
-    price: float | None = None
     target: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
     stores_vectors: bool = False
     relearns: bool = False
-    is_chance: bool = False
     known: bool = True
     full: Encoder | None = field(default=None, repr=False)
     is_sparse: bool = False
@@ -386,8 +330,6 @@ class Runtime:
         ``auto``, or the name of a device, such as ``cuda:1``.
     backend
         ``auto``, or the route that a neural encoder must use.
-    sha256
-        Hashes a file.
     remembered
         Results of paid requests that are kept between runs: the probes of services.
     tell
@@ -402,7 +344,6 @@ class Runtime:
     device: str = "auto"
     backend: str = "auto"
     trust_remote_code: bool = False
-    sha256: Callable[[Path], str] = sha256_of
     remembered: MutableMapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     tell: Callable[[str], None] = field(default=lambda line: None, compare=False, repr=False)
 
@@ -410,9 +351,10 @@ class Runtime:
         """Refuse a device that has no such name, before any work."""
         check_device(self.device)
 
-    def hashes(self, folder: Path, names: Iterable[str]) -> dict[str, str]:
-        """Return the hash of each of these files of a folder, by name."""
-        return {name: self.sha256(folder / name) for name in names}
+
+def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the hash of each of these files of a folder, by name."""
+    return {name: sha256_of(folder / name) for name in names}
 
 
 def cache_key(fingerprint: str, route: str) -> str:
@@ -481,11 +423,6 @@ class Origin:
 class Draws:
     """The seed and the number of bootstrap resamples.
 
-    Raises
-    ------
-    SpecError
-        For a seed or a number of resamples that is no whole number, or too small.
-
     Examples
     --------
     >>> ea.Draws(seed=1, resamples=200)
@@ -494,13 +431,6 @@ class Draws:
 
     seed: int = 0
     resamples: int = 1000
-
-    def __post_init__(self) -> None:
-        """Check both."""
-        for name, least in (("seed", 0), ("resamples", 1)):
-            number = getattr(self, name)
-            if not isinstance(number, Integral) or number < least:
-                raise SpecError(f"{name} must be a whole number of {least} or more, is {quoted(number)}")
 
 
 @dataclass(frozen=True)

@@ -267,4 +267,4 @@ class ItemMethod(Method):
         outcomes
             The labels that are shown of each encoder.
         """
-        return corpus.shown(corpus.samples[index].id), {}
+        return corpus.shown(corpus.samples[index]), {}

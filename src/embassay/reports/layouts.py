@@ -7,8 +7,8 @@ from dataclasses import fields, is_dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from embassay.core.errors import PluginError, UnknownNameError
-from embassay.core.layout import Column, Format, Layout, plain
+from embassay.core.errors import PluginError
+from embassay.core.layout import Column, Format, Layout
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
 from embassay.diagnostics.metrics.metric import Metric, declared_metrics, pattern_of
@@ -16,26 +16,19 @@ from embassay.reports.default_layout import default_layout
 
 
 def layouts(result: Result) -> dict[str, Layout]:
-    """Return the layout of each diagnostic of a result; a plain layout if it defines none that works."""
-    names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
-    chosen = {}
-    for name in dict.fromkeys(names):
-        try:
-            chosen[name] = _own_layout(name, result)
-        except (UnknownNameError, PluginError):
-            # The diagnostic of another package is not installed or fails. Its figures can still be shown.
-            chosen[name] = plain(name, [row.key for row in result.rows if row.diagnostic == name])
-    return chosen
-
-
-def _own_layout(name: str, result: Result) -> Layout:
-    """Return the layout that a diagnostic defines, or the one that follows from its ``METRICS``.
+    """Return the layout of each diagnostic of a result.
 
     Raises
     ------
     UnknownNameError, PluginError
         If the diagnostic of another package is not installed, or fails.
     """
+    names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
+    return {name: _own_layout(name, result) for name in dict.fromkeys(names)}
+
+
+def _own_layout(name: str, result: Result) -> Layout:
+    """Return the layout that a diagnostic defines, or the one that follows from its ``METRICS``."""
     module = DIAGNOSTICS.module(name)
     # A module has a function where the layout depends on the result.
     if hasattr(module, "layout"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from embassay.core.errors import SpecError
 from embassay.core.formatting import counted
 from embassay.core.result import Result, Verdict
 from embassay.reports.answers import answer_sections
@@ -39,8 +40,8 @@ def html(result: Result) -> str:
     )
 
 
-def chart(result: Result, verdict: Verdict) -> TopLevelMixin | None:
-    """Return the first chart of a diagnostic as an Altair chart; None if it has none."""
+def chart(result: Result, verdict: Verdict) -> TopLevelMixin:
+    """Return the first chart of a diagnostic as an Altair chart; SpecError if it has none."""
     import altair
 
     layout = layouts(result)[verdict.diagnostic]
@@ -50,4 +51,4 @@ def chart(result: Result, verdict: Verdict) -> TopLevelMixin | None:
             for _, spec in pictures_of(scope, part):
                 drawn: TopLevelMixin = altair.Chart.from_dict(spec)
                 return drawn
-    return None
+    raise SpecError(f"{verdict.diagnostic} on {verdict.corpus} has nothing to draw")

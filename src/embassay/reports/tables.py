@@ -136,7 +136,7 @@ class Scope:
         for verdict in self.result.verdicts:
             if (verdict.diagnostic, verdict.corpus) == (self.diagnostic, self.corpus):
                 return verdict
-        return Verdict(MetricKey("", diagnostic=self.diagnostic, corpus=self.corpus), 0, 0)
+        return Verdict(**vars(MetricKey("", diagnostic=self.diagnostic, corpus=self.corpus)), items=0, units=0)
 
     def row_of(self, encoder: str, column: Column) -> Row | None:
         """Return the row of an encoder in a column; None if there is none."""

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any
 
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
-from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
+from embassay.core.result import CorpusRecord, EncoderFacts, EncoderRecord, Failure, Result, Verdict
 from embassay.core.types import AnyCorpus, Card
 from embassay.reports.findings.advice import effective_units
 from embassay.reports.findings.limits import findings_of
@@ -182,15 +182,13 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) 
     entry, card = run.entry, run.entry.card
     limit = card.max_tokens or 0
     # By corpus.
-    counts: dict[str, dict[str, int]] = {name: {} for name in ("truncated", "texts", "vectors", "dim")}
+    counts: dict[str, dict[str, int]] = {name: {} for name in ("truncated", "texts", "vectors")}
     unread: dict[str, float] = {}
-    words = []
+    words, dims = [], []
     for corpus in corpora:
         name = corpus.name
         scalars = [scores.scalars for (_, key), scores in run.scores.items() if key == corpus.key]
-        for one in scalars:
-            if "dim" in one:
-                counts["dim"][name] = int(one["dim"])
+        dims += [int(one["dim"]) for one in scalars if "dim" in one]
         # Only encoders of words count them. Diagnostics on the same corpus count the same words.
         words += [one for one in scalars if "tokens" in one]
         if corpus.documents:
@@ -206,32 +204,22 @@ def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) 
             counts["truncated"][name], counts["texts"][name] = too_long, len(tokens)
     all_tokens = sum(one["tokens"] for one in words)
     # An encoder that learns from each corpus may have another number of dimensions on each.
-    dim = None if card.fitted else next(iter(counts["dim"].values()), None)
+    dim = None if card.fitted or not dims else dims[0]
     origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), entry)
     return EncoderRecord(
+        **{one.name: getattr(card, one.name) for one in fields(EncoderFacts)},
         name=label,
-        spec=card.spec,
         fingerprint=run.fingerprint,
-        revision=card.revision,
         dim=dim,
-        parameters=card.parameters,
-        prompts=card.prompts,
         baseline=entry.baseline,
-        is_chance=card.is_chance,
-        max_tokens=card.max_tokens,
         truncated_in=counts["truncated"],
         texts_in=counts["texts"],
         unread_in=unread,
-        similarity=card.similarity,
-        price=card.price,
         unknown_words=sum(one["unknown_tokens"] for one in words) / all_tokens if all_tokens else None,
         without_words=int(sum(one["without_words"] for one in words)) if all_tokens else None,
         setting=joined_setting(entry.setting, "" if card.is_chance else corpora[0].cut),
         vectors=counts["vectors"],
         vector_bytes=vector_bytes(card, dim),
-        # The lists of a retriever have no dimensions.
-        dim_in=counts["dim"] if card.fitted else {},
-        missing_prompts=card.missing_prompts,
         parts=origin.parts,
         step=origin.step,
     )
@@ -246,23 +234,17 @@ def vector_bytes(card: Card, dim: int | None) -> int | None:
 
 def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
     """Return a corpus as the result names it."""
-    audit = corpus.audit()
     questions_of = Counter(name for sample in corpus.samples for name in set(getattr(sample, "right", ())))
     most_right = {name: count for name, count in questions_of.most_common(1) if count > 1}
     return CorpusRecord(
+        **vars(corpus.audit()),
         name=corpus.name,
         shape=corpus.shape,
         fingerprint=corpus.fingerprint,
-        items=audit.items,
-        units=audit.units,
         effective_units=effective_units(corpus),
-        duplicates=audit.duplicates,
-        distinct_texts=audit.distinct,
         licence=corpus.licence,
         source=corpus.source,
         builtin=corpus.builtin,
-        documents=audit.documents,
-        passages=audit.passages,
         loader=corpus.loader,
         settings=corpus.settings,
         right_documents=len(questions_of),

@@ -52,10 +52,8 @@ class RunRequest(RunOptions):
 
     def __post_init__(self) -> None:
         """Refuse an option of the wrong kind or out of range before any other work."""
-        # It checks seed and resamples, which may be integers of numpy, when it is read.
-        _ = self.draws
-        for name in PYTHON_OPTIONS.keys() - {"seed", "resamples"}:
-            fitting(getattr(self, name), PYTHON_OPTIONS[name], name)
+        for name, kind in PYTHON_OPTIONS.items():
+            fitting(getattr(self, name), kind, name)
 
     @classmethod
     def of(cls, config: Path | None, **flags: object) -> RunRequest:

@@ -24,7 +24,7 @@ from embassay.core.formatting import counted
 from embassay.core.layout import Drawings, Matrix, SeriesTable
 from embassay.core.result import Estimate, Finding, Series
 from embassay.core.samples.groups import Grouped
-from embassay.core.types import Corpus
+from embassay.core.types import MAX_LISTED, Corpus
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import than_chance
 from embassay.diagnostics.localization.scores import (
@@ -343,12 +343,14 @@ class Localization(ItemMethod):
         self, corpus: Corpus[Grouped], index: int, outcomes: Sequence[Mapping[str, str]]
     ) -> tuple[dict[str, str], Mapping[str, str]]:
         """Return a sentence, the others of its group, and the first sentence of each group that it is placed in."""
-        texts = corpus.shown(corpus.samples[index].id)
-        texts["right"] = texts.pop("others", "")
+        sample = corpus.samples[index]
+        others = [other.text for other in corpus.samples if other.group == sample.group and other.id != sample.id]
+        texts = {**sample.fields(), "right": " / ".join(others[:MAX_LISTED])}
+        sentences = {f"{one.id}#0": one.text for one in corpus.samples}
         for outcome in outcomes:
             if reference := outcome.get("first"):
-                texts[reference] = corpus.passage(reference)
-        return texts, {"right": corpus.samples[index].group}
+                texts[reference] = sentences[reference]
+        return texts, {"right": sample.group}
 
     def series(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the agreement of errors on one fold, as in the paper, and how many groups have which size."""

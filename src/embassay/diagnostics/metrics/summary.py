@@ -342,8 +342,9 @@ class Figures(Generic[AnyView]):
         """
         rows = self.rows(draws) if rows is None else rows
         headline, first = self.headline_figure, self.views[0].scores
+        no_headline = MetricKey("", diagnostic=first.origin.diagnostic, corpus=first.origin.corpus)
         verdict = Verdict(
-            MetricKey("", diagnostic=first.origin.diagnostic, corpus=first.origin.corpus),
+            **vars(no_headline),
             items=len(first.unit),
             units=self.labels().sets,
             candidates=self.roles.candidates,
@@ -362,7 +363,7 @@ class Figures(Generic[AnyView]):
                 pool = [item_values(columns[name]) for name in self.roles.base_systems if name in columns]
                 number = effective_items(next(iter(columns.values())), pool)
                 differences = with_precision(differences, columns, number)
-                verdict = replace(verdict, key=self.key_of(figure), chance=chance, effective_items=number)
+                verdict = replace(verdict, **vars(self.key_of(figure)), chance=chance, effective_items=number)
                 of_rows, is_right = rows_of(figure.key, rows), metric.undefined_is_wrong
                 verdict = ranked(verdict, self.roles, columns, of_rows, differences, is_ranking_of_right=is_right)
             comparisons += differences

@@ -10,7 +10,7 @@ import numpy as np
 
 from embassay.core.columns import ItemColumn
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import MAX_UNDEFINED, Comparison, Row, Verdict, standings
+from embassay.core.result import MAX_UNDEFINED, Comparison, Row, Verdict, best_set
 from embassay.core.types import Draws
 from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
@@ -111,7 +111,7 @@ def ranked(
         verdict,
         # Of equal values, the one named first comes first.
         candidates=tuple(sorted((n for n in roles.candidates if n in values), key=lambda name: -values[name])),
-        best_set=() if reason else standings(competing, differences)[0],
+        best_set=() if reason else best_set(competing, differences),
         left_out=left_out,
         undefined_as_wrong=undefined_as_wrong,
         reason=reason,

@@ -548,7 +548,7 @@ class Retrieval(RetrievalOptions, ItemMethod):
     ) -> tuple[dict[str, str], Mapping[str, str]]:
         """Return a question with its right documents, and the passages that the encoders found."""
         sample = corpus.samples[index]
-        texts = corpus.shown(sample.id)
+        texts = corpus.shown(sample)
         for reference in chain.from_iterable(outcome.values() for outcome in outcomes):
             if "#" in reference:
                 texts[reference] = begun(corpus.passage(reference))

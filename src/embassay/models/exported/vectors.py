@@ -9,7 +9,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ import numpy as np
 from embassay.core.errors import EncoderError, SourceError, SpecError, first_line_of, listed, quoted
 from embassay.core.parts import PartVectors
 from embassay.core.samples.base import ROLES, Role
+from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import is_parquet, recognised
 from embassay.core.types import Card, Runtime, content_hash
@@ -69,7 +70,7 @@ def create(target: str, runtime: Runtime, *, similarity: Similarity = "cosine") 
         _read(path)
     # The vectors need not be cached.
     card = Card(spec_of(f"vectors:{target}", {"similarity": similarity}), cached=False, similarity=similarity)
-    return VectorsEncoder(target, card, path, runtime)
+    return VectorsEncoder(target, card, path)
 
 
 def _read(path: Path) -> LazyFrame:
@@ -113,12 +114,11 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
     name: str
     card: Card
     path: Path
-    runtime: Runtime = field(repr=False)
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the content of the file."""
-        return content_hash(["vectors", self.runtime.sha256(self.path)])
+        return content_hash(["vectors", sha256_of(self.path)])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.

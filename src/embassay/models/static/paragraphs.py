@@ -19,7 +19,7 @@ import numpy as np
 from embassay.core.randomness import generator
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
-from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.types import Card, Runtime, content_hash, hashes_of
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import UnknownWords
 from embassay.models.loaded import LoadedEncoder
@@ -63,7 +63,7 @@ def create(target: str, runtime: Runtime) -> ParagraphsEncoder:
     # As the training text was cut, so that words are found in the vocabulary.
     settings = record.settings
     cut = cutter(settings.tokens, f"encoder 'paragraphs:{target}'", lower=settings.lower)
-    return ParagraphsEncoder(target, Card(f"paragraphs:{target}"), folder, record, runtime, cut)
+    return ParagraphsEncoder(target, Card(f"paragraphs:{target}"), folder, record, cut)
 
 
 def build(kind: ParagraphKind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
@@ -98,7 +98,6 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
     card: Card = field(repr=False)
     folder: Path
     record: TrainedRecord[ParagraphSettings] = field(repr=False)
-    runtime: Runtime = field(repr=False)
     cut: CutWords = field(repr=False)
 
     def load(self) -> Doc2Vec:
@@ -114,7 +113,7 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files, and of the constants of inference."""
-        files = self.runtime.hashes(self.folder, ("paragraphs.json", *self.record.files))
+        files = hashes_of(self.folder, ("paragraphs.json", *self.record.files))
         return content_hash(["paragraphs", files, EPOCHS, MOVED, SEED, TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:

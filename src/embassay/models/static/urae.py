@@ -18,7 +18,7 @@ import numpy as np
 
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
-from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.types import Card, Runtime, content_hash, hashes_of
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
@@ -58,7 +58,7 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     record = read_record(folder, "urae", UraeSettings)
     card = Card(spec_of(f"urae:{target}", {"trees": trees}))
     shape = trees or record.settings.trees
-    return UraeEncoder(target, card, folder, record, runtime, shape, parser(shape))
+    return UraeEncoder(target, card, folder, record, shape, parser(shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,6 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
     card: Card = field(repr=False)
     folder: Path
     record: TrainedRecord[UraeSettings] = field(repr=False)
-    runtime: Runtime = field(repr=False)
     trees: str
     parse: Callable[[str], Tree] = field(repr=False)
 
@@ -108,7 +107,7 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files and of the shape of trees."""
-        files = self.runtime.hashes(self.folder, ("urae.json", *self.record.files))
+        files = hashes_of(self.folder, ("urae.json", *self.record.files))
         return content_hash(["urae", files, self.trees, TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.core.samples.base import Role
+from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
@@ -68,7 +69,7 @@ def create(
     tokens = tokens or "words"
     recognise(path)
     cut = cutter(tokens, place, lower=bool(lower))
-    return WordsEncoder(target, Card(spec), path, runtime, cut, tokens, pool, lower)
+    return WordsEncoder(target, Card(spec), path, cut, tokens, pool, lower)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,6 @@ class WordsEncoder(LoadedEncoder[WordVectors]):
     name: str
     card: Card = field(repr=False)
     path: Path
-    runtime: Runtime = field(repr=False)
     cut: CutWords = field(repr=False)
     tokens: Cutting
     pool: WordPooling
@@ -98,7 +98,7 @@ class WordsEncoder(LoadedEncoder[WordVectors]):
     def fingerprint(self) -> str:
         """A hash of the file's content, and of all options that change vectors."""
         settings = [self.pool, self.tokens, self.lower, TOKENS_VERSION]
-        return content_hash(["words", self.runtime.sha256(self.path), settings])
+        return content_hash(["words", sha256_of(self.path), settings])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; a text without a known word is a zero row.

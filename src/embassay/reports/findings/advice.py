@@ -8,8 +8,8 @@ from itertools import chain
 from statistics import NormalDist
 
 from embassay.core.formatting import POINTS, counted, size_in_points
-from embassay.core.result import MIN_UNITS, CorpusRecord
-from embassay.core.types import AnyCorpus, Audit
+from embassay.core.result import MIN_UNITS, Audit, CorpusRecord
+from embassay.core.types import AnyCorpus
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.queries.made import SOURCE as MADE_QUERIES
 from embassay.diagnostics.metrics.metric import headline_metric, ranking_diagnostics

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from embassay.core.cores import cores, in_threads
+from embassay.core.cores import cores, single_threads
 from embassay.core.vectors import Neighbours, Similarity
 from embassay.stats.geometry.closeness import paired_dot, paired_similarity
 from embassay.stats.units import ranges
@@ -119,22 +119,22 @@ class ExactSearch:
         size = min(PASSAGES, passages // threads + 1)
         # A block has whole documents, even if a document is longer than a block should be.
         edges = np.unique(np.searchsorted(self.edges, np.append(np.arange(0, passages, size), passages)))
-        blocks = list(pairwise(edges.tolist()))
-        # All threads take their next block from it.
-        remaining = iter(blocks)
         parts = [(self._active[start : start + QUERIES], Lock()) for start in range(0, queries, QUERIES)]
 
-        def work(_thread: int, _threads: int) -> None:
+        def work(block: tuple[int, int]) -> None:
             # Vectors of extreme lengths overflow here, and are open.
             with np.errstate(all="ignore"):
-                for first, last in remaining:
-                    self._search_block(first, last, parts)
+                self._search_block(*block, parts)
 
-        def stop() -> None:
-            blocks.clear()
-            parts.clear()
-
-        in_threads(threads, work, stop)
+        with single_threads(threads) as pool:
+            try:
+                for _ in pool.map(work, pairwise(edges.tolist())):
+                    pass
+            except BaseException:
+                # After an error or Ctrl-C, the blocks that are being searched end soon, because they are waited for.
+                parts.clear()
+                pool.shutdown(cancel_futures=True)
+                raise
         undefined = np.isneginf(self._own)
         # If no document has a similarity, there is no order.
         rankless = undefined & (self._greater == 0)

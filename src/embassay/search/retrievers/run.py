@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from embassay.core.errors import SourceError, quoted
+from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Runtime, content_hash
@@ -34,7 +35,7 @@ def create(target: str, runtime: Runtime) -> RunFile:
     """
     path = source_path(target)
     scores = read_run(path)
-    content = content_hash(["run", runtime.sha256(path)])
+    content = content_hash(["run", sha256_of(path)])
     return RunFile(name=path.stem, spec=f"run:{target}", fingerprint=content, scores=scores)
 
 

@@ -6,6 +6,7 @@ A text that a spreadsheet would compute as a formula gets an apostrophe before i
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from embassay.core.result import (
@@ -17,7 +18,6 @@ from embassay.core.result import (
     Result,
     Row,
     Verdict,
-    columns_of,
 )
 from embassay.core.store.canonical import plain
 from embassay.run.finished import FinishedRun
@@ -64,4 +64,5 @@ def frame(result: Result, name: str) -> DataFrame:
         values = {field: plain(value) for field, value in vars(record).items()}
         nested = {field: json.dumps(value) for field, value in values.items() if isinstance(value, dict | list)}
         lines.append({**values, **nested})
-    return polars.DataFrame(lines, schema=columns_of(RECORDS[name]), orient="row")
+    columns = [field.name for field in fields(RECORDS[name])]
+    return polars.DataFrame(lines, schema=columns, infer_schema_length=None)
