@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from embassay.testsets.english.negators import AFTER_NOT, FOCUS, POLAR, negations
-from embassay.testsets.english.opposites import fits_adjective, fits_verb, opposite_of
+from embassay.testsets.english.opposites import fits_adjective, fits_verb, opposite_of, without_end
 from embassay.testsets.english.syntax import (
     SUBJECT_RELATIONS,
     VerbGroup,
@@ -21,7 +21,7 @@ from embassay.testsets.english.syntax import (
     phrase,
     subject_of,
 )
-from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, MODALS, STOPS, SUBJECTS, wordset
+from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, AUXILIARIES, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.words import Tagged, Words
 
 PATTERNS = ("not", "n't")
@@ -40,18 +40,20 @@ UNFIT = {
     r"\?": "a question",
     r"\b(?:always|sometimes|all the time)\b": "a frequency",
     r"(?:\b(?:am|is|are|was|were)|['’](?:m|s|re)) so\b": "so … that",
-    r"\bhow \w+ly\b": "a degree or focus word at the negation",
+    r"\b(?:how \w+ly|(?:kind|sort) of)\b": "a degree or focus word at the negation",
     r"\b(?:dis)?like[sd]?\b.* to \w": "like with an infinitive, which dislike does not take",
     r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine)\b|\beither\b.*\bor\b": (
         "a condition or a wish"
     ),
-    r"^(?:yes|no|yeah|yep|nope|nah)\b": "an answer",
+    r"^(?:yes|no|yep|nope|nah)\b": "an answer",
 }
 """Expressions that rule a sentence out, and why."""
-NEARLY = wordset("almost nearly practically virtually sort kind of pretty simply always")
+NEARLY = wordset("almost nearly practically virtually pretty simply always")
 """Words before a verb group whose meaning changes if the group is negated."""
 FREQUENCY = wordset("often usually frequently generally")
 COPULAS = wordset("be seem look feel sound appear taste smell")
+COMPLEMENTS = ("acomp", "attr", "oprd")
+"""Relations of what a copula says of its subject."""
 BARRED = (POLAR | ADVERBS_OF_DEGREE | FOCUS | (AFTER_NOT - FREQUENCY)) - {"that"}
 """Words at a verb group that change what its negation denies."""
 OPINIONS = wordset("think believe suppose")
@@ -140,7 +142,7 @@ def _unfit_sentence(tagged: Tagged) -> str:
     for pattern, reason in UNFIT.items():
         if re.search(pattern, tagged.text, re.IGNORECASE):
             return reason
-    if any(word.text in STOPS for word in words[:-1]):
+    if any(word.text in STOPS for word in without_end(words)):
         return "several sentences"
     return "there is, there are" if any(word.tag == "EX" for word in words) else ""
 
@@ -160,7 +162,7 @@ def _unfit_group(words: Words, group: VerbGroup) -> str:
         return "a quantified subject"
     if any(word.lowercase in OTHER_MODALS for word in words[group.first : group.last + 1]):
         return "a modal verb"
-    near = words[max(0, group.first - 1) : group.last + 2]
+    near = words[max(0, group.first - 1) : group.last + 3]
     has_degree = any(word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase in BARRED for word in near)
     if has_degree or NEARLY & lows:
         return "a degree or focus word at the negation"
@@ -195,7 +197,7 @@ def _adjective(words: Words, group: VerbGroup, negated: VerbGroup) -> Candidate 
     negated
         The verb group to negate.
     """
-    complements = [place for place in dependents(words, group.last, ("acomp", "attr")) if place > group.last]
+    complements = [place for place in dependents(words, group.last, COMPLEMENTS) if place > group.last]
     if not complements:
         return NOTHING
     place = end = complements[0]
@@ -206,13 +208,13 @@ def _adjective(words: Words, group: VerbGroup, negated: VerbGroup) -> Candidate 
     if any(other < place for other in dependents(words, place)):
         return "an adverb before the adjective"
     if has_noun:
-        is_last_before_noun = words[end].tag == "NNS" or before.lowercase in ("a", "an")
+        is_last_before_noun = before.lowercase in ("a", "an") or (words[end].tag == "NNS" and before.tag[:2] != "JJ")
         is_idiom = word.lowercase in ATTRIBUTIVE or words[end].lowercase in NO_NOUNS or not is_last_before_noun
     else:
         is_idiom = _is_idiom(words, group, word.lowercase)
     if is_idiom:
         return "an idiom, or an adjective with another meaning"
-    if word.tag != "JJ" or not fits_adjective(words[end + 1 :], word.lowercase):
+    if word.tag != "JJ" or not fits_adjective(_rest(words, group.last, end), word.lowercase):
         return OTHER_WORDS
     return _candidate(words, place, "a", negated)
 
@@ -235,9 +237,20 @@ def _verb(words: Words, group: VerbGroup) -> Candidate | str:
     if verb.tag == "VBG" and verb.lemma == "like":
         return NOTHING
     candidate = _candidate(words, group.last, "v", group)
-    if isinstance(candidate, Candidate) and candidate.is_sure and not fits_verb(words[group.last + 1 :], verb.lemma):
+    if isinstance(candidate, Candidate) and candidate.is_sure and not fits_verb(_rest(words, group.last, group.last), verb.lemma):
         return OTHER_WORDS
     return candidate
+
+
+def _rest(words: Words, verb: int, place: int) -> Words:
+    """Return the words after a word up to the end of its clause, or to a clause with its own subject that is joined."""
+    end = phrase(words, verb)[-1] + 1
+    for clause in dependents(words, verb, ("conj",)):
+        # "It is not right, but now it is": the second clause takes its adjective from the first.
+        is_whole = words[clause].lowercase not in AUXILIARIES or dependents(words, clause, COMPLEMENTS)
+        if clause > place and is_whole and dependents(words, clause, SUBJECT_RELATIONS):
+            end = min(end, phrase(words, clause)[0])
+    return words[place + 1 : end]
 
 
 def _candidate(words: Words, index: int, part: str, group: VerbGroup) -> Candidate | str:
@@ -246,6 +259,6 @@ def _candidate(words: Words, index: int, part: str, group: VerbGroup) -> Candida
     opposite = opposite_of(word.lowercase if part == "a" else word.lemma, part)
     if opposite is None:
         return NOTHING
-    if word.text.isupper() or sum(other.lemma == word.lemma for other in words) > 1:
-        return "the word occurs twice, or is in capitals"
+    if word.text.isupper() or sum(other.lemma in (word.lemma, opposite.lemma) for other in words) > 1:
+        return "the word or its antonym occurs elsewhere, or it is in capitals"
     return Candidate(index, part, group, opposite.lemma, opposite.is_sure)
