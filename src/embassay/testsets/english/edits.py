@@ -1,4 +1,4 @@
-"""The edits of one original (Chiang et al. 2023, sections 2.2.3 to 2.2.6): all six, and other certain ones.
+"""The edits of one original (Chiang et al. 2023, sections 2.2.3 to 2.2.6): all six.
 
 An original without all six edits is :class:`Left` out, with the reason.
 """
@@ -12,7 +12,6 @@ from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.numbers import number
 from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
 from embassay.testsets.english.replacements import LISTED, Listed, Replacement, replacements
 from embassay.testsets.english.spelling_and_grammar import Checker
@@ -184,8 +183,4 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> dict[str, tuple[st
     # If the chosen word is the main verb, both negations are one sentence, which is one item.
     if negation != original.main:
         edits["negation_antonym"] = (negation, "rule")
-    # HEROS does not have this edit.
-    other_number = number(tagged, stream)
-    if other_number and tools.is_clean(other_number):
-        edits["number"] = (other_number, "rule")
     return edits

@@ -183,7 +183,6 @@ FIXED = frozenset(
     }
 )
 """Adjectives and words after them that change their meaning: ``feel bad for``."""
-NO_OBJECTS = wordset("i he she we they me")
 OBJECT_FIRST = ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "VBG")
 TRANSITIVE = wordset(
     "like dislike trust distrust mistrust obey disobey accept reject refuse include exclude permit forbid allow "
@@ -202,7 +201,6 @@ FIRST_WORDS = {
     "succeed": ("",),
 }
 """The words that may follow a verb; an empty one if nothing may."""
-_FINITE = ("VBZ", "VBD", "VBP", "MD")
 LONGEST = 8
 """The maximum number of words after the replaced word."""
 
@@ -214,7 +212,7 @@ def fits_adjective(rest: Words, adjective: str) -> bool:
     # "Right" belongs to a time only in "right now".
     if set(lows) <= TIMES and (lows[:1] != ["right"] or lows[1:2] == ["now"]):
         return True
-    if _goes_on(rest, lows) or any(word.tag in _FINITE for word in rest[2:]):
+    if _goes_on(rest, lows):
         return False
     if len(rest) > 1 and rest[1].tag == "VB":
         return lows[0] == "to" and lows[1] not in IDIOMATIC_INFINITIVES and adjective in INFINITIVE
@@ -236,7 +234,7 @@ def fits_verb(rest: Words, verb: str) -> bool:
         # "They win" has an opposite; "they pass" does not.
         return (len(rest) in (1, 2) and lows[-1] in OBJECTS[verb]) or (not rest and verb != "pass")
     # "I like he …" continues with a clause; in "let me like" the object is not that of "like".
-    return verb in TRANSITIVE and bool(rest) and rest[0].tag in OBJECT_FIRST and first not in NO_OBJECTS
+    return verb in TRANSITIVE and bool(rest) and rest[0].tag in OBJECT_FIRST
 
 
 def _goes_on(rest: Words, lows: Sequence[str]) -> bool:
@@ -246,6 +244,6 @@ def _goes_on(rest: Words, lows: Sequence[str]) -> bool:
 
 def without_end(rest: Words) -> Words:
     """Return words without the punctuation at their end, and without a conjunction before it."""
-    while rest and (rest[-1].tag in ("CC", ",", ":", ".") or not rest[-1].text[0].isalnum() and rest[-1].text[0] != "["):
+    while rest and rest[-1].tag in ("CC", ",", ":", "."):
         rest = rest[:-1]
     return rest

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from embassay.testsets.english.negators import AFTER_NOT, FOCUS, POLAR, negations
+from embassay.testsets.english.negators import AFTER_NOT, FOCUS, POLAR, is_manner, negations
 from embassay.testsets.english.opposites import fits_adjective, fits_verb, opposite_of, without_end
 from embassay.testsets.english.syntax import (
     SUBJECT_RELATIONS,
@@ -42,19 +42,17 @@ UNFIT = {
     r"(?:\b(?:am|is|are|was|were)|['’](?:m|s|re)) so\b": "so … that",
     r"\b(?:how \w+ly|(?:kind|sort) of)\b": "a degree or focus word at the negation",
     r"\b(?:dis)?like[sd]?\b.* to \w": "like with an infinitive, which dislike does not take",
-    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine)\b|\beither\b.*\bor\b": (
+    r"(?:\bwould|['’]d) (?:\w+ )?like\b": "like that means want",
+    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine|than)\b|\beither\b.*\bor\b": (
         "a condition or a wish"
     ),
     r"^(?:yes|no|yep|nope|nah)\b": "an answer",
 }
 """Expressions that rule a sentence out, and why."""
-NEARLY = wordset("almost nearly practically virtually pretty simply always")
-"""Words before a verb group whose meaning changes if the group is negated."""
-FREQUENCY = wordset("often usually frequently generally")
 COPULAS = wordset("be seem look feel sound appear taste smell")
 COMPLEMENTS = ("acomp", "attr", "oprd")
 """Relations of what a copula says of its subject."""
-BARRED = (POLAR | ADVERBS_OF_DEGREE | FOCUS | (AFTER_NOT - FREQUENCY)) - {"that"}
+BARRED = (POLAR | ADVERBS_OF_DEGREE | FOCUS | AFTER_NOT) - {"that"}
 """Words at a verb group that change what its negation denies."""
 OPINIONS = wordset("think believe suppose")
 """Verbs whose negation means the negation of the clause after them: ``I don't think it is fair``."""
@@ -164,7 +162,8 @@ def _unfit_group(words: Words, group: VerbGroup) -> str:
         return "a modal verb"
     near = words[max(0, group.first - 1) : group.last + 3]
     has_degree = any(word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase in BARRED for word in near)
-    if has_degree or NEARLY & lows:
+    has_manner = any(is_manner(words[place]) for place in dependents(words, group.last, ("advmod",)))
+    if has_degree or has_manner:
         return "a degree or focus word at the negation"
     return ""
 
@@ -237,7 +236,8 @@ def _verb(words: Words, group: VerbGroup) -> Candidate | str:
     if verb.tag == "VBG" and verb.lemma == "like":
         return NOTHING
     candidate = _candidate(words, group.last, "v", group)
-    if isinstance(candidate, Candidate) and candidate.is_sure and not fits_verb(_rest(words, group.last, group.last), verb.lemma):
+    rest = _rest(words, group.last, group.last)
+    if isinstance(candidate, Candidate) and candidate.is_sure and not fits_verb(rest, verb.lemma):
         return OTHER_WORDS
     return candidate
 

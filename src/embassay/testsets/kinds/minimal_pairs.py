@@ -2,7 +2,7 @@
 
 Source: Chiang, Chuang, Glass & Lee (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS", section
 2.2. Rules replace its authors' manual work, and reject if in doubt: an original has all six edits or is
-left out, and each reason is counted. Not in HEROS: ``number``, if it is certain.
+left out, and each reason is counted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def build(
 
     Returns
     -------
-    An item for each original, in the order of the sources, with all six edits, and ``number`` if it is certain.
+    An item for each original, in the order of the sources, with all six edits.
     If the chosen word is the main verb, both negations are one text, which is ``negation_main`` only.
 
     Raises
