@@ -35,8 +35,7 @@ SURE = {
     ),
     "v": _pairs(
         "agree/disagree like/dislike trust/distrust approve/disapprove obey/disobey succeed/fail "
-        "accept/reject accept/refuse include/exclude pass/fail win/lose permit/forbid allow/forbid "
-        "allow/prohibit"
+        "accept/reject include/exclude win/lose"
     ),
 }
 """Opposites without a negating prefix or suffix, by WordNet's letter of the part of speech."""
@@ -184,21 +183,13 @@ FIXED = frozenset(
 )
 """Adjectives and words after them that change their meaning: ``feel bad for``."""
 OBJECT_FIRST = ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "VBG")
-TRANSITIVE = wordset(
-    "like dislike trust distrust mistrust obey disobey accept reject refuse include exclude permit forbid allow "
-    "prohibit"
-)
-OBJECTS = {
-    **dict.fromkeys(
-        ("win", "lose"), wordset("game match race election war battle case final argument fight cup title")
-    ),
-    **dict.fromkeys(("pass", "fail"), wordset("exam test class course inspection audit")),
-}
-"""Verbs that are opposites only with these objects (*lose the keys* is not the opposite of *win the keys*)."""
+TRANSITIVE = wordset("like dislike trust distrust mistrust obey disobey accept reject include exclude")
+CONTESTS = wordset("game match race election war battle case final argument fight cup title")
+"""Objects with which ``win`` and ``lose`` are opposites (*lose the keys* is not the opposite of *win the keys*)."""
 FIRST_WORDS = {
     **dict.fromkeys(("agree", "disagree"), ("", "with", "on", "that")),
     **dict.fromkeys(("approve", "disapprove"), ("of",)),
-    "succeed": ("",),
+    **dict.fromkeys(("succeed", "fail"), ("",)),
 }
 """The words that may follow a verb; an empty one if nothing may."""
 LONGEST = 8
@@ -230,10 +221,8 @@ def fits_verb(rest: Words, verb: str) -> bool:
         return first in FIRST_WORDS[verb] and not _goes_on(rest, lows)
     if _goes_on(rest, lows):
         return False
-    if verb in OBJECTS:
-        # "They win" has an opposite; "they pass" does not.
-        return (len(rest) in (1, 2) and lows[-1] in OBJECTS[verb]) or (not rest and verb != "pass")
-    # "I like he …" continues with a clause; in "let me like" the object is not that of "like".
+    if verb in ("win", "lose"):
+        return not rest or (len(rest) < 3 and lows[-1] in CONTESTS)
     return verb in TRANSITIVE and bool(rest) and rest[0].tag in OBJECT_FIRST
 
 

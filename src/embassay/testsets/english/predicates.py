@@ -40,7 +40,7 @@ UNFIT = {
     r"\?": "a question",
     r"\b(?:always|sometimes|all the time)\b": "a frequency",
     r"(?:\b(?:am|is|are|was|were)|['’](?:m|s|re)) so\b": "so … that",
-    r"\b(?:how \w+ly|(?:kind|sort) of)\b": "a degree or focus word at the negation",
+    r"\b(?:how \w+ly|(?:kind|sort) of|such an?)\b": "a degree or focus word at the negation",
     r"\b(?:dis)?like[sd]?\b.* to \w": "like with an infinitive, which dislike does not take",
     r"(?:\bwould|['’]d) (?:\w+ )?like\b": "like that means want",
     r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine|than)\b|\beither\b.*\bor\b": (
@@ -152,6 +152,8 @@ def _unfit_group(words: Words, group: VerbGroup) -> str:
     subject = subject_of(words, group.last)
     if subject is None:
         return "a command"
+    if subject > group.first:
+        return "a question"
     # The subject, and the conjunctions and adverbs before the verb.
     places = [*phrase(words, subject), *dependents(words, group.last)]
     before = [words[place] for place in places if place < group.first]
