@@ -43,7 +43,7 @@ UNFIT = {
     r"\b(?:how \w+ly|(?:kind|sort) of|such an?)\b": "a degree or focus word at the negation",
     r"\b(?:dis)?like[sd]?\b.* to \w": "like with an infinitive, which dislike does not take",
     r"(?:\bwould|['’]d) (?:\w+ )?like\b": "like that means want",
-    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine|than)\b|\beither\b.*\bor\b": (
+    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine|than|what(?:so)?ever|whichever|whoever)\b|\beither\b.*\bor\b": (
         "a condition or a wish"
     ),
     r"^(?:yes|no|yep|nope|nah)\b": "an answer",
@@ -60,10 +60,10 @@ OF_PERSONS = wordset("safe dangerous open closed shut clear unclear good hard ea
 """Adjectives with another meaning if they describe a person."""
 ATTRIBUTIVE = wordset(
     "true false right wrong dead open closed certain regular normal common perfect complete active able present "
-    "absent legal illegal clear natural usual likely married single awake asleep alive stable due hard"
+    "absent legal illegal clear natural usual likely married single awake asleep alive stable due hard offensive"
 )
 """Adjectives with another meaning before a noun."""
-NO_NOUNS = wordset("camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy")
+NO_NOUNS = wordset("camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy thanks")
 """Nouns that form an idiom with an adjective: ``a good deal``."""
 PEOPLE = wordset("man men woman women kid kids child children people guy guys boy boys girl girls friend friends")
 
@@ -209,7 +209,9 @@ def _adjective(words: Words, group: VerbGroup, negated: VerbGroup) -> Candidate 
     if any(other < place for other in dependents(words, place)):
         return "an adverb before the adjective"
     if has_noun:
-        is_last_before_noun = before.lowercase in ("a", "an") or (words[end].tag == "NNS" and before.tag[:2] != "JJ")
+        is_last_before_noun = before.lowercase in ("a", "an") or (
+            words[end].tag == "NNS" and before.tag[:2] in ("VB", "RB")
+        )
         is_idiom = word.lowercase in ATTRIBUTIVE or words[end].lowercase in NO_NOUNS or not is_last_before_noun
     else:
         is_idiom = _is_idiom(words, group, word.lowercase)
@@ -224,7 +226,7 @@ def _is_idiom(words: Words, group: VerbGroup, adjective: str) -> bool:
     """Return whether an adjective after a copula forms an idiom, or has another meaning there."""
     if adjective in ("bad", "sure") and group.negator is not None:
         return True
-    if adjective in ("good", "bad") and words[group.last].lemma == "feel":
+    if adjective in ("good", "bad", "guilty", "right") and words[group.last].lemma == "feel":
         return True
     subject = words[subject_of(words, group.last) or 0]
     may_be_person = subject.lowercase in PEOPLE | SUBJECTS - {"it"} or subject.tag.startswith("NNP")
