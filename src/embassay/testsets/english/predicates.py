@@ -40,12 +40,12 @@ UNFIT = {
     r"\?": "a question",
     r"\b(?:always|sometimes|all the time)\b": "a frequency",
     r"(?:\b(?:am|is|are|was|were)|['’](?:m|s|re)) so\b": "so … that",
-    r"\b(?:how \w+ly|(?:kind|sort) of|such an?)\b": "a degree or focus word at the negation",
+    r"\b(?:how (?:\w+ly|much|many)|(?:kind|sort) of|such an?)\b": "a degree or focus word at the negation",
     r"\b(?:dis)?like[sd]?\b.* to \w": "like with an infinitive, which dislike does not take",
     r"(?:\bwould|['’]d) (?:\w+ )?like\b": "like that means want",
-    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine|than|what(?:so)?ever|whichever|whoever)\b|\beither\b.*\bor\b": (
-        "a condition or a wish"
-    ),
+    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine)\b": "a condition or a wish",
+    r"\bthan\b|\beither\b.*\bor\b|\(or\b": "a comparison or alternatives",
+    r"\bwh(?:at(?:so)?|ich|o)ever\b": "a clause that names its subject or object",
     r"^(?:yes|no|yep|nope|nah)\b": "an answer",
 }
 """Expressions that rule a sentence out, and why."""
@@ -63,7 +63,9 @@ ATTRIBUTIVE = wordset(
     "absent legal illegal clear natural usual likely married single awake asleep alive stable due hard offensive"
 )
 """Adjectives with another meaning before a noun."""
-NO_NOUNS = wordset("camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy thanks")
+NO_NOUNS = wordset(
+    "camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy thanks"
+)
 """Nouns that form an idiom with an adjective: ``a good deal``."""
 PEOPLE = wordset("man men woman women kid kids child children people guy guys boy boys girl girls friend friends")
 
@@ -126,7 +128,8 @@ def _eligible(tagged: Tagged) -> list[VerbGroup] | str:
     pattern, negator = sentence_negations[0]
     if pattern not in PATTERNS:
         return f"negated by a word that is not removed: {pattern}"
-    return [group for group in groups(tagged) if group.negator == negator] or "the negation is not of a verb"
+    denied = [group for group in groups(tagged) if group.negator == negator >= group.first - 1]
+    return denied or "the negation is not of a verb"
 
 
 # --- Reasons why the negation of a sentence, or of a clause, is not its opposite ---
@@ -150,7 +153,8 @@ def _unfit_group(words: Words, group: VerbGroup) -> str:
     if words[group.last].relation == "conj" and not dependents(words, group.last, SUBJECT_RELATIONS):
         return "several adjectives or clauses"
     subject = subject_of(words, group.last)
-    if subject is None:
+    # "You be honest with her" is a command that has a subject.
+    if subject is None or words[group.first].lowercase == "be":
         return "a command"
     if subject > group.first:
         return "a question"
