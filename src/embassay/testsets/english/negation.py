@@ -66,7 +66,7 @@ def _with_do(words: Words, verb: int) -> list[Splice]:
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word = words[verb]
     auxiliary = {"VBZ": "does", "VBD": "did"}.get(word.tag, "do")
-    # Some adverbs stay between the negation and the verb: "they really like" becomes "they don't really like".
+    # Some adverbs stay between the negation and the verb: "they formally agree" becomes "they do not formally agree".
     first = verb
     while is_manner(word_at(words, first - 1)) or word_at(words, first - 1).lowercase in AFTER_NOT:
         first -= 1
