@@ -20,7 +20,7 @@ def words(text):
         ("I don't know.", ["I", "do", "n't", "know", "."]),
         ("She can't, won't and shan't.", ["She", "ca", "n't", ",", "wo", "n't", "and", "sha", "n't", "."]),
         ("We cannot go.", ["We", "can", "not", "go", "."]),
-        ("It’s [NAME]'s hat.", ["It", "'s", "[", "NAME", "]", "'s", "hat", "."]),
+        ("It’s [NAME]'s hat.", ["It", "'s", "[NAME]", "'s", "hat", "."]),
         ("They'd've left.", ["They", "'d", "'ve", "left", "."]),
         ("A well-known 3.5 % rise: $7.25!", ["A", "well", "-", "known", "3.5", "%", "rise", ":", "$", "7.25", "!"]),
         ("The dogs' bowls...", ["The", "dogs", "'", "bowls", "..."]),

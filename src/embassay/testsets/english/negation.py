@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.negators import AFTER_NOT, QUANTIFIED, SENTENCE_ADVERBS, negations
+from embassay.testsets.english.negators import AFTER_NOT, QUANTIFIED, SENTENCE_ADVERBS, is_manner, negations
 from embassay.testsets.english.syntax import VerbGroup, dependents, group_at, subject_of
 from embassay.testsets.english.word_classes import BE, DO, HAVE, MODALS, STOPS, wordset
 from embassay.testsets.english.words import Splice, Tagged, Words, spliced, substituted, word_at
@@ -66,9 +66,9 @@ def _with_do(words: Words, verb: int) -> list[Splice]:
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word = words[verb]
     auxiliary = {"VBZ": "does", "VBD": "did"}.get(word.tag, "do")
-    # Some adverbs stay between the negation and the verb: "they really like" becomes "they don't really like".
+    # Some adverbs stay between the negation and the verb: "they formally agree" becomes "they do not formally agree".
     first = verb
-    while word_at(words, first - 1).lowercase in AFTER_NOT:
+    while is_manner(word_at(words, first - 1)) or word_at(words, first - 1).lowercase in AFTER_NOT:
         first -= 1
     if first == verb:
         return [(word.start, word.end, f"{auxiliary} not {word.lemma}")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from embassay.testsets.english.word_classes import NEGATORS, wordset
-from embassay.testsets.english.words import Tagged, word_at
+from embassay.testsets.english.words import Tagged, Word, word_at
 
 QUANTIFIED = wordset("no nobody nothing none neither nor nowhere no-one without")
 """Quantifiers and similar words that negate; a sentence with one of them is not negated again."""
@@ -14,16 +14,11 @@ POLAR = wordset(
 """Words that occur after a negation and hardly without one (negative polarity items)."""
 FOCUS = wordset("only just even so that all exactly as quite enough necessarily entirely too simply merely")
 """Words that are denied instead of the verb if they follow a negation: *not that good*, *not only*."""
-AFTER_NOT = wordset(
-    "always only even just necessarily quite exactly ever all often rarely seldom usually frequently generally fully "
-    "totally completely entirely wholly strongly greatly heartily highly deeply slowly quickly steadily firmly openly "
-    "easily widely heavily severely substantially significantly gradually rapidly sharply dramatically quietly "
-    "carefully successfully strictly directly closely fiercely warmly gladly happily sincerely thoroughly"
-)
-"""Adverbs before which ``do not`` is inserted."""
+AFTER_NOT = wordset("always only even just quite ever all often rarely seldom")
+"""Adverbs before which ``do not`` is inserted, as before adverbs of manner."""
 SENTENCE_ADVERBS = wordset(
     "probably definitely certainly surely apparently obviously clearly still also honestly actually literally simply "
-    "perhaps maybe possibly currently undoubtedly evidently sadly unfortunately"
+    "perhaps maybe possibly currently undoubtedly evidently sadly unfortunately personally really"
 )
 """Adverbs of the whole sentence, after which ``not`` is inserted."""
 _NO_NEGATION = frozenset({"", ",", "!", ".", "doubt", "matter"})
@@ -38,6 +33,11 @@ def negations(tagged: Tagged) -> tuple[tuple[str, int], ...]:
         if word.lowercase in NEGATORS | QUANTIFIED and not negates_nothing:
             patterns.append((word.lowercase, index))
     return tuple(patterns)
+
+
+def is_manner(word: Word) -> bool:
+    """Return whether a word is an adverb of manner, which a negation before it denies: ``did not formally agree``."""
+    return word.tag == "RB" and word.lowercase.endswith("ly") and word.lowercase not in SENTENCE_ADVERBS
 
 
 def first_negation(tagged: Tagged) -> str | None:

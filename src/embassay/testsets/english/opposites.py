@@ -11,7 +11,7 @@ Here a pair is
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,8 +35,7 @@ SURE = {
     ),
     "v": _pairs(
         "agree/disagree like/dislike trust/distrust approve/disapprove obey/disobey succeed/fail "
-        "accept/reject accept/refuse include/exclude pass/fail win/lose permit/forbid allow/forbid "
-        "allow/prohibit"
+        "accept/reject include/exclude win/lose"
     ),
 }
 """Opposites without a negating prefix or suffix, by WordNet's letter of the part of speech."""
@@ -150,7 +149,7 @@ TIMES = wordset(
     "now today here there anyway then tonight tomorrow yesterday right this that week year month morning evening time "
     "at the moment these days lately recently"
 )
-PREPOSITIONS = frozenset({"in", "on", "at", "for", "with", "about", "from", "during", "inside", "outside", "near"})
+PREPOSITIONS = wordset("in on at for with about from during inside outside near to")
 OF = wordset("aware unaware capable incapable worthy unworthy typical atypical certain uncertain conscious unconscious")
 NO_PREPOSITION = wordset(
     "responsible irresponsible dependent independent safe dangerous fit unfit clear unclear pleased displeased "
@@ -166,7 +165,7 @@ IDIOMATIC_INFINITIVES = wordset("say go see hear know meet assume bet be")
 """Infinitives that form an idiom with an adjective: ``good to go``, ``safe to say``."""
 BARRED = wordset(
     "enough than though because since when while until before after unless if so but or and either neither instead "
-    "rather just only even all every any some most more less much many as yet anymore ever both not never no that "
+    "rather just only even all every any some most more less much many as yet anymore ever both not never no "
     "which who what how why whatever whether lol better best bit too lot everything everyone everybody anything anyone "
     "anybody something someone very really few several always like"
 )
@@ -179,45 +178,35 @@ FIXED = frozenset(
         ("good", "with"),
         ("bad", "with"),
         ("absent", "from"),
+        ("married", "to"),
     }
 )
 """Adjectives and words after them that change their meaning: ``feel bad for``."""
-NO_OBJECTS = wordset("i he she we they me")
 OBJECT_FIRST = ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "VBG")
-TRANSITIVE = wordset(
-    "like dislike trust distrust mistrust obey disobey accept reject refuse include exclude permit forbid allow "
-    "prohibit"
-)
-OBJECTS = {
-    **dict.fromkeys(
-        ("win", "lose"), wordset("game match race election war battle case final argument fight cup title")
-    ),
-    **dict.fromkeys(("pass", "fail"), wordset("exam test class course inspection audit")),
-}
-"""Verbs that are opposites only with these objects (*lose the keys* is not the opposite of *win the keys*)."""
+TRANSITIVE = wordset("like dislike trust distrust mistrust obey disobey accept reject include exclude")
+CONTESTS = wordset("game match race election war battle case final argument fight cup title")
+"""Objects with which ``win`` and ``lose`` are opposites (*lose the keys* is not the opposite of *win the keys*)."""
 FIRST_WORDS = {
     **dict.fromkeys(("agree", "disagree"), ("", "with", "on", "that")),
     **dict.fromkeys(("approve", "disapprove"), ("of",)),
-    "succeed": ("",),
+    **dict.fromkeys(("succeed", "fail"), ("",)),
 }
 """The words that may follow a verb; an empty one if nothing may."""
-_FINITE = ("VBZ", "VBD", "VBP", "MD")
 LONGEST = 8
 """The maximum number of words after the replaced word."""
 
 
 def fits_adjective(rest: Words, adjective: str) -> bool:
     """Return whether the opposite of an adjective certainly fits before the words that follow."""
-    rest = _without_end(rest)
+    rest = without_end(rest)
     lows = [word.lowercase for word in rest]
     # "Right" belongs to a time only in "right now".
     if set(lows) <= TIMES and (lows[:1] != ["right"] or lows[1:2] == ["now"]):
         return True
-    if _goes_on(rest, lows, BARRED) or any(word.tag in _FINITE for word in rest[2:]):
+    if _goes_on(rest, lows):
         return False
-    if lows[0] == "to":
-        is_infinitive = len(rest) > 1 and rest[1].tag == "VB" and lows[1] not in IDIOMATIC_INFINITIVES
-        return is_infinitive and adjective in INFINITIVE
+    if len(rest) > 1 and rest[1].tag == "VB":
+        return lows[0] == "to" and lows[1] not in IDIOMATIC_INFINITIVES and adjective in INFINITIVE
     if lows[0] == "of":
         return adjective in OF
     return lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION and (adjective, lows[0]) not in FIXED
@@ -225,27 +214,25 @@ def fits_adjective(rest: Words, adjective: str) -> bool:
 
 def fits_verb(rest: Words, verb: str) -> bool:
     """Return whether the opposite of a verb certainly fits before the words that follow."""
-    rest = _without_end(rest)
+    rest = without_end(rest)
     lows = [word.lowercase for word in rest]
     first = lows[0] if lows else ""
     if verb in FIRST_WORDS:
-        return first in FIRST_WORDS[verb] and not _goes_on(rest, lows, BARRED - {"that"})
-    if _goes_on(rest, lows, BARRED):
+        return first in FIRST_WORDS[verb] and not _goes_on(rest, lows)
+    if _goes_on(rest, lows):
         return False
-    if verb in OBJECTS:
-        # "They win" has an opposite; "they pass" does not.
-        return (len(rest) in (1, 2) and lows[-1] in OBJECTS[verb]) or (not rest and verb != "pass")
-    # "I like he …" continues with a clause; in "let me like" the object is not that of "like".
-    return verb in TRANSITIVE and bool(rest) and rest[0].tag in OBJECT_FIRST and first not in NO_OBJECTS
+    if verb in ("win", "lose"):
+        return not rest or (len(rest) < 3 and lows[-1] in CONTESTS)
+    return verb in TRANSITIVE and bool(rest) and rest[0].tag in OBJECT_FIRST
 
 
-def _goes_on(rest: Words, lows: Sequence[str], barred: Set[str]) -> bool:
+def _goes_on(rest: Words, lows: Sequence[str]) -> bool:
     """Return whether another clause, a comparison or a quantifier follows."""
-    return len(rest) > LONGEST or not barred.isdisjoint(lows) or any(word.tag in (",", ":", "CC") for word in rest)
+    return len(rest) > LONGEST or not BARRED.isdisjoint(lows) or any(word.tag in (",", ":", "CC") for word in rest)
 
 
-def _without_end(rest: Words) -> Words:
-    """Return words without the punctuation at their end."""
-    while rest and not (rest[-1].text[0].isalnum() or rest[-1].text[0] == "["):
+def without_end(rest: Words) -> Words:
+    """Return words without the punctuation at their end, and without a conjunction before it."""
+    while rest and rest[-1].tag in ("CC", ",", ":", "."):
         rest = rest[:-1]
     return rest

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from embassay.testsets.english.negators import AFTER_NOT, FOCUS, POLAR, negations
-from embassay.testsets.english.opposites import fits_adjective, fits_verb, opposite_of
+from embassay.testsets.english.negators import AFTER_NOT, FOCUS, POLAR, is_manner, negations
+from embassay.testsets.english.opposites import fits_adjective, fits_verb, opposite_of, without_end
 from embassay.testsets.english.syntax import (
     SUBJECT_RELATIONS,
     VerbGroup,
@@ -21,7 +21,7 @@ from embassay.testsets.english.syntax import (
     phrase,
     subject_of,
 )
-from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, MODALS, STOPS, SUBJECTS, wordset
+from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, AUXILIARIES, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.words import Tagged, Words
 
 PATTERNS = ("not", "n't")
@@ -40,19 +40,19 @@ UNFIT = {
     r"\?": "a question",
     r"\b(?:always|sometimes|all the time)\b": "a frequency",
     r"(?:\b(?:am|is|are|was|were)|['’](?:m|s|re)) so\b": "so … that",
-    r"\bhow \w+ly\b": "a degree or focus word at the negation",
+    r"\b(?:how (?:\w+ly|much|many)|(?:kind|sort) of|such an?)\b": "a degree or focus word at the negation",
     r"\b(?:dis)?like[sd]?\b.* to \w": "like with an infinitive, which dislike does not take",
-    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine)\b|\beither\b.*\bor\b": (
-        "a condition or a wish"
-    ),
-    r"^(?:yes|no|yeah|yep|nope|nah)\b": "an answer",
+    r"(?:\bwould|['’]d) (?:\w+ )?like\b": "like that means want",
+    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine)\b": "a condition or a wish",
+    r"\bthan\b|\beither\b.*\bor\b|\(or\b": "a comparison or alternatives",
+    r"\bwh(?:at(?:so)?|ich|o)ever\b": "a clause that names its subject or object",
+    r"^(?:yes|no|yep|nope|nah)\b": "an answer",
 }
 """Expressions that rule a sentence out, and why."""
-NEARLY = wordset("almost nearly practically virtually sort kind of pretty simply always")
-"""Words before a verb group whose meaning changes if the group is negated."""
-FREQUENCY = wordset("often usually frequently generally")
 COPULAS = wordset("be seem look feel sound appear taste smell")
-BARRED = (POLAR | ADVERBS_OF_DEGREE | FOCUS | (AFTER_NOT - FREQUENCY)) - {"that"}
+COMPLEMENTS = ("acomp", "attr", "oprd")
+"""Relations of what a copula says of its subject."""
+BARRED = (POLAR | ADVERBS_OF_DEGREE | FOCUS | AFTER_NOT) - {"that"}
 """Words at a verb group that change what its negation denies."""
 OPINIONS = wordset("think believe suppose")
 """Verbs whose negation means the negation of the clause after them: ``I don't think it is fair``."""
@@ -60,10 +60,12 @@ OF_PERSONS = wordset("safe dangerous open closed shut clear unclear good hard ea
 """Adjectives with another meaning if they describe a person."""
 ATTRIBUTIVE = wordset(
     "true false right wrong dead open closed certain regular normal common perfect complete active able present "
-    "absent legal illegal clear natural usual likely married single awake asleep alive stable due hard"
+    "absent legal illegal clear natural usual likely married single awake asleep alive stable due hard offensive"
 )
 """Adjectives with another meaning before a noun."""
-NO_NOUNS = wordset("camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy")
+NO_NOUNS = wordset(
+    "camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy thanks"
+)
 """Nouns that form an idiom with an adjective: ``a good deal``."""
 PEOPLE = wordset("man men woman women kid kids child children people guy guys boy boys girl girls friend friends")
 
@@ -126,7 +128,8 @@ def _eligible(tagged: Tagged) -> list[VerbGroup] | str:
     pattern, negator = sentence_negations[0]
     if pattern not in PATTERNS:
         return f"negated by a word that is not removed: {pattern}"
-    return [group for group in groups(tagged) if group.negator == negator] or "the negation is not of a verb"
+    denied = [group for group in groups(tagged) if group.negator == negator >= group.first - 1]
+    return denied or "the negation is not of a verb"
 
 
 # --- Reasons why the negation of a sentence, or of a clause, is not its opposite ---
@@ -140,7 +143,7 @@ def _unfit_sentence(tagged: Tagged) -> str:
     for pattern, reason in UNFIT.items():
         if re.search(pattern, tagged.text, re.IGNORECASE):
             return reason
-    if any(word.text in STOPS for word in words[:-1]):
+    if any(word.text in STOPS for word in without_end(words)):
         return "several sentences"
     return "there is, there are" if any(word.tag == "EX" for word in words) else ""
 
@@ -150,8 +153,11 @@ def _unfit_group(words: Words, group: VerbGroup) -> str:
     if words[group.last].relation == "conj" and not dependents(words, group.last, SUBJECT_RELATIONS):
         return "several adjectives or clauses"
     subject = subject_of(words, group.last)
-    if subject is None:
+    # "You be honest with her" is a command that has a subject.
+    if subject is None or words[group.first].lowercase == "be":
         return "a command"
+    if subject > group.first:
+        return "a question"
     # The subject, and the conjunctions and adverbs before the verb.
     places = [*phrase(words, subject), *dependents(words, group.last)]
     before = [words[place] for place in places if place < group.first]
@@ -160,9 +166,10 @@ def _unfit_group(words: Words, group: VerbGroup) -> str:
         return "a quantified subject"
     if any(word.lowercase in OTHER_MODALS for word in words[group.first : group.last + 1]):
         return "a modal verb"
-    near = words[max(0, group.first - 1) : group.last + 2]
+    near = words[max(0, group.first - 1) : group.last + 3]
     has_degree = any(word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase in BARRED for word in near)
-    if has_degree or NEARLY & lows:
+    has_manner = any(is_manner(words[place]) for place in dependents(words, group.last, ("advmod",)))
+    if has_degree or has_manner:
         return "a degree or focus word at the negation"
     return ""
 
@@ -195,7 +202,7 @@ def _adjective(words: Words, group: VerbGroup, negated: VerbGroup) -> Candidate 
     negated
         The verb group to negate.
     """
-    complements = [place for place in dependents(words, group.last, ("acomp", "attr")) if place > group.last]
+    complements = [place for place in dependents(words, group.last, COMPLEMENTS) if place > group.last]
     if not complements:
         return NOTHING
     place = end = complements[0]
@@ -206,13 +213,15 @@ def _adjective(words: Words, group: VerbGroup, negated: VerbGroup) -> Candidate 
     if any(other < place for other in dependents(words, place)):
         return "an adverb before the adjective"
     if has_noun:
-        is_last_before_noun = words[end].tag == "NNS" or before.lowercase in ("a", "an")
+        is_last_before_noun = before.lowercase in ("a", "an") or (
+            words[end].tag == "NNS" and before.tag[:2] in ("VB", "RB")
+        )
         is_idiom = word.lowercase in ATTRIBUTIVE or words[end].lowercase in NO_NOUNS or not is_last_before_noun
     else:
         is_idiom = _is_idiom(words, group, word.lowercase)
     if is_idiom:
         return "an idiom, or an adjective with another meaning"
-    if word.tag != "JJ" or not fits_adjective(words[end + 1 :], word.lowercase):
+    if word.tag != "JJ" or not fits_adjective(_rest(words, group.last, end), word.lowercase):
         return OTHER_WORDS
     return _candidate(words, place, "a", negated)
 
@@ -221,7 +230,7 @@ def _is_idiom(words: Words, group: VerbGroup, adjective: str) -> bool:
     """Return whether an adjective after a copula forms an idiom, or has another meaning there."""
     if adjective in ("bad", "sure") and group.negator is not None:
         return True
-    if adjective in ("good", "bad") and words[group.last].lemma == "feel":
+    if adjective in ("good", "bad", "guilty", "right") and words[group.last].lemma == "feel":
         return True
     subject = words[subject_of(words, group.last) or 0]
     may_be_person = subject.lowercase in PEOPLE | SUBJECTS - {"it"} or subject.tag.startswith("NNP")
@@ -235,9 +244,21 @@ def _verb(words: Words, group: VerbGroup) -> Candidate | str:
     if verb.tag == "VBG" and verb.lemma == "like":
         return NOTHING
     candidate = _candidate(words, group.last, "v", group)
-    if isinstance(candidate, Candidate) and candidate.is_sure and not fits_verb(words[group.last + 1 :], verb.lemma):
+    rest = _rest(words, group.last, group.last)
+    if isinstance(candidate, Candidate) and candidate.is_sure and not fits_verb(rest, verb.lemma):
         return OTHER_WORDS
     return candidate
+
+
+def _rest(words: Words, verb: int, place: int) -> Words:
+    """Return the words after a word up to the end of its clause, or to a clause with its own subject that is joined."""
+    end = phrase(words, verb)[-1] + 1
+    for clause in dependents(words, verb, ("conj",)):
+        # "It is not right, but now it is": the second clause takes its adjective from the first.
+        is_whole = words[clause].lowercase not in AUXILIARIES or dependents(words, clause, COMPLEMENTS)
+        if clause > place and is_whole and dependents(words, clause, SUBJECT_RELATIONS):
+            end = min(end, phrase(words, clause)[0])
+    return words[place + 1 : end]
 
 
 def _candidate(words: Words, index: int, part: str, group: VerbGroup) -> Candidate | str:
@@ -246,6 +267,6 @@ def _candidate(words: Words, index: int, part: str, group: VerbGroup) -> Candida
     opposite = opposite_of(word.lowercase if part == "a" else word.lemma, part)
     if opposite is None:
         return NOTHING
-    if word.text.isupper() or sum(other.lemma == word.lemma for other in words) > 1:
-        return "the word occurs twice, or is in capitals"
+    if word.text.isupper() or sum(other.lemma in (word.lemma, opposite.lemma) for other in words) > 1:
+        return "the word or its antonym occurs elsewhere, or it is in capitals"
     return Candidate(index, part, group, opposite.lemma, opposite.is_sure)

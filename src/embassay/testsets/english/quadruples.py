@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from embassay.core.samples.choice import Choice
-from embassay.testsets.english.negation import negated
+from embassay.testsets.english.negation import falls_elsewhere, negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import first_negation
 from embassay.testsets.english.predicates import Candidate, find
@@ -45,7 +45,7 @@ def quadruple(text: str, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | s
     else:
         polarity = negated(tagged, candidate.group)
         paraphrase = negated(swapped, candidate.group)
-    if polarity is None or paraphrase is None:
+    if polarity is None or paraphrase is None or falls_elsewhere(tagged, polarity):
         return "the negation cannot be added or removed"
 
     lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite))

@@ -13,12 +13,10 @@ from itertools import pairwise
 
 from embassay.testsets.english.installed import text_of
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.words import PLACEHOLDER, straight
+from embassay.testsets.english.words import NAME, PLACEHOLDER, straight
 
 SHORTEST, LONGEST = 9, 24
 """The minimum and the maximum number of words of an original."""
-NAME = "Jackie"
-"""The name that HEROS puts in place of ``[NAME]``."""
 _PLAIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ÿ0-9 ,;:'’().!$£€%&…\-–—/\[\]]+")
 _INNER = re.compile(r"(?<!\b[A-Z])(?<!\bMr|\bMs|\bDr|\bSt|\bvs)(?<!\bMrs|\betc)[.!…]+(?:\s+(?=\S)|(?=[A-Za-z(]))")
 """A full stop or similar inside a text, after which another sentence may start."""

@@ -14,7 +14,7 @@ DO = wordset("do does did")
 MODALS = wordset("can could will would shall should may might must ought 'll 'd ca wo sha")
 AUXILIARIES = BE | HAVE | DO | MODALS
 SUBJECTS = wordset("i he she we they you it")
-NEGATORS = wordset("not n't never hardly barely scarcely")
+NEGATORS = wordset("not n't nt never hardly barely scarcely")
 ADVERBS_OF_DEGREE = wordset(
     "very so too really quite rather pretty extremely totally absolutely completely fairly more most"
 )

@@ -16,7 +16,9 @@ from embassay.testsets.english.installed import lemminflect
 from embassay.testsets.english.parser import pipeline
 
 PLACEHOLDER = re.compile(r"\[[A-Z]+\]")
-"""A placeholder such as ``[NAME]``, which counts as one word."""
+"""A placeholder such as ``[NAME]``."""
+NAME = "Jackie"
+"""The name that HEROS puts in place of ``[NAME]``."""
 
 
 def straight(text: str) -> str:
@@ -100,25 +102,30 @@ def tag(text: str) -> Tagged:
     InputError
         If spaCy, its pipeline for English or lemminflect is not installed.
     """
-    return _tagged(text, pipeline()(straight(text)))
+    return _tagged(text, pipeline()(_readable(text)))
 
 
 def untagged(text: str) -> Tagged:
     """Divide a text into words without parsing them, which is many times faster than :func:`tag`."""
-    return _tagged(text, pipeline().make_doc(straight(text)))
+    return _tagged(text, pipeline().make_doc(_readable(text)))
+
+
+def _readable(text: str) -> str:
+    """Return a text as pipelines know it: with straight apostrophes, and with a name as long as its placeholder."""
+    return straight(text).replace("[NAME]", NAME)
 
 
 def _tagged(text: str, document: Iterable[Any]) -> Tagged:
-    """Return a text with its words. The rules know straight apostrophes only, which do not change positions."""
+    """Return a text with its words, which are those of a text with the same positions."""
     # Several spaces would be words of their own.
     tokens = [token for token in document if not token.is_space]
     place_of = {token.i: place for place, token in enumerate(tokens)}
     words = list[Word]()
     for place, token in enumerate(tokens):
-        penn_tag = _tag(token.text, token.tag_)
-        end, head = token.idx + len(token.text), place_of.get(token.head.i, place)
+        start, end = token.idx, token.idx + len(token.text)
+        penn_tag, head = _tag(token.text, token.tag_), place_of.get(token.head.i, place)
         lemma = base_form(token.text, penn_tag)
-        words.append(Word(token.text, token.idx, end, penn_tag, lemma, head, token.dep_))
+        words.append(Word(straight(text[start:end]), start, end, penn_tag, lemma, head, token.dep_))
     return Tagged(text, tuple(words))
 
 
