@@ -504,8 +504,8 @@ def build(
     --------
     >>> from pathlib import Path
     >>> Path("pages").mkdir()
-    >>> text = "Open the flap at the bottom left, turn the filter to the left and rinse it under warm water."
-    >>> size = Path("pages/washer.md").write_text(f"# Washer\n\n## Cleaning the filter\n\n{text}\n")
+    >>> text = "Open the flap before you clean the filter. Turn it to the left and rinse it in warm water every month."
+    >>> size = Path("pages/washer.md").write_text(text)
     >>> built = ea.build("retrieval", "pages", "questions", method="cloze")
     >>> len(built.samples)
     1

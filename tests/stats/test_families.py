@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import Comparison, best_set, worse_systems
+from embassay.core.result import Comparison, best_set, rank_intervals, worse_systems
 from embassay.core.types import Draws
 from embassay.stats.families import JUST_ABOVE_0, Roles, Step, compare_means, consistent_interval
 from embassay.stats.labels import Labels
@@ -217,6 +217,7 @@ def test_the_list_by_hand():
 def test_a_system_as_high_as_one_that_is_out_may_be_the_best():
     assert best_set({"a": 0.8, "b": 0.8, "c": 0.7}, [verdict("b", "c", -0.1, 0.04)]) == ("a",)
     assert best_set({"a": 0.8, "b": 0.8, "c": 0.8}, [verdict("b", "c", -0.1, 0.04)]) == ("a", "c")
+    assert rank_intervals("abc", [verdict("b", "c", -0.1, 0.04)]) == {"a": (1, 3), "b": (2, 3), "c": (1, 2)}
 
 
 @settings(max_examples=25, deadline=None)

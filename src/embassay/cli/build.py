@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 
 from cyclopts import App, Parameter
 
-from embassay.cli.parameters import FINE, Flag, Flat, OneEncoder, Out
+from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.core.errors import say
 from embassay.core.formatting import counted
 from embassay.core.plugins import BUILDERS
@@ -28,7 +28,7 @@ AS_TEXT = {
     "generator": str | None,
     "mlm": str | None,
     "prompt": Path | None,
-    "encoder": OneEncoder,
+    "encoder": Annotated[str | None, Parameter(name=("-e", "--encoder"))],
     "filters": Annotated[tuple[str, ...], Parameter(name=("-e", "--encoder"))],
 }
 """What the command line takes for options that builders take as objects: specs, and the file of a prompt."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -245,6 +246,17 @@ def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> 
     highest_out = max((values[name] for name in out), default=-math.inf)
     may_be_best = [name for name in values if name not in out and values[name] >= highest_out - ROUNDING]
     return tuple(sorted(may_be_best, key=lambda name: -values[name]))
+
+
+def rank_intervals(names: Iterable[str], comparisons: Iterable[Comparison]) -> dict[str, tuple[int, int]]:
+    """Return the first and the last rank of each of some systems that the verdicts on pairs leave possible.
+
+    The first is 1 + the number of verdicts against it, the last the number of systems less the verdicts for it.
+    """
+    systems, worse_than = set(names), worse_systems(comparisons)
+    better = {name: worse_than.get(name, set()) & systems for name in systems}
+    losers = Counter(winner for winners in better.values() for winner in winners)
+    return {name: (1 + len(better[name]), len(systems) - losers[name]) for name in systems}
 
 
 @dataclass(frozen=True)
@@ -886,7 +898,8 @@ class Result:
     def rank(self, diagnostic: str = "", corpus: str | None = None) -> DataFrame:
         """Return the candidates of a diagnostic, the highest value first, as a polars frame.
 
-        Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``may_be_best`` (null without a ranking).
+        Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``rank_low``, ``rank_high`` (all ranks hold
+        together with 95 % confidence) and ``may_be_best``; these are null without a ranking.
 
         Parameters
         ----------
@@ -907,7 +920,16 @@ class Result:
         columns = {"encoder": str, "value": float, "low": float, "high": float}
         frame = polars.DataFrame([vars(rows[name]) for name in verdict.candidates], schema=columns)
         may_be_best = polars.when(bool(verdict.best_set)).then(polars.col("encoder").is_in(verdict.best_set))
-        return frame.with_columns(may_be_best=may_be_best)
+        # Each base system is compared with each other one, in these families.
+        pairs = [one for one in self.differences(verdict) if one.family in ("main", "lexical", "models")]
+        base = {name for one in pairs for name in (one.a, one.b)} - set(verdict.left_out)
+        ranks = {} if verdict.reason else rank_intervals(base.union(verdict.best_set), pairs)
+        low, high = ([ranks.get(name, (None, None))[end] for name in frame["encoder"]] for end in (0, 1))
+        return frame.with_columns(
+            rank_low=polars.Series(low, dtype=polars.Int64),
+            rank_high=polars.Series(high, dtype=polars.Int64),
+            may_be_best=may_be_best,
+        )
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.

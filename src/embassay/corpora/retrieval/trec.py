@@ -15,8 +15,8 @@ from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries, files_in
 from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter, collapsed
-from embassay.corpora.retrieval.beir import Judgement, judged_corpus
 from embassay.corpora.retrieval.corpus import About
+from embassay.corpora.retrieval.judgements import Judgement, judged_corpus
 
 SHAPE = "retrieval"
 JUDGEMENTS, TOPICS = ("qrels",), ("topics", "queries")
