@@ -59,7 +59,7 @@ BEIR = {
         beir(f"{HEADER}q0\td0\t1\nq0\td1\t-2\nq1\td1\t-1\nq2\td2\t2\n"),
         LOOK,
     ),
-    "beir-trec-qrels": Case(NEEDED, beir("q0 0 d0 1\nq1 0 d1 1\nq2 0 d2 1\n"), LOOK, code=2),
+    "beir-trec-qrels": Case("3 questions", beir("q0 0 d0 1\nq1 0 d1 1\nq2 0 d2 1\n"), LOOK),
     "beir-underscore-header": Case(NEEDED, beir("query_id\tdoc_id\trelevance\n" + JUDGEMENTS), LOOK, code=2),
     "pq-beir-hub": Case(
         r"corpus\.jsonl, queries\.jsonl, qrels/",

@@ -16,7 +16,7 @@ from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import About
-from embassay.corpora.retrieval.judgements import Judgement, judged_corpus
+from embassay.corpora.retrieval.judgements import judged_corpus
 
 SHAPE = "retrieval"
 FOLDER, LINES = "qrels", "qrels.jsonl"
@@ -85,8 +85,7 @@ def load(
     documents = read_table(path / "corpus.jsonl").select(DocumentRow)
     whole = {row.id: f"{row.title} {row.text}".strip() for row in documents}
     text_of = {row.id: row.text for row in read_table(path / "queries.jsonl").select(QueryRow)}
-    rows = read_table(judgements).select(Judgement)
-    return judged_corpus(name, judgements, rows, whole, text_of, cut, about)
+    return judged_corpus(name, judgements, whole, text_of, cut, about)
 
 
 def _judgements(path: Path, split: str) -> Path:

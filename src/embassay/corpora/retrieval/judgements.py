@@ -11,11 +11,15 @@ from pydantic import Field
 
 from embassay.core.errors import SourceError
 from embassay.core.samples.retrieval import Question
+from embassay.core.tables.records import first_line, read_table
 from embassay.core.tables.rows import Key, Row, column
+from embassay.core.tables.texts import read_head
 from embassay.core.types import Corpus
+from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, notes_on, units
 
+HEAD = 65_536
 JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 
 
@@ -27,10 +31,23 @@ class Judgement(Row):
     score: Annotated[int, Field(ge=-(10**9), le=10**9)]
 
 
+def read_judgements(path: Path) -> Iterable[Judgement]:
+    """Read BEIR's table or JSON lines, or TREC's lines of query, 0, document and grade."""
+    if len(first_line(read_head(path, HEAD)).split()) == 4:
+        names = ("query-id", "corpus-id", "score")
+        return headerless(path, names, _trec_values, "query, 0, document and grade").select(Judgement)
+    return read_table(path).select(Judgement)
+
+
+def _trec_values(cells: list[str]) -> list[str]:
+    """Return query, document and grade of a line, between spaces or tabs."""
+    values = " ".join(cells).split()
+    return [values[0], *values[2:]] if values else []
+
+
 def judged_corpus(
     name: str,
     judgements: Path,
-    rows: Iterable[Judgement],
     whole: Mapping[str, str],
     text_of: Mapping[str, str],
     cut: Cutter,
@@ -40,8 +57,8 @@ def judged_corpus(
 
     Parameters
     ----------
-    judgements, rows
-        The file of the judgements, and what it says.
+    judgements
+        Their file.
     whole, text_of
         The texts of documents, which may be empty, and of queries, by id.
 
@@ -53,7 +70,7 @@ def judged_corpus(
     texts = {key: text for key, text in whole.items() if text}
     gains: dict[str, dict[str, int]] = {query: {} for query in text_of}
     counts = Counter[tuple[str, str]]()
-    for row in rows:
+    for row in read_judgements(judgements):
         if row.score <= 0:
             counts["judgement", "with grade 0 or less: not right"] += 1
         elif row.query not in gains or row.document not in texts:

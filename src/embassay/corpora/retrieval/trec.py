@@ -16,7 +16,7 @@ from embassay.corpora.io.folders import entries, files_in
 from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter, collapsed
 from embassay.corpora.retrieval.corpus import About
-from embassay.corpora.retrieval.judgements import Judgement, judged_corpus
+from embassay.corpora.retrieval.judgements import judged_corpus
 
 SHAPE = "retrieval"
 JUDGEMENTS, TOPICS = ("qrels",), ("topics", "queries")
@@ -68,9 +68,7 @@ def load(
     for file in files_in(path, follow_links=True):
         if file.suffix.lower() == ".tsv" and file not in (judgements, topics):
             whole |= _texts(file)
-    names = ("query-id", "corpus-id", "score")
-    rows = headerless(judgements, names, _judgement, "query, 0, document and grade").select(Judgement)
-    return judged_corpus(name, judgements, rows, whole, _texts(topics), cut, about)
+    return judged_corpus(name, judgements, whole, _texts(topics), cut, about)
 
 
 def _named(path: Path, words: tuple[str, ...]) -> list[Path]:
@@ -97,9 +95,3 @@ def _texts(path: Path) -> dict[str, str]:
 def _id_and_text(cells: list[str]) -> list[str]:
     """Return the id and the text of a line; more tabs are spaces."""
     return [cells[0], " ".join(cells[1:])] if len(cells) > 1 else []
-
-
-def _judgement(cells: list[str]) -> list[str]:
-    """Return query, document and grade of a line, between spaces or tabs."""
-    values = " ".join(cells).split()
-    return [values[0], *values[2:]] if values else []
