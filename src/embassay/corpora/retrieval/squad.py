@@ -10,22 +10,25 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
-from embassay.core.errors import SourceError
+from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
+from embassay.core.grouping import grouped
+from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace, length
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import parsed_json
 from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
-from embassay.corpora.io.passages import sentences
-from embassay.corpora.retrieval.corpus import corpus_of, notes_on, sound
+from embassay.corpora.io.passages import Cutter, sentences
+from embassay.corpora.retrieval.answers import Searched
+from embassay.corpora.retrieval.corpus import corpus_of, cut_all, notes_on, sound
 
 SHAPE = "retrieval"
 HEAD = 65_536
@@ -96,7 +99,8 @@ def load(
     source: str,
     name: str,
     *,
-    documents: Literal["sentences", "paragraphs"] = "sentences",
+    documents: Literal["sentences", "paragraphs", "articles"] = "sentences",
+    passages: str = "paragraph",
     language: str = "en",
 ) -> Corpus[Question]:
     """Read a file in SQuAD's format.
@@ -106,7 +110,9 @@ def load(
     source
         Path of the JSON file.
     documents
-        What to search: sentences or paragraphs.
+        What to search: sentences, paragraphs, or whole articles, in which the answers are located.
+    passages
+        How articles are divided; see :class:`~embassay.corpora.io.passages.Cutter`.
     language
         The language whose rules decide where a sentence ends.
 
@@ -117,6 +123,10 @@ def load(
     """
     path = Path(source)
     all_paragraphs = list(paragraphs(path))
+    if documents == "articles":
+        return _articles(path, name, all_paragraphs, Cutter(passages, language))
+    if passages != "paragraph":
+        raise SpecError("passages= divides whole articles: add documents=articles")
     read, questions = list[Document](), list[Question]()
     counts = Counter[tuple[str, str]]()
     for paragraph in all_paragraphs:
@@ -149,6 +159,47 @@ def load(
     amounts = f"{counted(len(articles), 'article')}, {counted(len(all_paragraphs), 'paragraph')}"
     notes = [amounts, f"documents: {documents}", *notes_on(counts)]
     return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
+
+
+def _articles(path: Path, name: str, all_paragraphs: Sequence[Paragraph], cut: Cutter) -> Corpus[Question]:
+    """Return the corpus of whole articles, each question with the places of its answers."""
+    texts, questions, counts = dict[str, str](), list[Question](), Counter[tuple[str, str]]()
+    for key, of_article in grouped(all_paragraphs, lambda paragraph: paragraph.article).items():
+        document = key.removeprefix("article:")
+        texts[document] = "\n\n".join(paragraph.text for paragraph in of_article)
+        searched, before = Searched(texts[document]), 0
+        for paragraph in of_article:
+            for asked in paragraph.questions:
+                if asked.is_impossible:
+                    questions.append(Question(asked.id, asked.question, (), units=(key,)))
+                    continue
+                spans = dict[tuple[int, int], None]()
+                for answer in asked.answers:
+                    offset = _offset(answer, paragraph.text)
+                    if offset is not None:
+                        start = before + length(paragraph.text[:offset])
+                        spans[start, start + length(answer.text)] = None
+                        # The same text elsewhere in the article says the same.
+                        found = searched.locate(answer.text)
+                        spans.update(dict.fromkeys(found.spans if found else ()))
+                if not spans:
+                    counts["question", "left out: no answer can be located"] += 1
+                    continue
+                questions.append(
+                    AnsweredQuestion(
+                        asked.id,
+                        asked.question,
+                        (document,),
+                        units=(key,),
+                        answers=tuple(dict.fromkeys(answer.text for answer in asked.answers)),
+                        places=tuple(AnswerPlace(document, *span) for span in spans),
+                    )
+                )
+            before += length(paragraph.text)
+    if not questions:
+        raise SourceError("the file has no usable question", path)
+    notes = [f"documents: articles, passages: {cut.way}", *notes_on(counts)]
+    return sound(corpus_of(name, cut_all(texts, cut), questions, notes=notes, noun="article"), path)
 
 
 def _offset(answer: Answer, context: str) -> int | None:

@@ -1,0 +1,329 @@
+"""How much has to be read until the answer is read? Judged by the words of the answer, not by the right document.
+
+The passages of all documents are read in the order of their similarity to the question. An answer is read when all its
+words are; pieces of it in two passages count together, and overlapping words count as often as they are read.
+``Answer@400w``: the text stops at the 400th word. With the condition ``whole`` a passage counts only if it fits.
+``Answer@5``: the answer is in the first five passages.
+
+Two ways to divide documents differ in the words of a passage, so they are compared at the same number of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Literal
+
+import numpy as np
+
+from embassay.core.errors import SpecError
+from embassay.core.layout import Curves, Drawings
+from embassay.core.result import Series
+from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace, passage_spans
+from embassay.core.samples.retrieval import Document, Question, first_passages
+from embassay.core.types import Corpus, ItemScores
+from embassay.core.vectors import Vectors
+from embassay.corpora.io.passages import word_count
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
+from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary
+from embassay.stats.units import Bools, Floats, Ints
+
+NAME = "answers"
+VERSION = 1
+"""To be raised with each change after which the same vectors have other scores or figures."""
+MEANING = Meaning("answers within the words that are read", "questions", task="information-retrieval")
+READ = 400
+BUDGETS = (100, 200, 400, 800)
+"""The numbers of words at which every run says how many answers are read."""
+MOST_READ = 10_000
+K = 5
+CURVE = np.unique(np.geomspace(20, 800, 40).astype(int))
+"""The numbers of words of the curve on the page."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The passages of a question in the order in which they are read.
+
+    Attributes
+    ----------
+    order
+        (m,) the passages, nearest first.
+    ends
+        (m,) the number of words when each is read to its end.
+    """
+
+    order: Ints
+    ends: Ints
+
+    def until(self, place: AnswerPlace, passages: Passages) -> tuple[float, float, float]:
+        """Return when all of a place is read: in which passage, from 1, and after how many words.
+
+        Returns
+        -------
+        The number of the passage, the words up to the last one of the answer, and the words up to the end of the
+        passage; infinity where what is listed does not hold all of the answer.
+        """
+        missing = set(range(place.start, place.end))
+        rows = passages.of(place)
+        for position in np.flatnonzero(np.isin(self.order, rows)).tolist():
+            row = int(self.order[position])
+            start, end = passages.spans[row]
+            now_read = missing.intersection(range(start, end))
+            missing -= now_read
+            if not missing:
+                begun = int(self.ends[position]) - passages.words[row]
+                last = words_to(passages.texts[row], max(now_read) + 1 - start)
+                return float(position + 1), float(begun + last), float(self.ends[position])
+        return np.inf, np.inf, np.inf
+
+
+@dataclass(frozen=True)
+class Passages:
+    """All passages of the documents, document by document.
+
+    Attributes
+    ----------
+    texts, words
+        Their texts and their numbers of words.
+    spans
+        Where each begins and ends in its document, white space not counted.
+    rows
+        By document the first of its passages and the one after its last.
+    """
+
+    texts: Sequence[str]
+    words: Sequence[int]
+    spans: Sequence[tuple[int, int]]
+    rows: dict[str, tuple[int, int]]
+
+    @classmethod
+    def of_documents(cls, documents: Sequence[Document]) -> Passages:
+        """Return those of some documents."""
+        texts = list(chain.from_iterable(document.passages for document in documents))
+        firsts = [*first_passages(documents).tolist(), len(texts)]
+        return cls(
+            texts,
+            [word_count(text) for text in texts],
+            list(chain.from_iterable(map(passage_spans, documents))),
+            {document.id: (firsts[at], firsts[at + 1]) for at, document in enumerate(documents)},
+        )
+
+    def of(self, place: AnswerPlace) -> list[int]:
+        """Return the passages that hold some of an answer."""
+        first, stop = self.rows[place.document]
+        return [
+            row for row in range(first, stop) if self.spans[row][0] < place.end and place.start < self.spans[row][1]
+        ]
+
+
+def words_to(text: str, letters: int) -> int:
+    """Return how many words a text has up to this character, white space not counted."""
+    read = list[str]()
+    for word in text.split():
+        read.append(word[:letters])
+        letters -= len(word)
+        if letters <= 0:
+            break
+    return word_count(" ".join(read))
+
+
+def answered(corpus: Corpus[Question]) -> list[AnsweredQuestion | None]:
+    """Return by question the one with answers; None where it has none."""
+    return [sample if isinstance(sample, AnsweredQuestion) else None for sample in corpus.samples]
+
+
+@dataclass(frozen=True)
+class AnswersView(ItemView):
+    """One encoder's questions: when their answers are read."""
+
+    options: Answers
+
+    def within(self, name: Literal["rank", "stop", "whole"], most: int) -> Floats:
+        """(n,) 1 where the answer is read within so many passages or words, else 0; NaN without an answer."""
+        values = self.scores.values[name]
+        return np.where(np.isnan(values), np.nan, values <= most)
+
+    @property
+    def right(self) -> Floats:
+        """(n,) 1 where the answer is read within the words of the headline."""
+        return self.within("stop", self.options.read)
+
+    @property
+    def margin(self) -> Floats:
+        """(n,) how many words are to spare: negative where the answer comes after the last word."""
+        return self.options.read - self.scores.values["stop"]
+
+    def shown(self, index: int) -> Shown:
+        """Return the number of the passage in which an answer is read, and the words until then."""
+        values = self.scores.values
+        return {"passage": float(values["rank"][index]), "words": float(values["stop"][index])}, {}
+
+
+def _read(words: int, whole: str = "") -> Metric:
+    """Declare the share of answers that are read within some words."""
+    name = "whole" if whole else "stop"
+    fits = "; only passages that fit count" if whole else ""
+    return Metric(
+        f"Answer@{words}w",
+        condition=whole,
+        of=lambda view: view.within(name, words),
+        kind="share",
+        better="higher",
+        compared="on request",
+        meaning=f"share of questions whose answer is within the first {words} words read{fits}",
+    )
+
+
+METRICS = (
+    Metric(
+        "Answer@{read}w",
+        of=lambda view: view.right,
+        kind="share",
+        better="higher",
+        headline=True,
+        margin=0.02,
+        says="within {read} words read, the text holds the answer for {of_100}",
+        explanation=(
+            "The share of the questions whose answer is read when passages are read, nearest first, up to this many "
+            "words."
+        ),
+        meaning="share of questions whose answer is within the first words read, passages nearest first",
+    ),
+    Metric(
+        "Answer@{k}",
+        of=lambda view: view.within("rank", view.options.k),
+        kind="share",
+        better="higher",
+        compared="on request",
+        meaning="share of questions whose answer is in the first k passages",
+    ),
+    *(_read(words) for words in BUDGETS),
+    Metric(
+        "Answer@{read}w",
+        condition="whole",
+        of=lambda view: view.within("whole", view.options.read),
+        kind="share",
+        better="higher",
+        compared="on request",
+        meaning="share of questions whose answer is within the first words read; only passages that fit count",
+    ),
+    *(_read(words, "whole") for words in BUDGETS),
+)
+DRAWINGS = Drawings(
+    parts=(
+        Curves(
+            "Answers read, by the number of words",
+            "curve",
+            "Passages are read in the order of their similarity; the text stops at this number of words.",
+        ),
+    ),
+    note="A set-up is compared with another at the same number of words, whatever the size of its passages.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers(ItemMethod):
+    """The diagnostic.
+
+    Parameters
+    ----------
+    read
+        The number of words of the headline, 10 to 10,000.
+    k
+        The number of passages of ``Answer@k``.
+    compare
+        Which metrics are compared pair by pair: ``headline``, or ``all``, the other numbers of words included.
+
+    Raises
+    ------
+    SpecError
+        For a number out of range.
+    """
+
+    read: int = READ
+    k: int = K
+    shape = "retrieval"
+    view = AnswersView
+    metrics = METRICS
+
+    def __post_init__(self) -> None:
+        """Check the ranges of the numbers."""
+        for name, low, high in (("read", 10, MOST_READ), ("k", 1, 1000)):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise SpecError(f"diagnostic 'answers', option {name!r}: must be {low} to {high}, is {value}")
+
+    @property
+    def options(self) -> str:
+        """The number of words, where more are read than by default."""
+        return f"read={self.read}" if self.read > max(BUDGETS) else ""
+
+    def suits(self, corpus: Corpus[Question]) -> bool:
+        """Return whether some question has an answer that stands in a document."""
+        return any(answered(corpus))
+
+    def check(self, corpus: Corpus[Question]) -> None:
+        """Check that there are answers.
+
+        Raises
+        ------
+        SpecError
+            If there is none; the message says how they are given.
+        """
+        if not self.suits(corpus):
+            raise SpecError(
+                f"corpus {corpus.name!r} has no answers: give the table of its questions a column 'answer' with the "
+                "text of each answer, or read a file in SQuAD's format with documents=articles"
+            )
+
+    def values(self, corpus: Corpus[Question], vectors: Vectors) -> Stored:
+        """Read the passages of each question, nearest first, until its answer is read or the words are used up.
+
+        ``rank``, ``stop`` and ``whole``, each (n,): the number of the passage, the words up to the end of the answer,
+        and those up to the end of that passage. NaN without an answer, or without any similarity; infinity where the
+        answer is not read.
+        """
+        passages = Passages.of_documents(corpus.documents)
+        readings = self._readings(corpus, vectors, np.array(passages.words))
+        read = np.full((3, len(corpus.samples)), np.nan)
+        for index, (sample, reading) in enumerate(zip(answered(corpus), readings, strict=True)):
+            if sample and len(reading.order):
+                # Of several places, the one that is read first.
+                read[:, index] = np.min([reading.until(place, passages) for place in sample.places], axis=0)
+        return dict(zip(("rank", "stop", "whole"), read, strict=True))
+
+    def _readings(self, corpus: Corpus[Question], vectors: Vectors, words: Ints) -> Iterator[Reading]:
+        """Yield for each question the passages that are needed for all numbers of words and passages."""
+        queries = vectors.take([sample.question for sample in corpus.samples], "query")
+        matrix = vectors.take(chain.from_iterable(document.passages for document in corpus.documents), "document")
+        most, depth = max(self.read, *BUDGETS), max(self.k, 32)
+        while True:
+            nearest = vectors.need_search(NAME)(queries, matrix, k=depth, similarity_function=vectors.similarity)
+            order = nearest.documents
+            ends = np.cumsum(np.where(order < 0, 0, words[order]), axis=1)
+            if depth >= len(words) or ends[:, -1].min() >= most:
+                break
+            depth *= 2
+        for row, row_ends in zip(order, ends, strict=True):
+            is_listed: Bools = row >= 0
+            yield Reading(row[is_listed], row_ends[is_listed])
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[AnswersView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(partial(AnswersView, options=self), scores, with_options(METRICS, k=self.k, read=self.read))
+
+    def series(self, figures: Figures[AnswersView], summary: MetricSummary) -> Iterable[Series]:
+        """Yield how many answers are read, by the number of words."""
+        lines = []
+        for view in figures.requested:
+            shares = [float(np.nanmean(view.within("stop", int(words)))) for words in CURVE]
+            lines.append({"encoder": view.encoder, "line": view.encoder, "y": shares})
+        data = {"x": "words read", "y": "answers read", "at": CURVE.tolist(), "lines": lines}
+        return [Series(NAME, figures.views[0].corpus, "curve", "curve", data)]
+
+
+create = Answers
