@@ -69,6 +69,8 @@ _HOME = {
 __all__ = [
     "AdaptOptions",
     "Answer",
+    "AnswerPlace",
+    "AnsweredQuestion",
     "Card",
     "Choice",
     "Comparison",

@@ -39,7 +39,7 @@ READ = 400
 BUDGETS = (100, 200, 400, 800)
 """The numbers of words at which every run says how many answers are read."""
 MOST_READ = 10_000
-K = 5
+PASSAGES = 5
 CURVE = np.unique(np.geomspace(20, 800, 40).astype(int))
 """The numbers of words of the curve on the page."""
 
@@ -194,12 +194,12 @@ METRICS = (
         meaning="share of questions whose answer is within the first words read, passages nearest first",
     ),
     Metric(
-        "Answer@{k}",
-        of=lambda view: view.within("rank", view.options.k),
+        "Answer@{passages}",
+        of=lambda view: view.within("rank", view.options.passages),
         kind="share",
         better="higher",
         compared="on request",
-        meaning="share of questions whose answer is in the first k passages",
+        meaning="share of questions whose answer is in the first passages",
     ),
     *(_read(words) for words in BUDGETS),
     Metric(
@@ -233,8 +233,8 @@ class Answers(ItemMethod):
     ----------
     read
         The number of words of the headline, 10 to 10,000.
-    k
-        The number of passages of ``Answer@k``.
+    passages
+        The number of passages of ``Answer@5``.
     compare
         Which metrics are compared pair by pair: ``headline``, or ``all``, the other numbers of words included.
 
@@ -245,14 +245,14 @@ class Answers(ItemMethod):
     """
 
     read: int = READ
-    k: int = K
+    passages: int = PASSAGES
     shape = "retrieval"
     view = AnswersView
     metrics = METRICS
 
     def __post_init__(self) -> None:
         """Check the ranges of the numbers."""
-        for name, low, high in (("read", 10, MOST_READ), ("k", 1, 1000)):
+        for name, low, high in (("read", 10, MOST_READ), ("passages", 1, 1000)):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise SpecError(f"diagnostic 'answers', option {name!r}: must be {low} to {high}, is {value}")
@@ -261,6 +261,10 @@ class Answers(ItemMethod):
     def options(self) -> str:
         """The number of words, where more are read than by default."""
         return f"read={self.read}" if self.read > max(BUDGETS) else ""
+
+    @property
+    def _metrics(self) -> tuple[Metric, ...]:
+        return with_options(METRICS, passages=self.passages, read=self.read)
 
     def suits(self, corpus: Corpus[Question]) -> bool:
         """Return whether some question has an answer that stands in a document."""
@@ -300,7 +304,7 @@ class Answers(ItemMethod):
         """Yield for each question the passages that are needed for all numbers of words and passages."""
         queries = vectors.take([sample.question for sample in corpus.samples], "query")
         matrix = vectors.take(chain.from_iterable(document.passages for document in corpus.documents), "document")
-        most, depth = max(self.read, *BUDGETS), max(self.k, 32)
+        most, depth = max(self.read, *BUDGETS), max(self.passages, 32)
         while True:
             nearest = vectors.need_search(NAME)(queries, matrix, k=depth, similarity_function=vectors.similarity)
             order = nearest.documents
@@ -314,14 +318,19 @@ class Answers(ItemMethod):
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[AnswersView]:
         """Return the declared metrics of all encoders."""
-        return Figures.of(partial(AnswersView, options=self), scores, with_options(METRICS, k=self.k, read=self.read))
+        return Figures.of(partial(AnswersView, options=self), scores, self._metrics)
 
     def series(self, figures: Figures[AnswersView], summary: MetricSummary) -> Iterable[Series]:
         """Yield how many answers are read, by the number of words."""
         lines = []
         for view in figures.requested:
-            shares = [float(np.nanmean(view.within("stop", int(words)))) for words in CURVE]
-            lines.append({"encoder": view.encoder, "line": view.encoder, "y": shares})
+            stops = view.scores.values["stop"]
+            stops = stops[~np.isnan(stops)]
+            if len(stops):
+                shares = [float(np.mean(stops <= words)) for words in CURVE]
+                lines.append({"encoder": view.encoder, "line": view.encoder, "y": shares})
+        if not lines:
+            return []
         data = {"x": "words read", "y": "answers read", "at": CURVE.tolist(), "lines": lines}
         return [Series(NAME, figures.views[0].corpus, "curve", "curve", data)]
 

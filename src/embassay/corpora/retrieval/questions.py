@@ -136,10 +136,11 @@ def read_questions(
     notes = [selection.note.replace("columns", "columns of the questions")]
     if not has_answers or texts is None:
         return tuple(question.sample(about) for question in asked.values()), notes
-    samples, problems = located(asked.values(), {name: Searched(text) for name, text in texts.items()}, about)
+    samples, of_answers = located(asked.values(), {name: Searched(text) for name, text in texts.items()}, about)
     if not samples:
-        raise SourceError(f"no answer is found in the documents: {problems[0]}", path)
-    return samples, [*notes, *problems]
+        # The first note is the number of answers.
+        raise SourceError(f"no answer is found in the documents: {of_answers[1]}", path)
+    return samples, [*notes, *of_answers]
 
 
 @dataclass
