@@ -58,11 +58,12 @@ def test_words_to_a_letter():
     assert words_to("東京は日本の首都である。", 4) == 2
 
 
-def corpus_of(passages, answers=("24 months",)):
+def corpus_of(passages, pages=0):
     texts = {
         "warranty": "We answer. The warranty lasts 24 months.",
         "shop": "The shop is open.",
         "office": "It is shut.",
+        **{f"page{number}": f"Page {number} is blank." for number in range(pages)},
     }
     cut = Cutter(passages)
     documents = [ea.Document(name, cut(text)) for name, text in texts.items()]
@@ -72,7 +73,7 @@ def corpus_of(passages, answers=("24 months",)):
             "1",
             "How long?",
             ("warranty",),
-            answers=answers,
+            answers=("24 months",),
             places=(ea.AnswerPlace("warranty", start, start + length("24 months")),),
         ),
         ea.Question("2", "Is it open?", ("shop",)),
@@ -109,7 +110,7 @@ def test_vectors_of_zeros_leave_every_question_undefined():
 
 
 def test_it_runs_where_there_are_answers_and_refuses_to_where_there_are_none():
-    result = ea.assay("bow", [corpus_of("sentence")], baselines=False)
+    result = ea.assay("bow", [corpus_of("sentence", pages=5)], baselines=False)
     row = result.figure("Answer@400w", "bow")
     assert (row.diagnostic, row.items, row.value) == ("answers", 1, 1.0)
     figures = {one.metric for one in result.rows if one.diagnostic == "answers"}
