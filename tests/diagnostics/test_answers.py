@@ -71,7 +71,7 @@ def corpus_of(passages, pages=0):
     asked = [
         ea.AnsweredQuestion(
             "1",
-            "How long?",
+            "How long is the warranty?",
             ("warranty",),
             answers=("24 months",),
             places=(ea.AnswerPlace("warranty", start, start + length("24 months")),),
