@@ -197,7 +197,7 @@ def test_the_commands_of_the_readme_run(here, section, capsys):
     questions = (here / "questions.csv").read_text(encoding="utf-8").splitlines()
     more = [line.replace("?", " at last?", 1) for line in questions[1:]]
     (here / "q.csv").write_text("\n".join([*questions, *more]), encoding="utf-8")
-    # The sentences of the one are for compositions, the headings of the other for questions.
+    # Sentences for compositions and for queries.
     shutil.copytree(here / "docs", here / "handbook")
     for number in range(3):
         text = "".join(

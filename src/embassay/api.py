@@ -509,7 +509,7 @@ def build(
     >>> Path("pages").mkdir()
     >>> text = "Open the flap at the bottom left, turn the filter to the left and rinse it under warm water."
     >>> size = Path("pages/washer.md").write_text(f"# Washer\n\n## Cleaning the filter\n\n{text}\n")
-    >>> built = ea.build("retrieval", "pages", "questions", method="headings")
+    >>> built = ea.build("retrieval", "pages", "questions", method="cloze")
     >>> len(built.samples)
     1
     """

@@ -6,7 +6,6 @@ KETTLE = "The red kettle boils water in two minutes and then switches itself off
 BOOT = "The red boot keeps feet dry in the rain and in the snow and is washed with a lot of cold water.\n"
 LAMP = "The {} has a red lamp that shines while it heats, and it switches itself off when the water boils over."
 READ = r"1 question\b.* right .*The red kettle boils"
-HEADINGS = "look -c m=docs,method=headings"
 NAVIGATION = """<header><h2>Table of contents</h2><nav><ul><li><a href=a>Home of the project</a></li>
 <li><a href=b>Documentation of all releases since the first one</a></li></ul></nav></header>"""
 FOOTER = "<footer><p>© Copyright 2024, the kettle authors. Built with a generator of sites by somebody.</p></footer>"
@@ -48,25 +47,22 @@ CASES = {
         hides=("Table of contents", "Copyright"),
     ),
     "html-pilcrow": Case(
-        "question Kettle: Descaling the kettle right",
-        {
-            "docs/a.html": '<h1>Kettle<a class="headerlink" href="#kettle">¶</a></h1><p>'
-            + LAMP.format("kettle")
-            + '</p><h2>Descaling the kettle<a class="headerlink" href="#d">#</a></h2><p>'
-            + LAMP.format("lid")
-        },
-        HEADINGS,
+        r"right # Kettle The red kettle .* ## Descaling the kettle The kettle has",
+        page(
+            f'<h1>Kettle<a class="headerlink" href="#kettle">¶</a></h1><p>{KETTLE}</p>'
+            f'<h2>Descaling the kettle<a class="headerlink" href="#d">#</a></h2><p>{LAMP.format("kettle")}',
+            "a.html",
+        ),
         hides="¶",
     ),
     "html-pre-hash": Case(
-        ("question Install the kettle right .*start the service", "question Use the kettle right"),
-        {
-            "docs/a.html": "<h1>Install the kettle</h1><p>Type this into a terminal and wait until it ends.</p>"
-            f"<pre># start the service\nkettle start --port 80</pre><p>{KETTLE}</p>"
-            f"<h1>Use the kettle</h1><p>{LAMP.format('kettle')}</p>"
-        },
-        HEADINGS,
-        hides="question start the service",
+        ("start the service", READ),
+        page(
+            "<h1>Install the kettle</h1><p>Type this into a terminal and wait until it ends.</p>"
+            f"<pre># start the service\nkettle start --port 80</pre><p>{KETTLE}</p>",
+            "a.html",
+        ),
+        hides=r"in \d passages",
     ),
     # A browser shows nothing of it, either.
     "html-unclosed-title": Case(
@@ -87,9 +83,6 @@ CASES = {
         READ,
         page(f"# Kettle\n\n<!-- TODO(ops): see ticket 4711 -->\n\n<!--\nLicensed by us.\n-->\n\n{KETTLE}"),
         hides=("4711", "Licensed", "<!--"),
-    ),
-    "md-json-front-matter": Case(
-        READ, page(f'{{\n  "title": "Descaling the kettle",\n  "draft": false\n}}\n\n{KETTLE}'), hides='"?draft"?:'
     ),
     "md-markdown-suffix": Case(
         ("2 documents", READ), page(f"# Kettle\n\n{KETTLE}", "a.markdown", **{"docs/b.md": f"# Boots\n\n{BOOT}"})
@@ -138,12 +131,13 @@ CASES = {
         "1 document",
         {
             "docs/a.md": f"# Descaling the kettle\n\n{LAMP.format('kettle')}\n",
+            "q.csv": "question,document\nHow fast does it boil?,a\n",
             "docs/_build/html/a.html": f"<h1>Descaling the kettle</h1><p>{LAMP.format('kettle')}</p>",
             "docs/_templates/sidebar.html": "<h3>{{ _('Useful Links') }}</h3><p>{% if version %}{{ version }} of the "
             "kettle for beginners and for experts{% endif %}</p>",
             "docs/node_modules/x/README.md": f"# Some package of others\n\n{BOOT}",
         },
-        HEADINGS,
+        "look -c m=docs,questions=q.csv",
         hides=("{{", "package of others"),
     ),
     # AsciiDoc as .txt cannot be told from a text.

@@ -12,8 +12,7 @@ from embassay.cli.app import exit_code_of
 from embassay.core.errors import SourceError
 from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.folders import files_in
-from embassay.corpora.io.passages import Cutter
-from embassay.corpora.queries.passages import sections_of
+from embassay.corpora.io.passages import Cutter, sections_of
 from embassay.run.resolve import load_corpus
 
 SKIPPED = "{} left out: a symbolic link; --follow-links or follow_links=true includes it ({})"
@@ -281,9 +280,9 @@ def test_a_page_has_the_same_text_in_every_format(tmp_path, form, end):
     pages = {suffix: read_documents(tmp_path / f"a.{suffix}")[0][0] for suffix in PAGES}
     for cut in (Cutter("document"), Cutter("paragraph")):
         assert words_of(cut(pages[form].text)) == words_of(cut(pages["md"].text))
-    headings = [[section.path for section in sections_of(page.text)] for page in (pages["md"], pages[form])]
-    assert [path[-1].replace("*", "") for path in headings[0]] == ["Install the kettle", "Start it"]
-    assert headings[1] == [tuple(heading.replace("*", "") for heading in path) for path in headings[0]]
+    for page in (pages["md"], pages[form]):
+        headings = [heading[2].replace("*", "") for section in sections_of(page.text) for heading in section.headings]
+        assert headings == ["Install the kettle", "Start it"]
     # What is code stays as it is written.
     assert "\n# start the service\nkettle start --port 80\n" in pages[form].text
 
@@ -315,7 +314,7 @@ def test_no_line_of_code_or_text_is_a_heading(tmp_path, name, page):
 def test_code_in_a_table_of_markdown_texts_has_no_headings():
     text = "# A\n\n```sh\nx\n\n# no\n\ny\n```\n\nText.\n\n# B\n\nMore.\n"
     assert Cutter("paragraph")(text) == ("# A ```sh x # no y ``` Text.", "# B More.")
-    assert [section.path for section in sections_of(text)] == [("A",), ("B",)]
+    assert [[heading[2] for heading in section.headings] for section in sections_of(text)] == [["A"], ["B"]]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Queries made from headings and from sentences: which there are, what is right, and what is left out."""
+"""Queries made from sentences: which there are, what is right, and what is left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import SourceError, SpecError
 from embassay.corpora.io.documents import SourceDocument, read_documents
-from embassay.corpora.queries.made import AGREEMENT, ENOUGH_HEADINGS, SOURCES, made_queries, plain
+from embassay.corpora.queries.made import AGREEMENT, SOURCE, made_queries, plain
 from embassay.corpora.queries.passages import cut_all, tokens, word_count
 from embassay.corpora.retrieval.documents import load
 from embassay.run.resolve import load_corpus
@@ -58,100 +58,6 @@ def told(made):
     return {query.text: tuple(passage.id for passage in query.right) for query in made.queries}
 
 
-# --- headings ---
-
-
-def test_a_heading_is_the_query_for_the_passages_of_its_section():
-    made = made_queries([doc(WASHER), doc("One line of text that is about something else entirely.", "b")], "headings")
-    assert told(made) == {"Washers: Cleaning the filter": ("a#2", "a#3")}
-    assert made.queries[0].id == "heading:a#2"
-    assert made.source == "queries made from headings of the documents"
-    assert made.rejected == {
-        "a heading of one word or of more than 40": 1,
-        "a section without a passage of 8 words that occurs in at most 3 units": 1,
-    }
-    assert not any("#" in passage.text or "Cleaning" in passage.text for passage in made.groups.passages)
-
-
-def test_the_headings_above_are_part_of_the_query_also_if_they_have_text_of_their_own():
-    paths = {passage.body[:5]: passage.path for passage in cut_all([doc(WASHER)], "paragraph")}
-    assert paths["A was"] == ("Washers",)
-    assert paths["Too s"] == ("Washers", "Short")
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.html", "<h1>Washers</h1><h2>Cleaning the filter</h2><p>{}</p><p>{}</p>"),
-        ("a.rst", "Washers\n=======\n\nCleaning the filter\n-------------------\n\n{}\n\n{}\n"),
-    ],
-)
-def test_headings_of_html_and_restructured_text_are_queries(tmp_path, name, content):
-    (tmp_path / name).write_text(content.format(SPIN, LOCK))
-    made = made_queries(read_documents(tmp_path)[0], "headings")
-    assert [query.text for query in made.queries] == ["Washers: Cleaning the filter"]
-    assert [passage.body for passage in made.queries[0].right] == [SPIN, LOCK]
-
-
-@pytest.mark.parametrize("passages", ["document", "paragraph", "sentence", "10"])
-def test_no_passage_crosses_a_heading(passages):
-    made = made_queries([doc(WASHER)], "headings", passages=passages)
-    assert set(told(made)) == {"Washers: Cleaning the filter"}
-    for passage in made.groups.passages:
-        assert not ("washer" in passage.body and "flap" in passage.body)
-
-
-def test_a_heading_of_two_sections_is_no_query():
-    text = f"# Spin dryers\n\n## Load limits\n\n{SPIN}\n\n## Load limits\n\n{LOCK}\n"
-    made = made_queries([doc(text)], "headings")
-    assert told(made) == {}
-    assert made.rejected == {"a heading that several sections have": 2}
-
-
-@pytest.mark.parametrize(
-    ("heading", "is_only_that"),
-    [
-        ("3.2.4 (2017-11-13)", True),
-        ("[v2.0](https://example.org) - 13 November 2017", True),
-        ("Version 1.0 beta 2 (unreleased)", True),
-        ("Python 3.12", False),
-        ("3.2 Installation", False),
-        ("Error 404", False),
-        ("What changed in May 2020", False),
-    ],
-)
-def test_a_heading_that_is_only_a_version_or_a_date_is_no_query(heading, is_only_that):
-    made = made_queries([doc(f"# Changelog\n\n## {heading}\n\n{SPIN}")], "headings")
-    assert bool(made.rejected["a heading that is only a version or a date"]) is is_only_that
-    assert len(made.queries) == (not is_only_that)
-
-
-def test_versions_above_a_heading_are_not_part_of_the_query():
-    second = f"## 2.0\n\n### Fixed\n\n{SPIN}\n\n"
-    first = f"## 1.0\n\n### Fixed\n\n{LOCK}\n\n### Safety of children\n\n{LOCK_2}"
-    text = f"# Changelog\n\n{second}{first}"
-    made = made_queries([doc(text)], "headings")
-    assert made.rejected["a heading that several sections have"] == 2
-    assert [query.text for query in made.queries] == ["Changelog: Safety of children"]
-
-
-def test_a_heading_that_its_section_repeats_is_no_query():
-    text = "# Emptying The Lint Drawer\n\nEmptying the lint drawer takes a minute and is done after each load.\n"
-    assert made_queries([doc(text)], "headings").rejected == {"a heading whose words its section repeats": 1}
-    assert told(made_queries([doc(text.replace("Emptying the lint drawer", "This"))], "headings"))
-
-
-def test_near_duplicates_of_a_section_are_right_too():
-    other = SPIN.replace("again", "and")
-    made = made_queries([doc(f"# Uneven loads\n\n{SPIN}"), doc(f"See below.\n\n{other}", "b")], "headings")
-    assert told(made) == {"Uneven loads": ("a", "b#2")}
-
-
-def test_the_title_of_a_table_is_a_heading_and_that_of_an_article_is_not():
-    assert told(made_queries([doc(SPIN, title="Uneven loads")], "headings")) == {"Uneven loads": ("a",)}
-    assert not made_queries([doc(SPIN, title="Uneven loads", unit="article:0")], "headings").queries
-
-
 @pytest.mark.parametrize(
     ("written", "read"),
     [
@@ -177,19 +83,18 @@ def test_queries_have_no_markup_and_no_numbers_of_sections(written, read):
 
 
 def test_a_sentence_is_taken_out_of_its_passage():
-    made = made_queries([doc(SPIN), doc(LOCK, "b")], "cloze")
+    made = made_queries([doc(SPIN), doc(LOCK, "b")])
     assert [query.id for query in made.queries] == ["cloze:a", "cloze:b"]
     for query, sentences in zip(made.queries, ({SPIN_1, SPIN_2}, {LOCK_1, LOCK_2}), strict=True):
         (right,) = query.right
         assert {query.text, right.body} == sentences
         assert right in made.groups.passages
-    assert made.source == "queries made from sentences of the documents (inverse cloze)"
 
 
 @pytest.mark.slow
 def test_the_words_of_a_query_and_of_its_passage_are_those_of_the_document(manual_pages):
     whole = {passage.id: passage.body for passage in cut_all(manual_pages, "paragraph")}
-    made = made_queries(manual_pages, "cloze")
+    made = made_queries(manual_pages)
     assert len(made.queries) > 200
     for query in made.queries:
         passage = query.right[0]
@@ -201,7 +106,7 @@ def test_the_words_of_a_query_and_of_its_passage_are_those_of_the_document(manua
 
 @pytest.mark.slow
 def test_no_run_of_six_words_of_a_query_is_left_in_any_document(manual_pages):
-    made = made_queries(manual_pages, "cloze")
+    made = made_queries(manual_pages)
     texts = [f" {' '.join(tokens(passage.text))} " for passage in made.groups.passages]
     for query in made.queries[::7]:
         words = tokens(query.text)
@@ -211,7 +116,7 @@ def test_no_run_of_six_words_of_a_query_is_left_in_any_document(manual_pages):
 
 
 def test_near_duplicates_lose_the_sentence_and_are_right():
-    made = made_queries([doc(SPIN), doc(SPIN, "b"), doc(LOCK, "c")], "cloze")
+    made = made_queries([doc(SPIN), doc(SPIN, "b"), doc(LOCK, "c")])
     assert [tuple(p.id for p in query.right) for query in made.queries] == [("a", "b"), ("c",)]
     assert made.queries[0].right[0].body == made.queries[0].right[1].body
     assert made.rejected == {"a near-duplicate of another passage": 1}
@@ -219,7 +124,7 @@ def test_near_duplicates_lose_the_sentence_and_are_right():
 
 def test_a_sentence_that_another_passage_has_too_is_no_query():
     others = [doc(f"{SPIN_1} Lift them out and dry them on a rack.", "b"), doc(f"Mind this. {SPIN_2}", "c")]
-    made = made_queries([doc(SPIN), *others], "cloze")
+    made = made_queries([doc(SPIN), *others])
     assert "cloze:a" not in {query.id for query in made.queries}
     assert made.rejected["a passage without a sentence of 6 to 40 words that no other text repeats"] >= 1
 
@@ -234,12 +139,12 @@ def test_a_sentence_that_another_passage_has_too_is_no_query():
     ],
 )
 def test_a_passage_without_a_suitable_sentence_has_no_query(text):
-    assert not made_queries([doc(text)], "cloze", passages="document").queries
+    assert not made_queries([doc(text)], passages="document").queries
 
 
 def test_only_passages_of_kept_queries_lose_a_sentence(manual_pages):
     whole = {passage.id: passage for passage in cut_all(manual_pages, "paragraph")}
-    made = made_queries(manual_pages, "cloze", count=20)
+    made = made_queries(manual_pages, count=20)
     # Only some passages are tried, so that there may be fewer queries than were asked for.
     assert 10 <= len(made.queries) <= 20
     changed = {passage.id for passage in made.groups.passages if passage.body != whole[passage.id].body}
@@ -248,22 +153,21 @@ def test_only_passages_of_kept_queries_lose_a_sentence(manual_pages):
     assert len({query.right[0].unit for query in made.queries}) == len(made.queries)
 
 
-@pytest.mark.parametrize("method", ["headings", "cloze"])
-def test_equal_seeds_give_equal_queries(method, manual_pages):
-    first, again, other = (told(made_queries(manual_pages, method, count=30, seed=seed)) for seed in (0, 0, 1))
+def test_equal_seeds_give_equal_queries(manual_pages):
+    first, again, other = (told(made_queries(manual_pages, count=30, seed=seed)) for seed in (0, 0, 1))
     assert first == again
     assert first != other
 
 
 def test_windows_of_words_are_asked_about_by_whole_sentences():
-    made = made_queries([doc(f"{SPIN} {LOCK} " + " ".join(f"{SPIN} {LOCK}".split()[::-1]))], "cloze", passages="30")
+    made = made_queries([doc(f"{SPIN} {LOCK} " + " ".join(f"{SPIN} {LOCK}".split()[::-1]))], passages="30")
     for query in made.queries:
         assert query.text[-1] == "."
 
 
 def test_a_passage_of_one_sentence_has_no_cloze():
     with pytest.raises(SpecError, match="a sentence cannot be taken out of a passage of one sentence"):
-        made_queries([doc(SPIN)], "cloze", passages="sentence")
+        made_queries([doc(SPIN)], passages="sentence")
 
 
 LANGUAGES = {
@@ -284,7 +188,7 @@ LANGUAGES = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_rule_is_for_english_only(language):
-    (query,) = made_queries([doc(LANGUAGES[language])], "cloze").queries
+    (query,) = made_queries([doc(LANGUAGES[language])]).queries
     assert query.text in LANGUAGES[language]
     assert query.text not in query.right[0].body
 
@@ -296,8 +200,8 @@ def test_words_without_spaces_between_them_are_counted_by_their_letters():
 @pytest.mark.parametrize("mark", [":", "："])
 def test_a_sentence_that_introduces_a_list_is_no_query(mark):
     text = "Sort the load well. Then wait a minute. It is spread evenly in one of two ways"
-    assert made_queries([doc(f"{text}.")], "cloze").queries
-    assert not made_queries([doc(f"{text}{mark}")], "cloze").queries
+    assert made_queries([doc(f"{text}.")]).queries
+    assert not made_queries([doc(f"{text}{mark}")]).queries
 
 
 MARKDOWN = st.text(alphabet="#`*_-[]()|. ?!\n\t\u00a0éß洗。กิ" + "abcdefgh" * 3, max_size=400)
@@ -307,37 +211,13 @@ MARKDOWN = st.text(alphabet="#`*_-[]()|. ?!\n\t\u00a0éß洗。กิ" + "abcdef
 @given(st.lists(MARKDOWN.filter(str.strip), min_size=1, max_size=4), st.sampled_from(["document", "paragraph", "9"]))
 def test_any_text_gives_queries_with_right_passages_or_none(texts, passages):
     sources = [doc(text, str(number)) for number, text in enumerate(texts)]
-    for method in SOURCES:
-        made = made_queries(sources, method, passages=passages)
-        ids = {passage.id for passage in made.groups.passages}
-        assert len({query.id for query in made.queries}) == len(made.queries)
-        for query in made.queries:
-            assert query.text.strip()
-            assert query.right
-            assert {passage.id for passage in query.right} <= ids
-
-
-# --- a choice between the two ---
-
-
-def manual(sections):
-    names = "amber birch cedar delta ember fjord grove heath islet jetty".split()
-    parts = []
-    for number in range(sections):
-        one, two = names[number % 10], names[number // 10]
-        text = f"The {two} lamp glows at step {one}. Wait until its first {one} light is off and {two} is {number}."
-        parts.append(f"## About {one} {two}\n\n{text}")
-    return doc("\n\n".join(parts))
-
-
-@pytest.mark.parametrize(("sections", "method"), [(ENOUGH_HEADINGS, "headings"), (ENOUGH_HEADINGS - 1, "headings")])
-def test_headings_are_taken_if_there_are_enough_or_sentences_are_not_more(sections, method):
-    assert made_queries([manual(sections)]).method == method
-
-
-def test_sentences_are_taken_if_there_are_few_headings():
-    assert made_queries([doc(f"# Uneven loads\n\n{SPIN}\n\n{LOCK}")]).method == "cloze"
-    assert made_queries([doc(SPIN), doc(LOCK, "b")]).method == "cloze"
+    made = made_queries(sources, passages=passages)
+    ids = {passage.id for passage in made.groups.passages}
+    assert len({query.id for query in made.queries}) == len(made.queries)
+    for query in made.queries:
+        assert query.text.strip()
+        assert query.right
+        assert {passage.id for passage in query.right} <= ids
 
 
 # --- the corpus ---
@@ -354,7 +234,7 @@ def folder(tmp_path):
 
 def test_a_folder_without_questions_has_made_queries_and_says_so(folder):
     corpus = load_corpus(f"mine={folder}")
-    assert corpus.source == SOURCES["cloze"]
+    assert corpus.source == SOURCE
     assert (corpus.name, corpus.loader, corpus.shape) == ("mine", "documents", "retrieval")
     assert corpus.notes[0] == (
         "no questions given: 2 queries were made from sentences of the documents (inverse cloze); real questions "
@@ -365,24 +245,21 @@ def test_a_folder_without_questions_has_made_queries_and_says_so(folder):
     corpus.check()
 
 
-def test_the_method_can_be_chosen(folder):
-    corpus = load_corpus(f"{folder},method=headings,count=5,seed=3")
-    assert corpus.source == SOURCES["headings"]
-    assert [sample.question for sample in corpus.samples] == ["Washers: Cleaning the filter"]
-    assert load(str(folder), "x", method="cloze", about="these-documents").samples[0].units == ()
+def test_about_these_documents_each_query_stands_alone(folder):
+    assert load(str(folder), "x", about="these-documents").samples[0].units == ()
 
 
-def test_a_table_without_questions_has_made_queries_if_a_method_is_named(tmp_path):
+def test_a_table_without_questions_has_made_queries_if_its_loader_is_named(tmp_path):
     table = tmp_path / "docs.csv"
     table.write_text(f'id,title,text\n1,Uneven loads,"{SPIN}"\n2,Locked doors,"{LOCK}"\n', encoding="utf-8")
-    corpus = load_corpus(f"{table},method=headings")
-    asked = {sample.question: sample.right for sample in corpus.samples}
-    assert asked == {"Uneven loads": ("1",), "Locked doors": ("2",)}
+    corpus = load_corpus(f"{table},loader=documents")
+    assert [sample.right for sample in corpus.samples] == [("1",), ("2",)]
+    assert all(sample.question in (SPIN_1, SPIN_2, LOCK_1, LOCK_2) for sample in corpus.samples)
 
 
 def test_results_and_a_look_say_how_the_queries_were_made(folder, capsys):
     result = ea.assay(["bow"], [f"mine={folder}"], ["retrieval"], baselines=False, cache=None)
-    assert [corpus.source for corpus in result.corpora] == [SOURCES["cloze"]]
+    assert [corpus.source for corpus in result.corpora] == [SOURCE]
     assert exit_code_of(["look", "-c", f"mine={folder}"]) == 0
     shown = capsys.readouterr().out
     assert "no questions given: 2 queries were made from sentences" in shown
@@ -401,11 +278,7 @@ def test_documents_that_give_no_query_are_refused_with_what_to_add(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"count": 0}, "count must be 1 or more"),
-        ({"seed": -1}, "seed 0 or more"),
         ({"document": "d"}, "add questions=FILE"),
-        ({"questions": "q.csv", "method": "cloze"}, "leave them out with questions="),
-        ({"questions": "q.csv", "seed": 1}, "leave them out with questions="),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(folder, options, says):
@@ -417,14 +290,13 @@ def test_options_that_do_not_go_together_are_refused(folder, options, says):
 
 
 def test_the_agreement_on_data_cards_is_that_of_the_documentation():
-    printed = {"headings": [], "cloze": []}
+    printed = list[str]()
     for line in (DOCS / "generating.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 4 and cells[0] in printed:
-            method, data_set, success, gain = cells
-            printed[method].append(f"{data_set} {success} and {gain}")
-    for method, correlations in printed.items():
-        assert f": {', '.join(correlations)}; they tell" in AGREEMENT[method]
+        if len(cells) == 4 and cells[0] == "cloze":
+            _, data_set, success, gain = cells
+            printed.append(f"{data_set} {success} and {gain}")
+    assert f": {', '.join(printed)}; they tell" in AGREEMENT
 
 
 def test_the_measured_sample_lies_in_the_range_of_the_three():
@@ -432,9 +304,8 @@ def test_the_measured_sample_lies_in_the_range_of_the_three():
     block = page.partition("<!-- figures: generating-made -->")[2].partition("<!-- end -->")[0]
     for line in block.strip().splitlines()[2:]:
         _, documents, queries, success, gain, *_ = (cell.strip() for cell in line.split("|"))
-        method = queries.partition(":")[0]
-        if method in SOURCES:
+        if queries.startswith("cloze:"):
             name = documents.partition(",")[0]
-            ranges = re.search(rf"{name} ([.\d]+) to ([.\d]+) and ([.\d]+) to ([.\d]+)", AGREEMENT[method]).groups()
+            ranges = re.search(rf"{name} ([.\d]+) to ([.\d]+) and ([.\d]+) to ([.\d]+)", AGREEMENT).groups()
             assert ranges[0] <= success <= ranges[1]
             assert ranges[2] <= gain <= ranges[3]

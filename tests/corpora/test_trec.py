@@ -49,7 +49,8 @@ def test_a_folder_is_read(folder):
         ("302", "Rain & snow", ("A-2",), (1,), ()),
     ]
     assert corpus.notes == (
-        "topics: topics.301; judgements: qrels.txt; passages: document",
+        "judgements: qrels.txt",
+        "passages: document",
         "1 judgement with grade 0 or less: not right",
         "1 document left out: no text",
         "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise",

@@ -83,7 +83,7 @@ build minimal-pairs --from sentences.txt -o pairs.jsonl --count 10
 build negated-antonyms --from sentences.txt -o antonyms.jsonl
 build groups --from labelled.csv -o groups.jsonl
 build composition --from docs -o sets.jsonl --count 10
-build retrieval --from docs -o asked.jsonl --method headings
+build retrieval --from docs -o asked.jsonl --method cloze
 rate first.csv second.csv
 rate first.csv -o kept.jsonl --bar 2
 encode -e hashing --texts texts.parquet -o parts

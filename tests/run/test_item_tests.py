@@ -4,7 +4,7 @@ import pytest
 
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
-from embassay.corpora.queries.made import SOURCES
+from embassay.corpora.queries.made import SOURCE
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -44,7 +44,7 @@ def test_questions_that_no_encoder_finds_have_suspect_labels():
     ("wrong", "options", "says"),
     [
         # A program that made the queries has no wrong labels.
-        (5, {"source": SOURCES["headings"]}, "5 questions; bm25 finds 0 of them. No encoder finds 5."),
+        (5, {"source": SOURCE}, "5 questions; bm25 finds 0 of them. No encoder finds 5."),
         # The candidate is right on 60 % only: the questions may be hard.
         (16, {}, "16 questions; bm25 finds 0 of them. No encoder finds 16."),
         # A single encoder may be at fault itself, whatever its settings.

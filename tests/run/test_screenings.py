@@ -7,7 +7,7 @@ import pytest
 
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus, content_hash
-from embassay.corpora.queries.made import SOURCES
+from embassay.corpora.queries.made import SOURCE
 from embassay.models.base import BaseEncoder
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -97,7 +97,7 @@ def test_equal_vectors_find_the_same():
 
 
 def test_questions_that_were_made_of_the_documents_show_nothing():
-    assert screened(corpus_of(source=SOURCES["headings"]), M, NEAR) == {}
+    assert screened(corpus_of(source=SOURCE), M, NEAR) == {}
 
 
 def test_an_original_that_is_not_in_the_run_is_not_compared_with():

@@ -34,8 +34,8 @@ WAYS = ("harbour", "castle", "market", "forest", "garden", "station", "library",
 THINGS = ("stone", "copper", "glass", "timber", "marble", "brick", "slate", "iron")
 
 
-def document(name, sentences, unit=""):
-    return SourceDocument(name, " ".join(sentences), unit=unit)
+def document(name, sentences):
+    return SourceDocument(name, " ".join(sentences))
 
 
 def many(number):
@@ -104,7 +104,7 @@ def hashed(text):
 
 
 def test_a_document_gives_nine_samples():
-    built = composition.build([document("isle", ISLAND, unit="sea")])
+    built = composition.build([document("isle", ISLAND)])
     s1, s2, s3 = ISLAND
     f12 = "The ferry left the port at noon; the captain came from a small village."
     f23 = "The captain came from a small village; the cargo was salt and timber."
@@ -119,7 +119,7 @@ def test_a_document_gives_nine_samples():
         ("union", s1, s2, f12),
         ("union", s2, s3, f23),
     ]
-    assert {s.unit for s in built.samples} == {"sea"}
+    assert {s.unit for s in built.samples} == {"isle"}
     assert built.samples[0].id == "isle.1.overlap.F12.F23"
     assert built.ways == {(s.id, s.operator): "fused by rules" for s in built.samples}
     assert built.notes[0].startswith("The sentences were joined by a semicolon")

@@ -140,9 +140,8 @@ def test_a_hash_in_a_fence_is_no_heading():
     assert [(p.headings, p.body) for p in found] == [(("Real",), "``` # a comment ```"), ((), "Text.")]
 
 
-def test_a_title_stands_before_its_own_document_only():
-    own, article = SourceDocument("a", "Text.", "Fans"), SourceDocument("b", "Text.", "Fans", "article:0")
-    assert [p.text for p in cut_all([own, article], "document")] == ["Fans\nText.", "Text."]
+def test_a_title_stands_before_its_document():
+    assert [p.text for p in cut_all([SourceDocument("a", "Text.", "Fans")], "document")] == ["Fans\nText."]
 
 
 def test_the_passages_of_one_document_are_units_of_their_own():
@@ -499,8 +498,8 @@ def test_each_place_of_a_prompt_is_filled():
 def test_a_heading_without_text_goes_along_with_the_next():
     text = "# Manual of the pump\n\n## Old\n\n## Cleaning\n\nRinse it.\n\n## Care\n\nOil it.\n\nDry it."
     found = cut_all([SourceDocument("a", text)], "paragraph")
-    assert [p.text for p in found] == ["Manual of the pump\nCleaning\nRinse it.", "Care\nOil it.", "Dry it."]
-    assert [p.headings for p in found] == [("Manual of the pump", "Cleaning"), ("Care",), ()]
+    assert [p.text for p in found] == ["Manual of the pump\nOld\nCleaning\nRinse it.", "Care\nOil it.", "Dry it."]
+    assert [p.headings for p in found] == [("Manual of the pump", "Old", "Cleaning"), ("Care",), ()]
 
 
 def test_a_title_stands_above_the_first_heading():

@@ -10,7 +10,7 @@ import numpy as np
 from embassay.core.formatting import counted
 from embassay.core.result import SCREENED, Finding, Screening, Verdict
 from embassay.core.types import Draws, ItemScores
-from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.corpora.queries.made import SOURCE as MADE_QUERIES
 from embassay.diagnostics.base import NEAREST
 from embassay.reports.findings import templates
 from embassay.run.items import ScoredTask
@@ -49,7 +49,7 @@ def misses(task: ScoredTask, verdict: Verdict) -> Iterator[Finding]:
         if by_none and len(models) >= LEAST_WITNESSES:
             found += f". No encoder finds {by_none:,}"
             # Nobody has labelled queries that a program made.
-            if np.nanmean(headline[name].value) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
+            if np.nanmean(headline[name].value) >= DECENT and task.corpus.source != MADE_QUERIES:
                 found += ": check its label" if by_none == 1 else ": check their labels"
         questions = counted(int(missed.sum()), "question")
         answer = templates.MISSES.finding(verdict, encoder=name, missed=questions, found=found)
@@ -67,7 +67,7 @@ def screenings_of(task: ScoredTask, draws: Draws) -> Iterator[Screening]:
     are none that anybody asks: an index finds what is near a document more easily.
     """
     scores_of = {scores.origin.encoder: scores for scores in task.scores if NEAREST in scores.values}
-    if not scores_of or task.corpus.source in MADE_QUERIES.values():
+    if not scores_of or task.corpus.source == MADE_QUERIES:
         return
     _, once = np.unique([sample.question for sample in task.corpus.samples], return_index=True)
     for scores in scores_of.values():

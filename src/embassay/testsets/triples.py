@@ -107,12 +107,11 @@ def _candidates(document: SourceDocument, wanted: Callable[[str], bool]) -> list
     """Return all triples of different wanted sentences."""
     parts = _sentences(document.text)
     usable = list(map(wanted, parts))
-    unit = document.unit or document.id
     candidates = list[Triple]()
     for place in range(len(parts) - SENTENCES + 1):
         if not all(usable[place : place + SENTENCES]):
             continue
         first, second, third = parts[place : place + SENTENCES]
         if not degenerate({"S1": first, "S2": second, "S3": third}):
-            candidates.append(Triple(f"{document.id}.{place + 1}", (first, second, third), unit))
+            candidates.append(Triple(f"{document.id}.{place + 1}", (first, second, third), document.id))
     return candidates

@@ -14,7 +14,7 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.core.store.canonical import write
 from embassay.core.types import AnyCorpus, Corpus, JsonObject
 from embassay.corpora.io.passages import sentences
-from embassay.corpora.queries.made import SOURCES
+from embassay.corpora.queries.made import SOURCE
 from embassay.diagnostics.metrics.metric import ranking_diagnostics
 from embassay.run.cuts import limited
 from embassay.run.outputs.exhibits import file_name
@@ -99,7 +99,7 @@ def gather(corpora: Sequence[AnyCorpus], options: AdaptOptions) -> Material:
                 f"corpus {corpus.name!r} has shape {corpus.shape}; adaptation needs questions and their right "
                 "documents (shape retrieval)"
             )
-        if corpus.loader == "documents" and corpus.source in SOURCES.values():
+        if corpus.loader == "documents" and corpus.source == SOURCE:
             raise InputError(
                 f"corpus {corpus.name!r} has no questions, only {corpus.source}; add questions=FILE, or build such "
                 "queries on purpose with 'embassay build retrieval'"

@@ -6,13 +6,11 @@ candidates are in the order antonym, polarity, paraphrase; ``label`` is the inde
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from embassay.core.data import SEMANTONEG_V1
 from embassay.core.samples.choice import Choice, PartOfSpeech
 from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Key, Row, Text, column
@@ -58,15 +56,7 @@ def load(source: str, name: str) -> Corpus[Choice]:
         pair = row.pair or pair_of(row.input, antonym)
         texts = (row.input, antonym, polarity, paraphrase)
         samples.append(Choice(row.key, *texts, row.part_of_speech, pair, row.negation))
-    corpus = Corpus(name, SHAPE, tuple(samples))
-    if corpus.fingerprint != SEMANTONEG_V1:
-        return corpus
-    return replace(
-        corpus,
-        licence="CC-BY-4.0",
-        source="Opusparcus sentences, antonyms from WordNet, checked by hand (Vahtola et al. 2022)",
-        notes=("this is SemAntoNeg v1.0 as released",),
-    )
+    return Corpus(name, SHAPE, tuple(samples))
 
 
 def pair_of(first: str, second: str) -> str:

@@ -1,4 +1,4 @@
-"""Documents of your own: a folder of .txt, .md, .rst, .html and .story files, a table, or one text.
+"""Documents of your own: a folder of .txt, .md, .rst and .html files, a table, or one text.
 
 Files named .mdx or .markdown are read as .md. In a folder a document's id is its path without the suffix. A table (CSV,
 TSV, JSON lines, Parquet) has an id and a text, and optionally a title.
@@ -6,7 +6,6 @@ TSV, JSON lines, Parquet) has an id and a text, and optionally a title.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,20 +27,10 @@ NO_PAGES = (
     "_build _includes _layouts _site _static _templates node_modules requirements*.txt CMakeLists.txt robots.txt"
 ).split()
 """Folders of templates, of pages that a generator made, and of packages; and files for programs."""
-_IS_TEMPLATE = re.compile(r"(?ims)\A(?!.*<pre\b).*^[ \t]*\{%")
-"""HTML with lines of a template, unless it may be a page that shows them as code."""
-
-
-def _story_text(source: str) -> str:
-    """Return the article of a story of CNN/DailyMail, which its summary follows (Hermann et al. 2015)."""
-    return source.partition("@highlight")[0]
-
-
 READERS: Mapping[str, Callable[[str], str]] = {
     ".txt": str,
     **dict.fromkeys(MARKDOWN, markdown_text),
     ".rst": rst_text,
-    ".story": _story_text,
     **dict.fromkeys(HTML, html_text),
 }
 """By the suffix of a document: the function that returns its text without markup."""
@@ -56,22 +45,17 @@ class SourceDocument:
     text
         Not blank; without front matter, but with its title as a heading.
     title
-        From its column, or the title of its article; else empty.
-    unit
-        The key of its unit, for example an article; empty if the document is its own unit.
+        From its column; else empty.
     """
 
     id: str
     text: str
     title: str = ""
-    unit: str = ""
 
     @property
     def whole(self) -> str:
         """The text, preceded by the title if there is one."""
-        if self.title:
-            return f"{self.title} {self.text}"
-        return self.text
+        return f"{self.title} {self.text}" if self.title else self.text
 
 
 Reading = tuple[tuple[SourceDocument, ...], tuple[str, ...]]
@@ -129,9 +113,8 @@ def without_suffix(name: str) -> str:
 
 
 def looks_like_documents(path: Path) -> bool:
-    """Return whether a folder has pages, or files to convert to pages, or links, which may be followed to pages."""
-    files = files_in(path, exclude=NO_PAGES)
-    return any(file.is_symlink() or file.suffix.lower() in (*READERS, *TO_TEXT) for file in files)
+    """Return whether a folder has pages, or files to convert to pages."""
+    return any(file.suffix.lower() in (*READERS, *TO_TEXT) for file in files_in(path, exclude=NO_PAGES))
 
 
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
@@ -222,8 +205,6 @@ def _text(file: Path) -> str:
         title, source = split_front_matter(source)
     if suffix in HTML and title is not None:
         source = TEMPLATE.sub("", source)
-    elif suffix in HTML and _IS_TEMPLATE.match(source):
-        raise SourceError("a template of pages, not a page", file)
     try:
         text = READERS[suffix](source)
     # Whatever a library raises for damaged markup, the other pages are read.

@@ -1,4 +1,4 @@
-"""The front matter of a page: data about it in YAML, TOML or JSON. Site generators show its title as a heading."""
+"""The front matter of a page: data about it in YAML or TOML. Site generators show its title as a heading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from embassay.corpora.io.passages import collapsed
 # A blank line below the first mark makes it a rule between paragraphs, as in pandoc.
 _YAML = re.compile(r"---[^\S\n]*\n(?=\S)(.*?\n)(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", re.DOTALL)
 _TOML = re.compile(r"\+\+\+[^\S\n]*\n(.*?)\n\+\+\+[^\S\n]*(?:\n|\Z)", re.DOTALL)
-_JSON = re.compile(r"(\{(?:[^\n]*|\n.*?\n)\})[^\S\n]*(?:\n|\Z)", re.DOTALL)
 _KEY = re.compile(r"[Tt]itle|[^\W\dA-Z_][\w.-]*")
 """A key of data. Text between two rules may look like data, too: "Note: it is hot"."""
 
@@ -22,8 +21,7 @@ def split_front_matter(source: str) -> tuple[str | None, str]:
     """
     import yaml
 
-    # JSON is YAML, too.
-    for pattern, read in ((_YAML, yaml.safe_load), (_TOML, tomllib.loads), (_JSON, yaml.safe_load)):
+    for pattern, read in ((_YAML, yaml.safe_load), (_TOML, tomllib.loads)):
         block = pattern.match(source)
         try:
             data = read(block[1]) if block else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import chain
+from typing import NamedTuple
 
 from embassay.core.errors import SpecError, quoted
 from embassay.stats.lexical.words import UNSPACED
@@ -157,27 +157,48 @@ def paragraphs(text: str) -> list[str]:
     return [part for part in _BLANK.split(code_indented(text).strip("\n")) if part.strip()]
 
 
+class Section(NamedTuple):
+    """A part of a text in Markdown: the matches of :data:`HEADING` before it, and the text under them."""
+
+    headings: list[re.Match[str]]
+    text: str
+
+
+def sections_of(text: str) -> list[Section]:
+    """Divide a text in Markdown at its headings; comments in fenced code are none.
+
+    Headings without a text go with the next section; at the end of the text they are a section of their own.
+    """
+    sections = list[Section]()
+    headings, lines = list[re.Match[str]](), list[str]()
+    for line in code_indented(text).split("\n"):
+        heading = HEADING.match(line)
+        if heading is None:
+            lines.append(line)
+            continue
+        if any(map(str.strip, lines)):
+            sections.append(Section(headings, "\n".join(lines)))
+            headings, lines = [], []
+        headings.append(heading)
+    return [*sections, Section(headings, "\n".join(lines))]
+
+
 def _joined_paragraphs(text: str) -> tuple[str, ...]:
     """Return the paragraphs, the short ones of a section joined: headings and items of lists answer no question alone.
 
     A passage takes the next paragraph of its section while it has fewer than :data:`FEWEST_WORDS` words; a short rest
-    at the end of the section belongs to the passage before it. Headings without a text go with the next section.
+    at the end of the section belongs to the passage before it.
     """
-    # The passages of each section.
-    sections: list[list[str]] = [[]]
-    has_text = False
-    for paragraph in paragraphs(text):
-        first_line, _, rest = paragraph.partition("\n")
-        is_heading = bool(HEADING.match(first_line))
-        if is_heading and has_text:
-            sections.append([])
-            has_text = False
-        has_text = has_text or bool(rest) or not is_heading
-        if sections[-1] and word_count(sections[-1][-1]) < FEWEST_WORDS:
-            sections[-1][-1] += f" {collapsed(paragraph)}"
-        else:
-            sections[-1].append(collapsed(paragraph))
-    for section in sections:
-        if len(section) > 1 and word_count(section[-1]) < FEWEST_WORDS:
-            section[-2:] = [" ".join(section[-2:])]
-    return tuple(chain.from_iterable(sections))
+    passages = list[str]()
+    for section in sections_of(text):
+        joined = list[str]()
+        for part in (*(heading[0] for heading in section.headings), *_BLANK.split(section.text)):
+            paragraph = collapsed(part)
+            if joined and word_count(joined[-1]) < FEWEST_WORDS:
+                joined[-1] = f"{joined[-1]} {paragraph}".strip()
+            elif paragraph:
+                joined.append(paragraph)
+        if len(joined) > 1 and word_count(joined[-1]) < FEWEST_WORDS:
+            joined[-2:] = [" ".join(joined[-2:])]
+        passages += joined
+    return tuple(passages)

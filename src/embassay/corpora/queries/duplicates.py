@@ -50,19 +50,16 @@ class PassageGroups:
         """Return the near-duplicates of a passage, including itself, in their order."""
         return self._members[self.group_of[passage.id]]
 
-    def is_boilerplate(self, passage: Passage) -> bool:
-        """Return whether a passage and its near-duplicates occur in more than :data:`BOILERPLATE` units."""
-        return len({near.unit for near in self.near(passage)}) > BOILERPLATE
-
     def selected(self, rejected: Counter[str]) -> list[Passage]:
         """Return the passages to ask about, one from each group; count the others by reason in ``rejected``."""
         selected = list[Passage]()
         for passage in self.passages:
+            near = self.near(passage)
             if not passage.long:
                 rejected[f"a passage of fewer than {SHORTEST} words"] += 1
-            elif self.is_boilerplate(passage):
+            elif len({each.unit for each in near}) > BOILERPLATE:
                 rejected[f"a passage that occurs in more than {BOILERPLATE} units"] += 1
-            elif passage.id != self.near(passage)[0].id:
+            elif passage.id != near[0].id:
                 rejected["a near-duplicate of another passage"] += 1
             else:
                 selected.append(passage)

@@ -7,14 +7,20 @@ these ways that finds one.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 from unicodedata import normalize
 
 from rapidfuzz.fuzz import partial_ratio_alignment
 
+from embassay.core.errors import begun, quoted
+from embassay.core.formatting import counted
+from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
+from embassay.core.samples.retrieval import Question
 from embassay.stats.lexical.words import UNSPACED
 
 FLOOR = 90
@@ -33,6 +39,10 @@ SAME = str.maketrans(
     }
 )
 """Characters that are written in several ways."""
+MOST_DOCUMENTS = 5
+"""An answer for which no document is named may stand in so many; in more it says nothing of any of them."""
+MOST_NAMED = 10
+"""Answers that are not found and are named."""
 AROUND = "\"'.,;:!?"
 """Punctuation around an answer, which is no part of it."""
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -60,6 +70,13 @@ class Found:
 
     spans: tuple[tuple[int, int], ...]
     nearly: bool = False
+
+
+class Near(NamedTuple):
+    """A place that is like an answer, and how similar, in percent."""
+
+    similarity: float
+    span: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -163,27 +180,21 @@ class Searched:
             spans = tuple(letters.find(wanted)) if len(wanted) >= SHORTEST else ()
             if spans:
                 return Found(spans)
-        span = self.nearest(answer, FLOOR) if len(wanted) >= LEAST else None
-        if span is None or facts(self.written(*span)) != facts(answer):
+        near = self.nearest(answer) if len(wanted) >= LEAST else None
+        if near is None or near.similarity < FLOOR or facts(self.written(*near.span)) != facts(answer):
             return None
-        return Found((span,), nearly=True)
+        return Found((near.span,), nearly=True)
 
-    def nearest(self, answer: str, floor: float = 0) -> tuple[int, int] | None:
-        """Return the place that is most like an answer, in whole words; None if none is similar enough.
-
-        Parameters
-        ----------
-        floor
-            The least similarity, in percent.
-        """
+    def nearest(self, answer: str) -> Near | None:
+        """Return the place that is most like an answer, in whole words; None if nothing is like it."""
         letters, wanted = self._folded, Letters.of(answer, folded=True).text
         # A longer text would be searched for in the answer.
         if not wanted or len(wanted) > len(letters.text):
             return None
-        best = partial_ratio_alignment(wanted, letters.text, score_cutoff=floor)
+        best = partial_ratio_alignment(wanted, letters.text)
         if best is None or best.dest_end <= best.dest_start:
             return None
-        return letters.span(*letters.whole_words(best.dest_start, best.dest_end))
+        return Near(best.score, letters.span(*letters.whole_words(best.dest_start, best.dest_end)))
 
 
 def facts(text: str) -> list[str]:
@@ -194,13 +205,81 @@ def facts(text: str) -> list[str]:
     return kept
 
 
-def nearest_passage(texts: Mapping[str, Searched], answer: str) -> str:
-    """Return what is most like an answer, as it is written, with the id of its document; empty if nothing is."""
-    best, most = "", 0.0
-    for name, searched in texts.items():
-        alignment = partial_ratio_alignment(answer.casefold(), searched.text.casefold())
-        if alignment is not None and alignment.score > most:
-            span = searched.nearest(answer)
-            if span is not None:
-                most, best = alignment.score, f"{name}: {' '.join(searched.written(*span).split())}"
-    return best
+@dataclass
+class Asked:
+    """A question as it was read, with its right documents and its answers, each once and in order.
+
+    Attributes
+    ----------
+    place
+        Where it stands in its file.
+    """
+
+    key: str
+    text: str
+    place: str
+    right: dict[str, None] = field(default_factory=dict)
+    answers: dict[str, None] = field(default_factory=dict)
+
+
+def located(
+    asked: Iterable[Asked], searched: Mapping[str, Searched], units_of: Callable[[Iterable[str]], tuple[str, ...]]
+) -> tuple[tuple[Question, ...], list[str]]:
+    """Return the questions with the places of their answers, and notes on the answers that are not found.
+
+    An answer is located in the right documents of its question, or in all if none is named. A question whose answer is
+    not found is still judged by its documents; it is left out if none is named.
+
+    Parameters
+    ----------
+    units_of
+        Returns the keys of a question's units from its right documents.
+    """
+    samples, problems = list[Question](), list[str]()
+    answers = nearly = left_out = 0
+    for question in asked:
+        among = question.right or (searched if question.answers else ())
+        # A place may be that of several answers; a dict keeps each once.
+        places, is_nearly = dict[AnswerPlace, None](), True
+        for name, answer in itertools.product(among, question.answers):
+            if found := searched[name].locate(answer):
+                places.update(dict.fromkeys(AnswerPlace(name, *span) for span in found.spans))
+                is_nearly = is_nearly and found.nearly
+        right = tuple(question.right or dict.fromkeys(place.document for place in places))
+        answers += bool(question.answers)
+        if question.answers and (not places or len(right) > max(MOST_DOCUMENTS, len(question.right))):
+            problems.append(
+                _not_located(question, len(right) if places else 0, {name: searched[name] for name in among})
+            )
+            left_out += not question.right
+            places, right = {}, tuple(question.right)
+            if not right:
+                continue
+        nearly += bool(places) and is_nearly
+        sample = Question(question.key, question.text, right, units=units_of(right))
+        if places:
+            sample = AnsweredQuestion(**vars(sample), answers=tuple(question.answers), places=tuple(places))
+        samples.append(sample)
+    notes = list[str]()
+    if answers:
+        amounts = f"answers: {answers - len(problems):,} of {answers:,} located in the documents"
+        amounts += f", {nearly:,} of them in other letters" if nearly else ""
+        amounts += f"; {counted(left_out, 'question')} without a document left out" if left_out else ""
+        notes = [amounts, *problems[:MOST_NAMED]]
+        if len(problems) > MOST_NAMED:
+            notes.append(f"and {len(problems) - MOST_NAMED:,} more answers")
+    return tuple(samples), notes
+
+
+def _not_located(question: Asked, documents: int, among: Mapping[str, Searched]) -> str:
+    """Return a note on an answer without a place: where it is looked for, and what is most like it there."""
+    answer = next(iter(question.answers))
+    said = f"{question.place}: the answer {quoted(begun(answer))}"
+    if documents:
+        return f"{said} stands in {documents:,} documents; name its document"
+    said += f" is not found{f' in {next(iter(among))}' if len(among) == 1 else ''}"
+    alike = [(searched.nearest(answer), name) for name, searched in among.items()]
+    best, name = max(((near, name) for near, name in alike if near), default=(None, ""))
+    if best:
+        said += f"; nearest: {name}: {' '.join(among[name].written(*best.span).split())}"
+    return said

@@ -1,13 +1,12 @@
-"""The corpus of a retrieval loader: passages of documents, units of questions, unknown ids, notes on its size."""
+"""The corpus of a retrieval loader: passages of documents, units of questions, notes on its size."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import SourceError, SpecError, nearest, quoted
+from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments
 from embassay.core.types import Corpus
@@ -16,9 +15,6 @@ from embassay.corpora.io.passages import Cutter
 About = Literal["new-documents", "these-documents"]
 """What verdicts are about: other documents like these (``new-documents``), where questions with a common right document
 depend on each other; or these documents only, where each question was asked on its own."""
-GUESSED = 50_000
-"""The maximum number of ids that a wrong id is compared with, for "did you mean"."""
-NULLS = frozenset({"nan", "none", "null", "n/a"})
 
 
 def notes_on(counts: Mapping[tuple[str, str], int]) -> list[str]:
@@ -36,28 +32,6 @@ def units(right: Iterable[str], about: About) -> tuple[str, ...]:
 def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
     """Return the documents, divided into passages."""
     return tuple(Document(name, cut(text), cut.overlap) for name, text in texts.items())
-
-
-def unknown_documents(
-    path: Path, field: str, unknown: Sequence[tuple[int | None, str]], ids: Iterable[str]
-) -> SourceError:
-    """Return the error of ids that no document has.
-
-    Parameters
-    ----------
-    unknown
-        The line of each such id, and the id.
-    ids
-        Those of the documents; the nearest one is suggested.
-    """
-    (line, name), *others = unknown
-    near = nearest(name, islice(ids, GUESSED))
-    hint = f" (did you mean {quoted(near)}?)" if near else ""
-    if name.casefold() in NULLS:
-        hint = "; leave the cell empty for no document"
-    if others:
-        hint += f", and {len(others):,} more are unknown"
-    return SourceError(f"no document has the id {quoted(name)}{hint}", path, line, field)
 
 
 def corpus_of(

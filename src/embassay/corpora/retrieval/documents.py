@@ -2,15 +2,13 @@
 
 In a folder of .txt, .md, .rst and .html files a document's id is its path without the suffix. A table (CSV, TSV, JSON
 lines, Parquet) has an id and a text, and optionally a title. The table of questions has a question, and the ids of
-the documents that answer it, the text of the answer, or both. Without it queries are made from headings or sentences of
-the documents.
+the documents that answer it, the text of the answer, or both. Without it queries are made from sentences of the documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
@@ -19,7 +17,7 @@ from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
 from embassay.corpora.io.documents import looks_like_documents, read_documents
 from embassay.corpora.io.passages import Cutter
-from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
+from embassay.corpora.queries.made import REAL_ADD, SOURCE, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, units
 from embassay.corpora.retrieval.questions import NEEDED, read_questions
 
@@ -27,11 +25,11 @@ SHAPE = "retrieval"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns, or a folder, may be anything."""
 QUERIES = 1_000
-"""The default for the number of queries that are made."""
+"""The maximum number of queries that are made."""
 
 
 def recognises(head: str) -> bool:
-    """Return False: a table of documents is recognised only by its ``questions=``, ``method=`` or ``count=``."""
+    """Return False: a table of documents is recognised only by its options, such as ``questions=``."""
     del head
     return False
 
@@ -54,9 +52,6 @@ def load(
     language: str = "en",
     follow_links: bool = False,
     exclude: str = "",
-    method: Literal["auto", "headings", "cloze"] = "auto",
-    count: int = QUERIES,
-    seed: int = 0,
 ) -> Corpus[Question]:
     """Read documents and the questions about them.
 
@@ -67,8 +62,8 @@ def load(
     questions
         Path of the table of questions; without it queries are made, and each passage is a document.
     question, document, answer
-        The column names of the questions, if they are not recognised: of a question either the documents that answer
-        it, or the text of the answer, or both.
+        The column names of the questions, if they are not recognised: each has the documents that answer it, the text
+        of the answer, or both.
     id, text
         The column names of the documents, likewise.
     passages
@@ -82,13 +77,6 @@ def load(
         Follow symbolic links in the folder; otherwise they are left out.
     exclude
         Files and folders to leave out: names or ends of paths, separated by ``;``, such as ``drafts;*.tmp``.
-    method
-        How queries are made without a table of questions: ``headings`` is a heading for its section, ``cloze`` a
-        sentence for the passage that it was taken out of, ``auto`` the headings if there are enough.
-    count
-        The maximum number of queries that are made.
-    seed
-        Seed for the choice of queries and sentences.
 
     Raises
     ------
@@ -104,10 +92,6 @@ def load(
     questions_path = source_path(questions) if questions else None
     if questions_path is None and (question or document or answer):
         raise SpecError("question=, document= and answer= name columns of a table of questions; add questions=FILE")
-    if questions_path is not None and (method, count, seed) != ("auto", QUERIES, 0):
-        raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
-    if count < 1 or seed < 0:
-        raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
     documents, notes = read_documents(
         path,
         id=id,
@@ -119,7 +103,7 @@ def load(
     )
     cut_note = f"passages: {passages}"
     if questions_path is None:
-        made = made_queries(documents, method, passages=passages, count=count, seed=seed, language=language)
+        made = made_queries(documents, passages=passages, count=QUERIES, language=language)
         return _without_questions(name, path, made, about, (*notes, cut_note))
     texts = {document.id: document.whole for document in documents}
     samples, of_questions = read_questions(
@@ -150,6 +134,5 @@ def _without_questions(
         samples.append(Question(query.id, query.text, right, units=units(of_documents, about)))
     documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
     were = counted(len(made.queries), "query was", "queries were")
-    summary = f"no questions given: {were} {made.source.removeprefix('queries ')}; {REAL_ADD}"
-    all_notes = (summary, "each passage is a document", *notes)
-    return corpus_of(name, documents, samples, notes=all_notes, source=made.source)
+    summary = f"no questions given: {were} {SOURCE.removeprefix('queries ')}; {REAL_ADD}"
+    return corpus_of(name, documents, samples, notes=(summary, "each passage is a document", *notes), source=SOURCE)

@@ -20,14 +20,13 @@ from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.grouping import grouped
-from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace, length
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import parsed_json
 from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter, sentences
-from embassay.corpora.retrieval.answers import Searched
+from embassay.corpora.retrieval.answers import Asked, Searched, located
 from embassay.corpora.retrieval.corpus import corpus_of, cut_all, notes_on, sound
 
 SHAPE = "retrieval"
@@ -58,7 +57,6 @@ class _Paragraph(BaseModel):
 
 
 class _Article(BaseModel):
-    title: object = ""
     paragraphs: list[_Paragraph]
 
 
@@ -76,15 +74,12 @@ class Paragraph:
         The numbers of its article and of the paragraph, from 0: ``0-3``.
     text
         As it is written in the file: answers are found by their offsets.
-    title
-        The title of its article; empty if it has none.
     article
         The key of its article: ``article:0``.
     """
 
     id: str
     text: str
-    title: str
     article: str
     questions: list[Asked]
 
@@ -162,43 +157,18 @@ def load(
 
 
 def _articles(path: Path, name: str, all_paragraphs: Sequence[Paragraph], cut: Cutter) -> Corpus[Question]:
-    """Return the corpus of whole articles, each question with the places of its answers."""
-    texts, questions, counts = dict[str, str](), list[Question](), Counter[tuple[str, str]]()
+    """Return the corpus of whole articles, in which the answers are located by their texts."""
+    texts, asked = dict[str, str](), list[Asked]()
     for key, of_article in grouped(all_paragraphs, lambda paragraph: paragraph.article).items():
         document = key.removeprefix("article:")
         texts[document] = "\n\n".join(paragraph.text for paragraph in of_article)
-        searched, before = Searched(texts[document]), 0
-        for paragraph in of_article:
-            for asked in paragraph.questions:
-                if asked.is_impossible:
-                    questions.append(Question(asked.id, asked.question, (), units=(key,)))
-                    continue
-                spans = dict[tuple[int, int], None]()
-                for answer in asked.answers:
-                    offset = _offset(answer, paragraph.text)
-                    if offset is not None:
-                        start = before + length(paragraph.text[:offset])
-                        spans[start, start + length(answer.text)] = None
-                        # The same text elsewhere in the article says the same.
-                        found = searched.locate(answer.text)
-                        spans.update(dict.fromkeys(found.spans if found else ()))
-                if not spans:
-                    counts["question", "left out: no answer can be located"] += 1
-                    continue
-                questions.append(
-                    AnsweredQuestion(
-                        asked.id,
-                        asked.question,
-                        (document,),
-                        units=(key,),
-                        answers=tuple(dict.fromkeys(answer.text for answer in asked.answers)),
-                        places=tuple(AnswerPlace(document, *span) for span in spans),
-                    )
-                )
-            before += length(paragraph.text)
-    if not questions:
-        raise SourceError("the file has no usable question", path)
-    notes = [f"documents: articles, passages: {cut.way}", *notes_on(counts)]
+        for one in (one for paragraph in of_article for one in paragraph.questions):
+            answers = {} if one.is_impossible else dict.fromkeys(answer.text for answer in one.answers)
+            right = {document: None} if answers else {}
+            asked.append(Asked(one.id, one.question, f"question {one.id}", right, answers))
+    searched = {document: Searched(text) for document, text in texts.items()}
+    questions, notes = located(asked, searched, lambda right: tuple(f"article:{document}" for document in right))
+    notes = [*notes, f"documents: articles, passages: {cut.way}"]
     return sound(corpus_of(name, cut_all(texts, cut), questions, notes=notes, noun="article"), path)
 
 
@@ -224,7 +194,5 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     content = parsed_json(read_text(path), path)
     file = checked(_File, content if isinstance(content, dict) else {"data": content}, path)
     for number, article in enumerate(file.data):
-        # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
-        title = article.title.strip().replace("_", " ") if isinstance(article.title, str) else ""
         for index, row in enumerate(article.paragraphs):
-            yield Paragraph(f"{number}-{index}", row.context, title, f"article:{number}", row.qas)
+            yield Paragraph(f"{number}-{index}", row.context, f"article:{number}", row.qas)

@@ -6,39 +6,33 @@ lines of query, 0, document and grade in a file whose name has ``qrels``; a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import AfterValidator
 
 from embassay.core.errors import SourceError, listed
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.rows import R, Text
+from embassay.core.tables.rows import Key, Row, Text
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries, files_in
 from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter, collapsed
+from embassay.corpora.retrieval.beir import Judgement, judged_corpus
 from embassay.corpora.retrieval.corpus import About
-from embassay.corpora.retrieval.judgements import DocumentRow, QueryRow, judged_corpus
 
 SHAPE = "retrieval"
-TABLE = ".tsv"
-WORDS = ("qrels", "topics", "queries")
-"""What the names of files of judgements, and of topics, contain; the first one counts."""
-NAMES = ("of judgements, with 'qrels' in its name", "of topics, with 'topics' or 'queries' in its name")
+JUDGEMENTS, TOPICS = ("qrels",), ("topics", "queries")
+"""What the names of these files contain."""
 
 
-class Topic(QueryRow):
-    """A topic, with single spaces."""
+class Line(Row):
+    """A topic or a document."""
 
-    text: Annotated[Text, AfterValidator(collapsed)]
+    id: Key
+    text: Text = ""
 
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder looks like this format, by its file names."""
-    return all(judgements_and_topics(path))
+    return bool(_named(path, JUDGEMENTS) and _named(path, TOPICS))
 
 
 def load(
@@ -68,34 +62,44 @@ def load(
     SourceError
         With file, line and field, for files that are missing or not in this format.
     """
-    path = Path(source)
-    cut = Cutter(passages, language)
-    kinds = judgements_and_topics(path)
-    for files, what in zip(kinds, NAMES, strict=True):
-        if len(files) != 1:
-            raise SourceError(f"needs one file {what}; found {listed(file.name for file in files)}", path)
-    (judged,), (topics,) = kinds
-    tables = [file for file in files_in(path, follow_links=True) if file.suffix.lower() == TABLE]
-    documents = chain.from_iterable(_rows(file, DocumentRow) for file in tables if file not in (judged, topics))
-    notes = (f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}",)
-    return judged_corpus(name, judged, _rows(topics, Topic), documents, cut, about, notes)
+    path, cut = Path(source), Cutter(passages, language)
+    judgements, topics = _only(path, JUDGEMENTS), _only(path, TOPICS)
+    whole = dict[str, str]()
+    for file in files_in(path, follow_links=True):
+        if file.suffix.lower() == ".tsv" and file not in (judgements, topics):
+            whole |= _texts(file)
+    names = ("query-id", "corpus-id", "score")
+    rows = headerless(judgements, names, _judgement, "query, 0, document and grade").select(Judgement)
+    return judged_corpus(name, judgements, rows, whole, _texts(topics), cut, about)
 
 
-def judgements_and_topics(path: Path) -> list[list[Path]]:
-    """Return the files of a folder that contain judgements, and those that contain topics, by their names."""
-    kinds: list[list[Path]] = [[], []]
-    for file in entries(path):
-        words = [word for word in WORDS if word in file.name.lower()]
-        if words and file.is_file():
-            kinds[words[0] != "qrels"].append(file)
-    return kinds
+def _named(path: Path, words: tuple[str, ...]) -> list[Path]:
+    """Return the files of a folder whose names have one of some words; those of judgements are no topics."""
+    files = [file for file in entries(path) if file.is_file() and any(word in file.name.lower() for word in words)]
+    return files if words == JUDGEMENTS else [file for file in files if file not in _named(path, JUDGEMENTS)]
 
 
-def _rows(path: Path, model: type[R]) -> Iterable[R]:
-    """Return the rows of lines of id, tab, text."""
-    return headerless(path, ("_id", "text"), _values, "an id, a tab and a text").select(model)
+def _only(path: Path, words: tuple[str, ...]) -> Path:
+    """Return the one file whose name has one of some words."""
+    files = _named(path, words)
+    if len(files) != 1:
+        found = listed(file.name for file in files)
+        raise SourceError(f"needs one file with {' or '.join(words)} in its name; found {found}", path)
+    return files[0]
 
 
-def _values(cells: list[str]) -> list[str]:
+def _texts(path: Path) -> dict[str, str]:
+    """Return the texts of a file by id."""
+    rows = headerless(path, ("id", "text"), _id_and_text, "an id, a tab and a text").select(Line)
+    return {row.id: collapsed(row.text) for row in rows}
+
+
+def _id_and_text(cells: list[str]) -> list[str]:
     """Return the id and the text of a line; more tabs are spaces."""
     return [cells[0], " ".join(cells[1:])] if len(cells) > 1 else []
+
+
+def _judgement(cells: list[str]) -> list[str]:
+    """Return query, document and grade of a line, between spaces or tabs."""
+    values = " ".join(cells).split()
+    return [values[0], *values[2:]] if values else []

@@ -11,7 +11,7 @@ from embassay.core.formatting import POINTS, counted, size_in_points
 from embassay.core.result import MIN_UNITS, CorpusRecord
 from embassay.core.types import AnyCorpus, Audit
 from embassay.corpora.io.passages import word_count
-from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.corpora.queries.made import SOURCE as MADE_QUERIES
 from embassay.diagnostics.metrics.metric import headline_metric, ranking_diagnostics
 from embassay.reports.findings import templates
 from embassay.reports.findings.shared_words import mismatch
@@ -50,7 +50,7 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
     are_dependent = effective < audit.items / 2
     if corpus.documents and are_dependent:
         remedy = "; questions about other documents would add more"
-        if corpus.source in MADE_QUERIES.values():
+        if corpus.source == MADE_QUERIES:
             remedy = ""
         elif may_be_independent(corpus):
             remedy = "; if these are all the pages and each question was asked on its own, set about=these-documents"
@@ -67,7 +67,7 @@ def may_be_independent(corpus: AnyCorpus | CorpusRecord) -> bool:
 
     Queries that a program made from one document never are.
     """
-    is_made = corpus.source in MADE_QUERIES.values()
+    is_made = corpus.source == MADE_QUERIES
     return corpus.loader in WITH_ABOUT_OPTION and "about" not in corpus.settings and not is_made
 
 

@@ -33,7 +33,7 @@ from embassay.core.result import (
     record_of,
     worse_systems,
 )
-from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.corpora.queries.made import SOURCE as MADE_QUERIES
 from embassay.reports.findings import templates
 from embassay.reports.findings.advice import WITH_ABOUT_OPTION
 from embassay.reports.findings.screenings import screening_sentence
@@ -129,7 +129,7 @@ class Decision:
     @property
     def has_made_queries(self) -> bool:
         """Whether a program made the queries of the corpus."""
-        return self.corpus.source in MADE_QUERIES.values()
+        return self.corpus.source == MADE_QUERIES
 
     @property
     def decides(self) -> bool:

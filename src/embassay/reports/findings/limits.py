@@ -12,7 +12,7 @@ from dataclasses import replace
 from embassay.core.formatting import counted
 from embassay.core.layout import Column
 from embassay.core.result import ANSWER_KINDS, SEVERITIES, Answer, CorpusRecord, EncoderRecord, Finding, Result, anchor
-from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.corpora.queries.made import SOURCE as MADE_QUERIES
 from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.reports.findings import templates
 from embassay.reports.findings.advice import WITH_ABOUT_OPTION
@@ -144,7 +144,7 @@ def _linked(finding: Finding) -> Finding:
 
 def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
     """Yield a finding if the queries of a corpus were made by a program."""
-    if corpus.source in MADE_QUERIES.values():
+    if corpus.source == MADE_QUERIES:
         yield templates.MADE_QUERIES.finding(corpus=corpus.name, items=corpus.items, source=corpus.source)
 
 
@@ -199,7 +199,7 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
         if weight >= MANY_TRUNCATED:
             severity = "medium"
             # Paragraphs and sentences are short already. With made queries, each passage is a document of its own.
-            is_whole = corpus.passages == corpus.documents and corpus.source not in MADE_QUERIES.values()
+            is_whole = corpus.passages == corpus.documents and corpus.source != MADE_QUERIES
             can_be_cut = is_whole and corpus.loader in WITH_ABOUT_OPTION and "passages=" not in encoder.setting
             if weight >= MUCH_UNREAD and can_be_cut and not corpus.mismatch:
                 action = SHORTER_PASSAGES

@@ -3,7 +3,7 @@
 For the method of Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom
 Domain", whose questions people wrote. A chat model's question must be answered by words of its passage, must not give
 the answer away, and must be clear without the passage; other questions are left out and counted. Without a chat model,
-queries are headings or sentences of the documents.
+queries are sentences of the documents.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
 from embassay.corpora.queries.duplicates import PassageGroups
-from embassay.corpora.queries.made import AGREEMENT, SOURCES, MadeQueries, MadeQuery, made_queries
-from embassay.corpora.queries.passages import Passage, cut_all
+from embassay.corpora.queries.made import AGREEMENT, SOURCE, MadeQuery, made_queries
+from embassay.corpora.queries.passages import cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.base import Request
@@ -41,7 +41,7 @@ def build(
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
-    method: Literal["headings", "cloze", "generator"] = "generator",
+    method: Literal["cloze", "generator"] = "generator",
     generator: ChatGenerator | None = None,
     prompt: str = "",
     passages: str = "paragraph",
@@ -58,8 +58,8 @@ def build(
     count
         Keep at most N randomly chosen questions, evenly over the units; all by default.
     method
-        ``generator``: a chat model writes questions. ``headings``: a heading is the query for its section. ``cloze``: a
-        sentence that is taken out of its passage is the query for the rest.
+        ``generator``: a chat model writes questions. ``cloze``: a sentence that is taken out of its passage is the
+        query for the rest.
     generator
         The chat model; required for ``generator``, not used otherwise.
     prompt
@@ -84,24 +84,24 @@ def build(
         raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
     rejected = Reasons()
     if method != "generator":
-        if method not in SOURCES:
-            raise SpecError(f"method must be generator, {' or '.join(SOURCES)}, is {method!r}")
+        if method != "cloze":
+            raise SpecError(f"method must be generator or cloze, is {method!r}")
         if generator is not None or prompt:
             raise SpecError(f"generator and prompt cannot be used with method {method}")
-        made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
-        entries = [_entry(query, made) for query in made.queries]
+        made = made_queries(sources, passages=passages, count=count, seed=seed, share=leak)
+        entries = [_entry(query) for query in made.queries]
         built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
         return replace(
             built,
             rejected=made.rejected,
-            notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[method]),
+            notes=(f"{SOURCE}: no person asked them", *built.notes, AGREEMENT),
             materials=(library("sentencex", "ends of sentences"),),
-            source=made.source,
+            source=SOURCE,
         )
     if generator is None:
         raise SpecError(
             "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
-            "the documents with method='headings' or method='cloze'"
+            "the documents with method='cloze'"
         )
     grounds = PassageGroups.of(cut_all(sources, passages))
     # Some questions will be rejected, so a few more passages are asked about.
@@ -130,11 +130,7 @@ def build(
     )
 
 
-def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
-    """Return a made query in the form of a question without an answer's wording."""
-    # A passage may be a near-duplicate of several right ones; it counts once.
-    near = dict[str, Passage]()
-    for passage in query.right:
-        near |= {each.id: each for each in (passage, *made.groups.near(passage))}
-    question = PassageQuestion(query.right[0], query.text, "", made.source)
-    return Answered(query.id, question, query.right, tuple(near.values()))
+def _entry(query: MadeQuery) -> Answered:
+    """Return a made query in the form of a question without an answer's wording; near-duplicates are right too."""
+    question = PassageQuestion(query.right[0], query.text, "", SOURCE)
+    return Answered(query.id, question, query.right, query.right)
