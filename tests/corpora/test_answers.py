@@ -24,9 +24,9 @@ TEXT = (
 
 
 def found(answer, text=TEXT):
-    searched = Searched(text)
-    located = searched.locate(answer)
-    return located and [searched.written(*span) for span in located.spans]
+    located = Searched(text).locate(answer)
+    letters = [index for index, character in enumerate(text) if not character.isspace()]
+    return located and [text[letters[start] : letters[end - 1] + 1] for start, end in located.spans]
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,15 @@
 """Where an answer that is given as a text stands in a document: as it is written, nearly so, or nowhere.
 
-First as it is written, white space aside; then with case, quotes, dashes and forms of characters made equal; last with
-a few other letters, but with the same numbers and negations. All places count at which the text stands in the first of
-these ways that finds one.
+First as it is written, white space aside; then with case, quotes, dashes and accents made equal; last with a few other
+letters, but with the same numbers and negations. All places count at which the text stands in the first of these ways
+that finds one.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from rapidfuzz.fuzz import partial_ratio_alignment
 
 from embassay.core.errors import begun, quoted
 from embassay.core.formatting import counted
-from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
+from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace, length
 from embassay.core.samples.retrieval import Question
 from embassay.stats.lexical.words import UNSPACED
 
@@ -29,25 +29,19 @@ LEAST = 12
 """The least number of characters of an answer that may be written nearly so."""
 SHORTEST = 2
 """The least number of characters of an answer: a single letter stands anywhere."""
-SAME = str.maketrans(
-    {
-        **dict.fromkeys("“”„‟«»″", '"'),
-        **dict.fromkeys("‘’‚‛‹›′`´", "'"),
-        **dict.fromkeys("‐‑‒–—―−", "-"),
-        # Soft hyphens, and what has no width.
-        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),
-    }
-)
-"""Characters that are written in several ways."""
 MOST_DOCUMENTS = 5
 """An answer for which no document is named may stand in so many; in more it says nothing of any of them."""
 MOST_NAMED = 10
 """Answers that are not found and are named."""
-AROUND = "\"'.,;:!?"
+AROUND = "\"“”'‘’«».,;:!?"
 """Punctuation around an answer, which is no part of it."""
+EQUAL = ('"“”„‟«»″', "'‘’‚‛‹›′`´", "-‐‑‒–—―−")
+"""Quotes, apostrophes and dashes that are written in several ways."""
+CLASS_OF = {character: f"[{re.escape(ways)}]" for ways in EQUAL for character in ways}
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+"""Soft hyphens, and what has no width."""
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_WORD = re.compile(r"\w+(?:[’']\w+)*")
-_INSIDE_NUMBER = re.compile(r"\d[.,:]\d")
+_WORD = re.compile(r"\w+(?:'\w+)?")
 _NUMBER = re.compile(r"\d+")
 KEPT = frozenset(
     "no not never none without cannot nor neither zero one two three four five six seven eight nine ten eleven twelve "
@@ -56,16 +50,10 @@ KEPT = frozenset(
 """Words that no other word may stand for: negations, and numbers in words."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """Where an answer stands in a text.
+class Found(NamedTuple):
+    """Where an answer stands in a text: start and end of each place, white space not counted.
 
-    Attributes
-    ----------
-    spans
-        Start and end of each place, in characters without white space.
-    nearly
-        Whether some letters differ there.
+    ``nearly`` says whether some letters differ there.
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -73,140 +61,107 @@ class Found:
 
 
 class Near(NamedTuple):
-    """A place that is like an answer, and how similar, in percent."""
+    """A place that is like an answer: how similar it is, in percent, and its start and end in the text."""
 
     similarity: float
-    span: tuple[int, int]
+    start: int
+    end: int
 
 
-@dataclass(frozen=True)
-class Letters:
-    """The characters of a text without white space, each with its place among them.
+def is_part_of_word(character: str) -> bool:
+    """Return whether a character is a letter or a digit of a script with spaces between words."""
+    return character.isalnum() and not _UNSPACED.match(character)
 
-    White space between two digits stays, as one space: "3 10" is not "310".
 
-    Attributes
-    ----------
-    text
-        The characters; one of the text may have become several.
-    places
-        The place of each of them.
-    joined
-        Whether each follows the one before it without white space.
-    """
+def written(answer: str) -> re.Pattern[str]:
+    """Return what finds an answer as it is written, with any white space between its words."""
+    return re.compile(_whole(answer, r"\s+".join(map(re.escape, answer.split()))))
 
-    text: str
-    places: tuple[int, ...]
-    joined: tuple[bool, ...]
 
-    @classmethod
-    def of(cls, text: str, *, folded: bool) -> Letters:
-        """Return those of a text; ``folded`` makes case, quotes, dashes and forms of characters equal."""
-        letters, places, joined, place = list[str](), list[int](), list[bool](), 0
-        for word in text.split():
-            for index, character in enumerate(word):
-                same = normalize("NFKD", character).translate(SAME).casefold() if folded else character
-                if not index and letters and letters[-1].isdecimal() and same[:1].isdecimal():
-                    same = f" {same}"
-                letters += same
-                places += [place] * len(same)
-                joined += [bool(index) or position > 0 for position in range(len(same))]
-                place += 1
-        return cls("".join(letters), tuple(places), tuple(joined))
+def alike(answer: str) -> re.Pattern[str]:
+    """Return what finds an answer in other case, quotes, dashes and accents, and without the punctuation around it."""
+    answer = normalize("NFC", answer).strip(AROUND).translate(dict.fromkeys(map(ord, INVISIBLE)))
+    words = [f"[{INVISIBLE}]*".join(map(_equal, word)) for word in answer.split()]
+    return re.compile(_whole(answer, r"\s+".join(words)), re.IGNORECASE)
 
-    def is_cut(self, place: int) -> bool:
-        """Return whether a word or a number is cut in two before this character."""
-        if not 0 < place < len(self.text) or not self.joined[place]:
-            return False
-        # Neither the 12 nor the 30 of "12:30" is a number of its own.
-        if any(_INSIDE_NUMBER.match(self.text, start) for start in (place - 1, place - 2) if start >= 0):
-            return True
-        before, after = self.text[place - 1], self.text[place]
-        is_spaced = not (_UNSPACED.match(before) or _UNSPACED.match(after))
-        return before.isalnum() and after.isalnum() and is_spaced
 
-    def find(self, wanted: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each place of some characters, among those of the text; no word is cut."""
-        start = self.text.find(wanted)
-        while start >= 0:
-            end = start + len(wanted)
-            if not self.is_cut(start) and not self.is_cut(end):
-                yield self.span(start, end)
-            start = self.text.find(wanted, start + 1)
+def _equal(character: str) -> str:
+    """Return what finds a character in all ways to write it."""
+    in_parts = normalize("NFD", character)
+    either = re.escape(character) if in_parts == character else f"(?:{character}|{in_parts})"
+    return CLASS_OF.get(character, either)
 
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where these characters stand in the text, white space not counted."""
-        return self.places[start], self.places[end - 1] + 1
 
-    def whole_words(self, start: int, end: int) -> tuple[int, int]:
-        """Return a place, made longer so that no word is cut."""
-        while self.is_cut(start):
-            start -= 1
-        while self.is_cut(end):
-            end += 1
-        return start, end
+def _whole(answer: str, pattern: str) -> str:
+    """Return a pattern that cuts no word and no number: neither 12 nor 30 is found in ``12:30``."""
+    before = after = ""
+    if answer and is_part_of_word(answer[0]):
+        before = r"(?<![^\W_])" + (r"(?<!\d[.,:])" if answer[0].isdecimal() else "")
+    if answer and is_part_of_word(answer[-1]):
+        after = r"(?![^\W_])" + (r"(?![.,:]\d)" if answer[-1].isdecimal() else "")
+    return f"{before}{pattern}{after}"
 
 
 class Searched:
     """A text in which answers are located."""
 
     def __init__(self, text: str) -> None:
-        """Keep the text; it is prepared when it is first searched."""
+        """Keep the text."""
         self.text = text
 
     @cached_property
-    def _written(self) -> Letters:
-        return Letters.of(self.text, folded=False)
-
-    @cached_property
-    def _folded(self) -> Letters:
-        return Letters.of(self.text, folded=True)
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        """Where each character that is no white space ends in the text."""
-        return [index + 1 for index, character in enumerate(self.text) if not character.isspace()]
-
-    def written(self, start: int, end: int) -> str:
-        """Return the text of a place as it is written."""
-        return self.text[self._ends[start] - 1 : self._ends[end - 1]]
+    def _letters_before(self) -> list[int]:
+        """How many characters that are no white space stand before each place."""
+        return [0, *itertools.accumulate(not character.isspace() for character in self.text)]
 
     def locate(self, answer: str) -> Found | None:
         """Return where an answer stands; None if it is nowhere."""
-        for letters, folded in ((self._written, False), (self._folded, True)):
-            wanted = Letters.of(answer, folded=folded).text
-            if folded:
-                wanted = wanted.strip(AROUND)
-            spans = tuple(letters.find(wanted)) if len(wanted) >= SHORTEST else ()
-            if spans:
-                return Found(spans)
-        near = self.nearest(answer) if len(wanted) >= LEAST else None
-        if near is None or near.similarity < FLOOR or facts(self.written(*near.span)) != facts(answer):
+        answer = answer.strip()
+        if length(answer.strip(AROUND)) < SHORTEST:
             return None
-        return Found((near.span,), nearly=True)
+        for pattern in (written(answer), alike(answer)):
+            spans = [match.span() for match in pattern.finditer(self.text)]
+            if spans:
+                return self._found(spans)
+        near = self.nearest(answer) if length(answer) >= LEAST else None
+        if near is None or near.similarity < FLOOR or facts(self.text[near.start : near.end]) != facts(answer):
+            return None
+        return self._found([(near.start, near.end)], nearly=True)
+
+    def _found(self, spans: Iterable[tuple[int, int]], *, nearly: bool = False) -> Found:
+        letters = self._letters_before
+        return Found(tuple((letters[start], letters[end]) for start, end in spans), nearly)
 
     def nearest(self, answer: str) -> Near | None:
         """Return the place that is most like an answer, in whole words; None if nothing is like it."""
-        letters, wanted = self._folded, Letters.of(answer, folded=True).text
-        # A longer text would be searched for in the answer.
-        if not wanted or len(wanted) > len(letters.text):
+        text = self.text.lower()
+        # Places in lower case are those of the text, but where a letter becomes two.
+        if len(text) != len(self.text):
+            text = self.text
+        # A longer answer would have the text searched for in it.
+        if len(answer) > len(text):
             return None
-        best = partial_ratio_alignment(wanted, letters.text)
+        best = partial_ratio_alignment(answer.lower(), text)
         if best is None or best.dest_end <= best.dest_start:
             return None
-        return Near(best.score, letters.span(*letters.whole_words(best.dest_start, best.dest_end)))
+        start, end = best.dest_start, best.dest_end
+        while start > 0 and is_part_of_word(text[start - 1]) and is_part_of_word(text[start]):
+            start -= 1
+        while end < len(text) and is_part_of_word(text[end - 1]) and is_part_of_word(text[end]):
+            end += 1
+        return Near(best.score, start, end)
 
 
 def facts(text: str) -> list[str]:
     """Return the numbers and negations of a text in their order: where they differ, it says something else."""
     kept = list[str]()
-    for word in _WORD.findall(normalize("NFKC", text).translate(SAME).casefold()):
+    for word in _WORD.findall(normalize("NFKC", text).replace("’", "'").casefold()):
         kept += _NUMBER.findall(word) or ([word] if word in KEPT or word.endswith("n't") else [])
     return kept
 
 
 @dataclass
-class Asked:
+class RawQuestion:
     """A question as it was read, with its right documents and its answers, each once and in order.
 
     Attributes
@@ -223,7 +178,7 @@ class Asked:
 
 
 def located(
-    asked: Iterable[Asked], searched: Mapping[str, Searched], units_of: Callable[[Iterable[str]], tuple[str, ...]]
+    asked: Iterable[RawQuestion], searched: Mapping[str, Searched], units_of: Callable[[Iterable[str]], tuple[str, ...]]
 ) -> tuple[tuple[Question, ...], list[str]]:
     """Return the questions with the places of their answers, and notes on the answers that are not found.
 
@@ -271,7 +226,7 @@ def located(
     return tuple(samples), notes
 
 
-def _not_located(question: Asked, documents: int, among: Mapping[str, Searched]) -> str:
+def _not_located(question: RawQuestion, documents: int, among: Mapping[str, Searched]) -> str:
     """Return a note on an answer without a place: where it is looked for, and what is most like it there."""
     answer = next(iter(question.answers))
     said = f"{question.place}: the answer {quoted(begun(answer))}"
@@ -281,5 +236,5 @@ def _not_located(question: Asked, documents: int, among: Mapping[str, Searched])
     alike = [(searched.nearest(answer), name) for name, searched in among.items()]
     best, name = max(((near, name) for near, name in alike if near), default=(None, ""))
     if best:
-        said += f"; nearest: {name}: {' '.join(among[name].written(*best.span).split())}"
+        said += f"; nearest: {name}: {' '.join(among[name].text[best.start : best.end].split())}"
     return said

@@ -2,7 +2,7 @@
 
 In a folder of .txt, .md, .rst and .html files a document's id is its path without the suffix. A table (CSV, TSV, JSON
 lines, Parquet) has an id and a text, and optionally a title. The table of questions has a question, and the ids of
-the documents that answer it, the text of the answer, or both. Without it queries are made from sentences of the documents.
+the documents that answer it, the text of the answer, or both. Without it queries are made from sentences.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Stripped, as_list, column
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.retrieval.answers import Asked, Searched, located
+from embassay.corpora.retrieval.answers import RawQuestion, Searched, located
 from embassay.corpora.retrieval.corpus import About, units
 
 QUESTION = ("question", "query", "text")
@@ -47,7 +47,7 @@ def _texts_of(cell: object) -> list[object]:
 
 
 class QuestionRow(Row):
-    """A question, with the ids of its right documents (a list, or one text that may hold several), its answers, or both."""
+    """A question, with the ids of its right documents (a list, or one text that may hold several) or its answers."""
 
     unique = False
     question: Stripped = column(*QUESTION)
@@ -105,11 +105,11 @@ def read_questions(
         # In a folder a document's id is its path without the suffix.
         return composed.get(normalize("NFC", name)) or composed.get(normalize("NFC", without_suffix(name)), "")
 
-    asked: dict[str, Asked] = {}
+    asked: dict[str, RawQuestion] = {}
     for row in rows:
         if "id" in selection.names and not row.id:
             raise row.error("missing; if some questions have an id, all need one", "id")
-        question = asked.setdefault(row.key, Asked(row.key, row.question, f"line {row.line}"))
+        question = asked.setdefault(row.key, RawQuestion(row.key, row.question, f"line {row.line}"))
         if question.text != row.question:
             problem = f"{quoted(row.key)} has another question on {question.place}; one id must have one question"
             raise row.error(problem, "id")

@@ -26,7 +26,7 @@ from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter, sentences
-from embassay.corpora.retrieval.answers import Asked, Searched, located
+from embassay.corpora.retrieval.answers import RawQuestion, Searched, located
 from embassay.corpora.retrieval.corpus import corpus_of, cut_all, notes_on, sound
 
 SHAPE = "retrieval"
@@ -158,14 +158,14 @@ def load(
 
 def _articles(path: Path, name: str, all_paragraphs: Sequence[Paragraph], cut: Cutter) -> Corpus[Question]:
     """Return the corpus of whole articles, in which the answers are located by their texts."""
-    texts, asked = dict[str, str](), list[Asked]()
+    texts, asked = dict[str, str](), list[RawQuestion]()
     for key, of_article in grouped(all_paragraphs, lambda paragraph: paragraph.article).items():
         document = key.removeprefix("article:")
         texts[document] = "\n\n".join(paragraph.text for paragraph in of_article)
         for one in (one for paragraph in of_article for one in paragraph.questions):
             answers = {} if one.is_impossible else dict.fromkeys(answer.text for answer in one.answers)
             right = {document: None} if answers else {}
-            asked.append(Asked(one.id, one.question, f"question {one.id}", right, answers))
+            asked.append(RawQuestion(one.id, one.question, f"question {one.id}", right, answers))
     searched = {document: Searched(text) for document, text in texts.items()}
     questions, notes = located(asked, searched, lambda right: tuple(f"article:{document}" for document in right))
     notes = [*notes, f"documents: articles, passages: {cut.way}"]
