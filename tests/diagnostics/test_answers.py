@@ -9,7 +9,7 @@ import embassay as ea
 from embassay.core.errors import SpecError
 from embassay.core.samples.answers import length, passage_spans
 from embassay.corpora.io.passages import Cutter
-from embassay.diagnostics.answers import BUDGETS, Answers, Passages, Reading, words_to
+from embassay.diagnostics.answers import BUDGETS, Answers, Passages, until, words_to
 from embassay.search.exact.top import search
 
 WORDS = ("rain", "snow", "a", "of", "gateway", "24", "months", "node", "relay", "the")
@@ -47,8 +47,8 @@ def test_until_against_a_reader_of_words(passages):
         before = texts[name].split()[: rng.integers(20)]
         answer = texts[name].split()[len(before) : len(before) + rng.integers(1, 8)]
         place = ea.AnswerPlace(str(name), length(" ".join(before)), length(" ".join(before + answer)))
-        until = Reading(order, np.cumsum(words[order])).until(place, all_passages)
-        assert until == reader(order, documents, place)
+        found = until(place, all_passages, order, np.cumsum(words[order]))
+        assert found == reader(order, documents, place)
 
 
 def test_words_to_a_letter():

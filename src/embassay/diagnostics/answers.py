@@ -10,8 +10,8 @@ Two ways to divide documents differ in the words of a passage, so they are compa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Literal
@@ -29,7 +29,7 @@ from embassay.corpora.io.passages import word_count
 from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
 from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
-from embassay.stats.units import Bools, Floats, Ints
+from embassay.stats.units import Floats, Ints
 
 NAME = "answers"
 VERSION = 1
@@ -42,43 +42,6 @@ MOST_READ = 10_000
 PASSAGES = 5
 CURVE = np.unique(np.geomspace(20, 800, 40).astype(int))
 """The numbers of words of the curve on the page."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The passages of a question in the order in which they are read.
-
-    Attributes
-    ----------
-    order
-        (m,) the passages, nearest first.
-    ends
-        (m,) the number of words when each is read to its end.
-    """
-
-    order: Ints
-    ends: Ints
-
-    def until(self, place: AnswerPlace, passages: Passages) -> tuple[float, float, float]:
-        """Return when all of a place is read: in which passage, from 1, and after how many words.
-
-        Returns
-        -------
-        The number of the passage, the words up to the last one of the answer, and the words up to the end of the
-        passage; infinity where what is listed does not hold all of the answer.
-        """
-        missing = set(range(place.start, place.end))
-        rows = passages.of(place)
-        for position in np.flatnonzero(np.isin(self.order, rows)).tolist():
-            row = int(self.order[position])
-            start, end = passages.spans[row]
-            now_read = missing.intersection(range(start, end))
-            missing -= now_read
-            if not missing:
-                begun = int(self.ends[position]) - passages.words[row]
-                last = words_to(passages.texts[row], max(now_read) + 1 - start)
-                return float(position + 1), float(begun + last), float(self.ends[position])
-        return np.inf, np.inf, np.inf
 
 
 @dataclass(frozen=True)
@@ -131,9 +94,30 @@ def words_to(text: str, letters: int) -> int:
     return word_count(" ".join(read))
 
 
-def answered(corpus: Corpus[Question]) -> list[AnsweredQuestion | None]:
-    """Return by question the one with answers; None where it has none."""
-    return [sample if isinstance(sample, AnsweredQuestion) else None for sample in corpus.samples]
+def until(place: AnswerPlace, passages: Passages, order: Ints, ends: Ints) -> tuple[float, float, float]:
+    """Return when all of an answer is read: in which passage, from 1, and after how many words.
+
+    Parameters
+    ----------
+    order, ends
+        (m,) the passages in the order in which they are read, and the number of words at the end of each.
+
+    Returns
+    -------
+    The number of the passage, the words up to the last one of the answer, and the words up to the end of the passage;
+    infinity where what is read does not hold all of the answer.
+    """
+    missing = set(range(place.start, place.end))
+    for position in np.flatnonzero(np.isin(order, passages.of(place))).tolist():
+        row = int(order[position])
+        start, end = passages.spans[row]
+        now_read = missing.intersection(range(start, end))
+        missing -= now_read
+        if not missing:
+            before = int(ends[position]) - passages.words[row]
+            last = words_to(passages.texts[row], max(now_read) + 1 - start)
+            return float(position + 1), float(before + last), float(ends[position])
+    return np.inf, np.inf, np.inf
 
 
 @dataclass(frozen=True)
@@ -163,36 +147,31 @@ class AnswersView(ItemView):
         return {"passage": float(values["rank"][index]), "words": float(values["stop"][index])}, {}
 
 
-def _read(words: int, whole: str = "") -> Metric:
-    """Declare the share of answers that are read within some words."""
-    name = "whole" if whole else "stop"
-    fits = "; only passages that fit count" if whole else ""
+def _within(words: int | None, reading: Literal["stop", "whole"]) -> Metric:
+    """Declare the share of answers that are read within so many words; None for those of the option ``read``."""
+    fits = "; only passages that fit count" if reading == "whole" else ""
     return Metric(
-        f"Answer@{words}w",
-        condition=whole,
-        of=lambda view: view.within(name, words),
+        f"Answer@{words or '{read}'}w",
+        condition="whole" if reading == "whole" else "",
+        of=lambda view: view.within(reading, words or view.options.read),
         kind="share",
         better="higher",
         compared="on request",
-        meaning=f"share of questions whose answer is within the first {words} words read{fits}",
+        meaning=f"share of questions whose answer is within the first words read, passages nearest first{fits}",
     )
 
 
-METRICS = (
-    Metric(
-        "Answer@{read}w",
-        of=lambda view: view.right,
-        kind="share",
-        better="higher",
-        headline=True,
-        margin=0.02,
-        says="within {read} words read, the text holds the answer for {of_100}",
-        explanation=(
-            "The share of the questions whose answer is read when passages are read, nearest first, up to this many "
-            "words."
-        ),
-        meaning="share of questions whose answer is within the first words read, passages nearest first",
+HEADLINE = replace(
+    _within(None, "stop"),
+    headline=True,
+    margin=0.02,
+    says="within {read} words read, the text holds the answer for {of_100}",
+    explanation=(
+        "The share of the questions whose answer is read when passages are read, nearest first, up to this many words."
     ),
+)
+METRICS = (
+    HEADLINE,
     Metric(
         "Answer@{passages}",
         of=lambda view: view.within("rank", view.options.passages),
@@ -201,17 +180,8 @@ METRICS = (
         compared="on request",
         meaning="share of questions whose answer is in the first passages",
     ),
-    *(_read(words) for words in BUDGETS),
-    Metric(
-        "Answer@{read}w",
-        condition="whole",
-        of=lambda view: view.within("whole", view.options.read),
-        kind="share",
-        better="higher",
-        compared="on request",
-        meaning="share of questions whose answer is within the first words read; only passages that fit count",
-    ),
-    *(_read(words, "whole") for words in BUDGETS),
+    *(_within(words, "stop") for words in BUDGETS),
+    *(_within(words, "whole") for words in (None, *BUDGETS)),
 )
 DRAWINGS = Drawings(
     parts=(
@@ -268,7 +238,7 @@ class Answers(ItemMethod):
 
     def suits(self, corpus: Corpus[Question]) -> bool:
         """Return whether some question has an answer that stands in a document."""
-        return any(answered(corpus))
+        return any(isinstance(sample, AnsweredQuestion) for sample in corpus.samples)
 
     def check(self, corpus: Corpus[Question]) -> None:
         """Check that there are answers.
@@ -292,29 +262,31 @@ class Answers(ItemMethod):
         answer is not read.
         """
         passages = Passages.of_documents(corpus.documents)
-        readings = self._readings(corpus, vectors, np.array(passages.words))
+        order, ends = self._read(corpus, vectors, np.array(passages.words))
         read = np.full((3, len(corpus.samples)), np.nan)
-        for index, (sample, reading) in enumerate(zip(answered(corpus), readings, strict=True)):
-            if sample and len(reading.order):
+        for index, sample in enumerate(corpus.samples):
+            # Without any similarity nothing is read.
+            if isinstance(sample, AnsweredQuestion) and order[index, 0] >= 0:
+                all_places = [until(place, passages, order[index], ends[index]) for place in sample.places]
                 # Of several places, the one that is read first.
-                read[:, index] = np.min([reading.until(place, passages) for place in sample.places], axis=0)
+                read[:, index] = np.min(all_places, axis=0)
         return dict(zip(("rank", "stop", "whole"), read, strict=True))
 
-    def _readings(self, corpus: Corpus[Question], vectors: Vectors, words: Ints) -> Iterator[Reading]:
-        """Yield for each question the passages that are needed for all numbers of words and passages."""
+    def _read(self, corpus: Corpus[Question], vectors: Vectors, words: Ints) -> tuple[Ints, Ints]:
+        """Return (n, m) the passages of each question in their order, and the number of words at the end of each.
+
+        They are as many as are needed for all numbers of words; −1 where there is no further one with a similarity.
+        """
         queries = vectors.take([sample.question for sample in corpus.samples], "query")
         matrix = vectors.take(chain.from_iterable(document.passages for document in corpus.documents), "document")
-        most, depth = max(self.read, *BUDGETS), max(self.passages, 32)
+        depth = max(self.passages, 32)
         while True:
             nearest = vectors.need_search(NAME)(queries, matrix, k=depth, similarity_function=vectors.similarity)
             order = nearest.documents
             ends = np.cumsum(np.where(order < 0, 0, words[order]), axis=1)
-            if depth >= len(words) or ends[:, -1].min() >= most:
-                break
+            if depth >= len(words) or ends[:, -1].min() >= max(self.read, *BUDGETS):
+                return order, ends
             depth *= 2
-        for row, row_ends in zip(order, ends, strict=True):
-            is_listed: Bools = row >= 0
-            yield Reading(row[is_listed], row_ends[is_listed])
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[AnswersView]:
         """Return the declared metrics of all encoders."""
