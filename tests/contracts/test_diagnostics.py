@@ -16,7 +16,7 @@ import embassay as ea
 from contracts.abilities import overridden
 from embassay.core.layout import Layout
 from embassay.core.plugins import DIAGNOSTICS
-from embassay.core.samples.answers import length
+from embassay.core.samples.retrieval import length
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.diagnostics.metrics.metric import declared
 from embassay.reports.layouts import layouts

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import embassay as ea
 from embassay.core.errors import SourceError, SpecError
-from embassay.core.samples.answers import length, passage_spans
-from embassay.core.samples.retrieval import Document
+from embassay.core.samples.retrieval import Document, length
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.answers import Searched
+from embassay.corpora.retrieval.corpus import cut_all
 from embassay.run.resolve import load_corpus
 
 TEXT = (
@@ -83,9 +83,29 @@ def test_a_place_is_the_same_however_the_document_is_divided(parts, passages):
     text = " ".join(parts)
     document = Document("d", Cutter(passages)(text), Cutter(passages).overlap)
     letters = "".join(text.split())
-    for (start, end), passage in zip(passage_spans(document), document.passages, strict=True):
+    for (start, end), passage in zip(document.spans, document.passages, strict=True):
         assert letters[start:end] == "".join(passage.split())
-    assert passage_spans(document)[-1][1] == length(text)
+    assert document.spans[-1][1] == length(text)
+
+
+TREE = "# Guide\n\nIt is red.\n\n## Use\n\nPress the button.\n\n### Twice\n\nIt stops.\n\n## Care\n\nKeep it dry."
+
+
+def test_headings_before_passages_are_read_but_are_no_place():
+    cuts = {way: cut_all({"d": TREE}, Cutter(way))[0] for way in ("section", "paragraph+headings", "4+title")}
+    assert cuts["section"].passages[1:3] == ("## Use Press the button.", "### Twice It stops.")
+    assert cuts["paragraph+headings"].passages[1:3] == (
+        "Guide\n## Use Press the button.",
+        "Guide > Use\n### Twice It stops.",
+    )
+    assert cuts["4+title"].passages[:2] == ("# Guide It is", "Guide\nis red. ## Use")
+    letters = "".join(TREE.split())
+    for document in cuts.values():
+        own = ["".join(passage.split()) for passage in document.own_passages]
+        assert [letters[start:end] for start, end in document.spans] == own
+        assert "".join(document.whole.split()) == letters
+    with pytest.raises(SpecError, match=r"may end with \+title or \+headings; it is '100\+all'"):
+        Cutter("100+all")
 
 
 def test_planted_answers_are_located_and_no_others():

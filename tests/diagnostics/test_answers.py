@@ -7,7 +7,7 @@ import pytest
 
 import embassay as ea
 from embassay.core.errors import SpecError
-from embassay.core.samples.answers import length, passage_spans
+from embassay.core.samples.retrieval import length
 from embassay.corpora.io.passages import Cutter
 from embassay.diagnostics.answers import BUDGETS, Answers, Passages, until, words_to
 from embassay.search.exact.top import search
@@ -21,7 +21,7 @@ def reader(order, documents, place):
     missing, read = set(range(place.start, place.end)), 0
     for position, row in enumerate(order, start=1):
         document, number = passages[row]
-        at, end_of_passage = passage_spans(document)[number][0], read + len(document.passages[number].split())
+        at, end_of_passage = document.spans[number][0], read + len(document.passages[number].split())
         for word in document.passages[number].split():
             read += 1
             if document.id == place.document:

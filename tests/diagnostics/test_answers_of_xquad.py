@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.core.samples.answers import length
+from embassay.core.samples.retrieval import length
 from embassay.diagnostics.answers import Answers, Passages
 from embassay.run.engine.encode import encode
 from embassay.search.exact.top import search

@@ -406,7 +406,7 @@ def test_near_duplicates_are_those_of_all_pairs(rows, near):
         ({"test": 1.5}, "test must be from 0 to 1, is 1.5"),
         ({"unanswerable": float("nan")}, "unanswerable must be from 0 to 1, is nan"),
         ({"leak": 0}, "leak must be above 0 and at most 1, is 0"),
-        ({"passages": "page"}, "passages must be document, paragraph"),
+        ({"passages": "page"}, "passages must be document, section, paragraph"),
     ],
 )
 def test_options_out_of_range_are_said(options, says):

@@ -21,7 +21,7 @@ import numpy as np
 from embassay.core.errors import SpecError
 from embassay.core.layout import Curves, Drawings
 from embassay.core.result import Series
-from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace, passage_spans
+from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
 from embassay.core.samples.retrieval import Document, Question, first_passages
 from embassay.core.types import Corpus, ItemScores
 from embassay.core.vectors import Vectors
@@ -50,8 +50,10 @@ class Passages:
 
     Attributes
     ----------
-    texts, words
-        Their texts and their numbers of words.
+    texts
+        Their texts, without what is set before them.
+    context, words
+        The number of words that are set before each, and that of all its words.
     spans
         Where each begins and ends in its document, white space not counted.
     rows
@@ -59,6 +61,7 @@ class Passages:
     """
 
     texts: Sequence[str]
+    context: Sequence[int]
     words: Sequence[int]
     spans: Sequence[tuple[int, int]]
     rows: dict[str, tuple[int, int]]
@@ -66,12 +69,14 @@ class Passages:
     @classmethod
     def of_documents(cls, documents: Sequence[Document]) -> Passages:
         """Return those of some documents."""
-        texts = list(chain.from_iterable(document.passages for document in documents))
+        texts = list(chain.from_iterable(document.own_passages for document in documents))
+        words = [word_count(passage) for document in documents for passage in document.passages]
         firsts = [*first_passages(documents).tolist(), len(texts)]
         return cls(
             texts,
-            [word_count(text) for text in texts],
-            list(chain.from_iterable(map(passage_spans, documents))),
+            [number - word_count(text) for number, text in zip(words, texts, strict=True)],
+            words,
+            list(chain.from_iterable(document.spans for document in documents)),
             {document.id: (firsts[at], firsts[at + 1]) for at, document in enumerate(documents)},
         )
 
@@ -115,7 +120,7 @@ def until(place: AnswerPlace, passages: Passages, order: Ints, ends: Ints) -> tu
         missing -= now_read
         if not missing:
             before = int(ends[position]) - passages.words[row]
-            last = words_to(passages.texts[row], max(now_read) + 1 - start)
+            last = passages.context[row] + words_to(passages.texts[row], max(now_read) + 1 - start)
             return float(position + 1), float(before + last), float(ends[position])
     return np.inf, np.inf, np.inf
 

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 from annotated_types import Ge, MinLen
 
 from embassay.core.samples.base import Words
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import Question
 
 
 class AnswerPlace(NamedTuple):
@@ -55,20 +55,3 @@ class AnsweredQuestion(Question):
     def fields(self) -> Mapping[str, str]:
         """Return the question, the ids of the right documents, and the answers."""
         return {**super().fields(), "answer": " / ".join(self.answers)}
-
-
-def length(text: str) -> int:
-    """Return the number of characters of a text without white space."""
-    return sum(map(len, text.split()))
-
-
-def passage_spans(document: Document) -> list[tuple[int, int]]:
-    """Return where each passage of a document begins and ends, in characters of the document without white space."""
-    spans, end = list[tuple[int, int]](), 0
-    for passage in document.passages:
-        # The first words of a passage may be the last ones of the passage before it.
-        shared = length(" ".join(passage.split()[: document.shared])) if spans else 0
-        start = end - shared
-        end = start + length(passage)
-        spans.append((start, end))
-    return spans
