@@ -12,6 +12,8 @@ def test_the_public_names():
     assert sorted(ea.__all__) == [
         "AdaptOptions",
         "Answer",
+        "AnswerPlace",
+        "AnsweredQuestion",
         "Card",
         "Choice",
         "Comparison",

@@ -235,6 +235,35 @@ def retrieval_xquad() -> str:
     )
 
 
+def answers_pip() -> str:
+    """Answers read in pip's documentation, divided in three ways."""
+    source = f"pip={data('pip_docs/docs')},questions={ROOT / 'examples/answers/pip.csv'}"
+    return _answers(f"{source},passages=[document,paragraph,sentence]")
+
+
+def answers_xquad() -> str:
+    """Answers read in XQuAD's articles, divided in three ways."""
+    return _answers(f"{xquad('articles')},passages=[sentence,100,paragraph]")
+
+
+def _answers(source: str) -> str:
+    """Return the answers read within four numbers of words, and the differences within 400, by way to divide."""
+    result = assay([MINILM], source, "answers")
+    budgets = ("Answer@100w", "Answer@200w", "Answer@400w", "Answer@800w", "Answer@5")
+    names = list(result.verdict("answers").candidates)
+    of_names = [
+        [name.removeprefix(f"{MINILM},"), *(with_interval(result.figure(metric, name), 100, 1) for metric in budgets)]
+        for name in names
+    ]
+    lines = [
+        f"* {pair.a.removeprefix(f'{MINILM},')} − {pair.b.removeprefix(f'{MINILM},')} within 400 words: "
+        f"{points(pair.difference)} points [{points(pair.low)}, {points(pair.high)}], "
+        f"{pair.won} won, {pair.lost} lost"
+        for pair in result.differences(result.verdict("answers"))
+    ]
+    return table(["", *budgets], of_names) + "\n" + "\n".join(lines) + "\n"
+
+
 def setups_fusion() -> str:
     """Two encoders and their fusions with bm25, against bm25; EMBASSAY_MODELS names the folder of the second."""
     tele = f"telequad={data('telequad/TeleQuAD-v4-full.json')},documents=paragraphs"
@@ -445,6 +474,8 @@ FIGURES: dict[str, Callable[[], str]] = {
     "building-negated-antonyms": building_negated_antonyms,
     "composition-webnlg": composition_webnlg,
     "retrieval-xquad": retrieval_xquad,
+    "answers-pip": answers_pip,
+    "answers-xquad": answers_xquad,
     "setups-fusion": setups_fusion,
     "generating-composition": generating_composition,
     "generating-filter": generating_filter,

@@ -39,6 +39,8 @@ _HOME = {
     "MinimalPairs": "embassay.core.samples.minimal_pairs:MinimalPairs",
     "Pair": "embassay.core.samples.pairs:Pair",
     "Question": "embassay.core.samples.retrieval:Question",
+    "AnswerPlace": "embassay.core.samples.answers:AnswerPlace",
+    "AnsweredQuestion": "embassay.core.samples.answers:AnsweredQuestion",
     "Sample": "embassay.core.samples.base:Sample",
     "Text": "embassay.core.samples.base:Text",
     "Card": "embassay.core.types:Card",
@@ -67,6 +69,8 @@ _HOME = {
 __all__ = [
     "AdaptOptions",
     "Answer",
+    "AnswerPlace",
+    "AnsweredQuestion",
     "Card",
     "Choice",
     "Comparison",
@@ -123,6 +127,7 @@ if TYPE_CHECKING:
     from embassay.comparison.plan import plan
     from embassay.core.errors import EmbassayError, EncoderError, InputError
     from embassay.core.result import Answer, Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
+    from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
     from embassay.core.samples.base import Sample, Text
     from embassay.core.samples.choice import Choice
     from embassay.core.samples.composition import Composition

@@ -16,6 +16,7 @@ import embassay as ea
 from contracts.abilities import overridden
 from embassay.core.layout import Layout
 from embassay.core.plugins import DIAGNOSTICS
+from embassay.core.samples.retrieval import length
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.diagnostics.metrics.metric import declared
 from embassay.reports.layouts import layouts
@@ -26,6 +27,7 @@ from embassay.run.runs.results import from_bytes, to_bytes
 from embassay.testing import check_diagnostic
 
 CORPORA = {
+    "answers": "handbook",
     "negated_antonyms": "opposites",
     "minimal_pairs": "edits",
     "composition": "vignettes",
@@ -36,6 +38,7 @@ CORPORA = {
     "shift": "handbook",
 }
 DIRECTIONS_OF = {
+    "answers": {"higher"},
     "negated_antonyms": {"higher", "lower", "neither"},
     "minimal_pairs": {"higher", "lower", "neither"},
     "composition": {"higher", "lower", "neither"},
@@ -71,6 +74,13 @@ def corpora_of(name):
         ]
         return [ea.Corpus("scored", "pairs", tuple(pairs), "1", "CC0-1.0", "this test")]
     corpus = ea.load(CORPORA[name])
+    if name == "answers":
+        # The sentence that answers a question is its answer.
+        samples = [
+            answered(sample, {document.id: document.whole for document in corpus.documents})
+            for sample in corpus.samples
+        ]
+        return [replace(corpus, samples=tuple(samples))]
     if name == "shift":
         half = len(corpus.documents) // 2
         known = {document.id for document in corpus.documents[half:]}
@@ -79,6 +89,17 @@ def corpora_of(name):
         first = tuple(s for s in corpus.samples if s.right and not known & set(s.right))
         return [replace(corpus, samples=first, documents=corpus.documents[:half]), general]
     return [corpus]
+
+
+def answered(sample, texts):
+    """Return a question whose answers are its right documents as a whole; as it is where there is none."""
+    if not sample.right:
+        return sample
+    places = tuple(ea.AnswerPlace(name, 0, length(texts[name])) for name in sample.right)
+    answers = tuple(texts[name] for name in sample.right)
+    return ea.AnsweredQuestion(
+        sample.id, sample.question, sample.right, units=sample.units, answers=answers, places=places
+    )
 
 
 def spec_of(name):
@@ -100,6 +121,7 @@ def test_every_diagnostic_is_tried():
 
 ON_ITEMS = {"shows_items", "outcomes", "examples", "figures"}
 ABILITIES = {
+    "answers": {"check", "suits", *ON_ITEMS},
     "negated_antonyms": ON_ITEMS,
     "minimal_pairs": ON_ITEMS,
     "composition": ON_ITEMS,

@@ -303,7 +303,9 @@ def test_every_text_has_passages_and_none_is_blank(text, passages):
 @pytest.mark.parametrize("passages", ["0", "-1", "", "words", "1.5", "１", "9" * 5000])
 def test_junk_for_passages_is_named(docs, at, passages):
     found = fails(docs, SpecError, questions=at("q.csv", ASKED), passages=passages)
-    assert found.startswith("passages must be document, paragraph, sentence or a number of words (at least 1); it is ")
+    assert found.startswith(
+        "passages must be document, section, paragraph, sentence or a number of words (at least 1), and may end "
+    )
     assert found.endswith("; several as a list: passages=[document,100]")
 
 

@@ -138,7 +138,7 @@ def test_an_unknown_option_or_value_is_named(file):
     path = file(article(qa("a", answer("Ito"))))
     with pytest.raises(UnknownNameError, match="did you mean 'documents'"):
         load_corpus(f"{path},document=sentences")
-    with pytest.raises(Exception, match="must be 'sentences' or 'paragraphs', is 'words'"):
+    with pytest.raises(Exception, match="must be 'sentences', 'paragraphs' or 'articles', is 'words'"):
         load_corpus(f"{path},documents=words")
 
 

@@ -268,6 +268,17 @@ def test_accuracy_is_the_mean_over_folds_and_companions_are_means_over_sentences
     assert {rows_of(result, "a", q)["all"].similarity_function for q in ("centroid_accuracy", "map_at_r")} == {"cosine"}
 
 
+def test_a_pair_differs_by_the_means_over_folds_of_unequal_size():
+    group, fold = ["a"] * 5 + ["b"] * 4, [0, 0, 1, 1, 2, 0, 0, 1, 2]
+    both = [
+        scores_of(group, ["a", "b", "a", "a", "b", "b", "b", "b", "b"], fold, "x"),
+        scores_of(group, group, fold, "y"),
+    ]
+    (pair,) = [one for one in create().summarise(both, Draws()).comparisons if one.metric == "accuracy"]
+    # One of four and one of two are wrong in two of three folds; of nine sentences it would be two.
+    assert pair.of("y").difference == pytest.approx((1 / 4 + 1 / 2) / 3)
+
+
 # --- agreement of errors ---------------------------------------------------------------------------------
 
 

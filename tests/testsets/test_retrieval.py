@@ -412,7 +412,7 @@ def test_near_duplicates_are_those_of_all_pairs(rows, near):
         ({"unanswerable": float("nan")}, "unanswerable must be at least 0 and below 1, is nan"),
         ({"unanswerable": 1}, "unanswerable must be at least 0 and below 1, is 1"),
         ({"leak": 0}, "leak must be above 0 and at most 1, is 0"),
-        ({"passages": "page"}, "passages must be document, paragraph"),
+        ({"passages": "page"}, "passages must be document, section, paragraph"),
     ],
 )
 def test_options_out_of_range_are_said(options, says):

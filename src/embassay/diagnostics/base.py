@@ -61,6 +61,10 @@ class BaseDiagnostic(Diagnostic):
         """The labels of the two corpora that it compares: then it has ``join`` and runs only when it is named."""
         return None
 
+    def suits(self, corpus: Corpus[Any]) -> bool:
+        """Return whether a corpus of its shape has what it reads; where not, it runs only when it is named."""
+        return True
+
     def check(self, corpus: Corpus[Any]) -> None:
         """Check a corpus before any text is encoded.
 

@@ -338,6 +338,8 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorp
             readable = [joined_corpus(diagnostic, corpora)]
         else:
             readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
+            if not chosen:
+                readable = [corpus for corpus in readable if diagnostic.method.suits(corpus)]
         if chosen and not readable:
             shape = diagnostic.method.shape
             raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")

@@ -32,11 +32,11 @@ PROFILES = {
     # Each diagnostic answers one question about the encoder that matters for a choice.
     DEFAULT: Profile(
         "choosing an encoder",
-        ("composition", "localization", "minimal_pairs", "negated_antonyms", "retrieval", "similarity"),
+        ("answers", "composition", "localization", "minimal_pairs", "negated_antonyms", "retrieval", "similarity"),
         with_others=True,
     ),
     # Whether the right document is found, and which changes of meaning the ranking does not notice.
-    "search": Profile("search and RAG", ("retrieval", "negated_antonyms", "minimal_pairs", "similarity")),
+    "search": Profile("search and RAG", ("retrieval", "answers", "negated_antonyms", "minimal_pairs", "similarity")),
     # Whether a cosine separates paraphrases from texts that only look alike.
     "dedup": Profile("finding duplicates", ("similarity", "localization", "minimal_pairs", "negated_antonyms")),
     # A classifier needs groups that a linear boundary separates, in as many dimensions as the texts use.
@@ -45,6 +45,7 @@ PROFILES = {
     "research": Profile(
         "every figure that the papers have of one corpus",
         (
+            "answers",
             "composition",
             "isotropy",
             "localization",

@@ -19,6 +19,11 @@ COUNTED = 1000
 """Documents whose words are counted; more would take time and change little."""
 
 
+def length(text: str) -> int:
+    """Return the number of characters of a text without white space."""
+    return sum(map(len, text.split()))
+
+
 @dataclass(frozen=True)
 class Question(Sample):
     """A question and the documents that answer it (shape ``retrieval``).
@@ -74,6 +79,8 @@ class Document:
         Its text, whole or divided into parts; at least one.
     shared
         The number of words that a passage shares with the next one.
+    context
+        The number of words that stand before each passage and are none of its own, such as headings; empty for none.
 
     Examples
     --------
@@ -85,12 +92,32 @@ class Document:
     id: Words
     passages: Annotated[tuple[Words, ...], MinLen(1)]
     shared: int = 0
+    context: tuple[int, ...] = ()
+
+    @property
+    def own_passages(self) -> tuple[str, ...]:
+        """Its passages without what is set before them."""
+        if not self.context:
+            return self.passages
+        pairs = zip(self.passages, self.context, strict=True)
+        return tuple(" ".join(passage.split()[words:]) for passage, words in pairs)
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Where each passage begins and ends, in characters of the document without white space."""
+        spans, end = list[tuple[int, int]](), 0
+        for passage in self.own_passages:
+            # The first words of a passage may be the last ones of the passage before it.
+            start = end - length(" ".join(passage.split()[: self.shared])) if spans else 0
+            end = start + length(passage)
+            spans.append((start, end))
+        return spans
 
     @property
     def whole(self) -> str:
         """The text of all passages, with the words that two of them share once."""
-        texts = list(self.passages[:1])
-        for passage in self.passages[1:]:
+        texts = list(self.own_passages[:1])
+        for passage in self.own_passages[1:]:
             words = passage.split()
             texts.append(" ".join(words[self.shared :]))
         return "\n".join(texts)

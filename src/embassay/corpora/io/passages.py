@@ -1,4 +1,4 @@
-"""Dividing a document into passages: whole, by paragraph, by sentence, or N words with an overlap of a tenth."""
+"""Dividing a document into passages: whole, by section, paragraph, sentence, or N words with an overlap of a tenth."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import re
 from typing import NamedTuple
 
 from embassay.core.errors import SpecError, quoted
+from embassay.core.samples.retrieval import length
 from embassay.stats.lexical.words import UNSPACED
 
-WAYS = ("document", "paragraph", "sentence")
+WAYS = ("document", "section", "paragraph", "sentence")
+CONTEXTS = ("", "title", "headings")
+"""What stands before each passage: nothing, the first heading of the document, or all headings above it."""
 FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/retrieval.md has the figures."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
@@ -36,7 +39,9 @@ class Cutter:
     Attributes
     ----------
     way
-        ``document``, ``paragraph`` or ``sentence``, else the number of words of a window.
+        One of :data:`WAYS`, else the number of words of a window.
+    context
+        One of :data:`CONTEXTS`.
     size
         The number of words of a window; 0 for the other ways.
     overlap
@@ -49,10 +54,11 @@ class Cutter:
         Parameters
         ----------
         passages
-            ``document``: the text, stripped. ``paragraph``: the text between blank lines, joined with what follows in
-            its section up to :data:`FEWEST_WORDS` words. ``sentence``. A number N: windows of N words; neighbours share
-            a tenth of them, at least one word. White space inside a passage becomes single spaces, except in whole
-            documents.
+            ``document``: the text, stripped. ``section``: the headings and the text between two of them.
+            ``paragraph``: the text between blank lines, joined with what follows in its section up to
+            :data:`FEWEST_WORDS` words. ``sentence``. A number N: windows of N words; neighbours share a tenth of them,
+            at least one word. White space inside a passage becomes single spaces, except in whole documents. ``+title``
+            or ``+headings`` after it sets these before each passage: ``100+headings``.
         language
             The language whose rules decide where a sentence ends; general rules for languages unknown to sentencex.
 
@@ -61,15 +67,16 @@ class Cutter:
         SpecError
             For any other value, and for a number of words below 1.
         """
-        self.way, self._language = passages.strip(), language
+        self.passages, self._language = passages.strip(), language
+        self.way, _, self.context = self.passages.partition("+")
         self.size = self.overlap = 0
         if re.fullmatch(r"[1-9][0-9]{0,8}", self.way):
             self.size = int(self.way)
             self.overlap = min(max(1, self.size // 10), self.size - 1)
-        elif self.way not in WAYS:
+        if not (self.size or self.way in WAYS) or self.context not in CONTEXTS:
             raise SpecError(
-                f"passages must be {', '.join(WAYS)} or a number of words (at least 1); it is {quoted(passages)}; "
-                "several as a list: passages=[document,100]"
+                f"passages must be {', '.join(WAYS)} or a number of words (at least 1), and may end with +title or "
+                f"+headings; it is {quoted(passages)}; several as a list: passages=[document,100]"
             )
 
     def __call__(self, text: str) -> tuple[str, ...]:
@@ -77,6 +84,8 @@ class Cutter:
         match self.way:
             case "document":
                 return (text.strip(),)
+            case "section":
+                return tuple(filter(None, map(_whole_section, sections_of(text))))
             case "paragraph":
                 return _joined_paragraphs(text)
             case "sentence":
@@ -181,6 +190,22 @@ def sections_of(text: str) -> list[Section]:
             headings, lines = [], []
         headings.append(heading)
     return [*sections, Section(headings, "\n".join(lines))]
+
+
+def _whole_section(section: Section) -> str:
+    """Return the headings and the text of a section as one passage."""
+    return collapsed(" ".join([*(heading[0] for heading in section.headings), section.text]))
+
+
+def headings_of(text: str) -> list[tuple[int, int, str]]:
+    """Return the place of each heading in a text, in characters without white space, its level, and its words."""
+    headings, place = list[tuple[int, int, str]](), 0
+    for section in sections_of(text):
+        for heading in section.headings:
+            headings.append((place, len(heading[1]), collapsed(heading[2])))
+            place += length(heading[0])
+        place += length(section.text)
+    return headings
 
 
 def _joined_paragraphs(text: str) -> tuple[str, ...]:

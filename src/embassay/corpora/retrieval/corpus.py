@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +11,7 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments
 from embassay.core.types import Corpus
-from embassay.corpora.io.passages import Cutter
+from embassay.corpora.io.passages import Cutter, headings_of
 
 About = Literal["new-documents", "these-documents"]
 """What verdicts are about: other documents like these (``new-documents``), where questions with a common right document
@@ -31,7 +32,28 @@ def units(right: Iterable[str], about: About) -> tuple[str, ...]:
 
 def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
     """Return the documents, divided into passages."""
-    return tuple(Document(name, cut(text), cut.overlap) for name, text in texts.items())
+    documents = tuple(Document(name, cut(text), cut.overlap) for name, text in texts.items())
+    if cut.context:
+        return tuple(with_headings(document, texts[document.id], cut.context) for document in documents)
+    return documents
+
+
+def with_headings(document: Document, text: str, which: str) -> Document:
+    """Return a document with the headings above each passage before it: all of them, or the ``title`` only."""
+    headings, passages, context = headings_of(text), list[str](), list[int]()
+    for (start, _), passage in zip(document.spans, document.passages, strict=True):
+        above = list[tuple[int, str]]()
+        for place, level, words in headings:
+            if place > start:
+                break
+            above = [heading for heading in above if heading[0] < level]
+            # A passage may begin with its own heading.
+            if place < start:
+                above.append((level, words))
+        before = " > ".join(words for _, words in above[: 1 if which == "title" else None])
+        passages.append(f"{before}\n{passage}".lstrip("\n"))
+        context.append(len(before.split()))
+    return replace(document, passages=tuple(passages), context=tuple(context))
 
 
 def corpus_of(

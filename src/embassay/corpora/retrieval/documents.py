@@ -2,7 +2,7 @@
 
 In a folder of .txt, .md, .rst and .html files a document's id is its path without the suffix. A table (CSV, TSV, JSON
 lines, Parquet) has an id and a text, and optionally a title. The table of questions has a question, and the ids of
-the documents that answer it. Without it queries are made from sentences of the documents.
+the documents that answer it, the text of the answer, or both. Without it queries are made from sentences.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def load(
     questions: str = "",
     question: str = "",
     document: str = "",
+    answer: str = "",
     id: str = "",  # noqa: A002 - an option's name
     text: str = "",
     passages: str = "paragraph",
@@ -60,8 +61,9 @@ def load(
         Path of a folder, or of a table.
     questions
         Path of the table of questions; without it queries are made, and each passage is a document.
-    question, document
-        The column names of the questions, if they are not recognised.
+    question, document, answer
+        The column names of the questions, if they are not recognised: each has the documents that answer it, the text
+        of the answer, or both.
     id, text
         The column names of the documents, likewise.
     passages
@@ -88,8 +90,8 @@ def load(
         raise SpecError(f"exclude= leaves out files of a folder; {path} is not a folder")
     cut = Cutter(passages, language)
     questions_path = source_path(questions) if questions else None
-    if questions_path is None and (question or document):
-        raise SpecError("question= and document= name columns of a table of questions; add questions=FILE")
+    if questions_path is None and (question or document or answer):
+        raise SpecError("question=, document= and answer= name columns of a table of questions; add questions=FILE")
     documents, notes = read_documents(
         path,
         id=id,
@@ -104,9 +106,11 @@ def load(
         made = made_queries(documents, passages=passages, count=QUERIES, language=language)
         return _without_questions(name, path, made, about, (*notes, cut_note))
     texts = {document.id: document.whole for document in documents}
-    samples, columns = read_questions(questions_path, lambda _: texts, question, document, about)
+    samples, of_questions = read_questions(
+        questions_path, lambda _: texts, about, texts, question=question, document=document, answer=answer
+    )
     noun = "page" if path.is_dir() else "document"
-    return corpus_of(name, cut_all(texts, cut), samples, notes=(*notes, columns, cut_note), noun=noun)
+    return corpus_of(name, cut_all(texts, cut), samples, notes=(*notes, *of_questions, cut_note), noun=noun)
 
 
 def _without_questions(

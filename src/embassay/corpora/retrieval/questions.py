@@ -1,8 +1,9 @@
-"""Reading a table of questions and the ids of the documents that answer them."""
+"""Reading a table of questions, with the ids of the documents that answer them, the texts of the answers, or both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +11,12 @@ from unicodedata import normalize
 
 from pydantic import BeforeValidator
 
-from embassay.core.errors import nearest, quoted
+from embassay.core.errors import SourceError, nearest, quoted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Stripped, as_list, column
 from embassay.corpora.io.documents import without_suffix
+from embassay.corpora.retrieval.answers import RawQuestion, Searched, located
 from embassay.corpora.retrieval.corpus import About, units
 
 QUESTION = ("question", "query", "text")
@@ -29,20 +31,28 @@ RIGHT = (
     "answer_document",
     "relevant",
 )
+ANSWER = ("answer", "answers", "answer_text", "expected_answer")
 NEEDED = (
     f"questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions ({', '.join(QUESTION)}) and a "
-    f"column with the ids of their right documents ({', '.join(RIGHT)})"
+    f"column with the ids of their right documents ({', '.join(RIGHT)}), or with the texts of their answers "
+    f"({', '.join(ANSWER)})"
 )
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 
 
+def _texts_of(cell: object) -> list[object]:
+    """Return the texts of a cell with answers: one, a list, or a record with their offsets, as SQuAD has them."""
+    return as_list(cell["text"] if isinstance(cell, dict) and "text" in cell else cell)
+
+
 class QuestionRow(Row):
-    """A question and the ids of its right documents: a list, or one text that may hold several."""
+    """A question, with the ids of its right documents (a list, or one text that may hold several) or its answers."""
 
     unique = False
     question: Stripped = column(*QUESTION)
-    document: Annotated[list[Key], BeforeValidator(as_list)] = column(*RIGHT)
+    document: Annotated[list[Key], BeforeValidator(as_list)] = column(*RIGHT, default=[])
+    answer: Annotated[list[Key], BeforeValidator(_texts_of)] = column(*ANSWER, default=[])
     id: Key = column("id", "qid", "query_id", "question_id", default="")
 
     @property
@@ -58,27 +68,33 @@ class QuestionRow(Row):
 def read_questions(
     path: Path,
     ids_among: Callable[[Collection[str]], Collection[str]],
-    question: str,
-    document: str,
     about: About,
-) -> tuple[tuple[Question, ...], str]:
-    """Return the questions of a table, and a note of the columns that they were read from.
+    texts: Mapping[str, str] | None = None,
+    **columns: str,
+) -> tuple[tuple[Question, ...], list[str]]:
+    """Return the questions of a table, and notes: the columns that they were read from, answers that are not found.
 
-    Rows with the same question id are one question, whose right documents are those of all rows.
+    Rows with the same question id are one question, whose right documents and answers are those of all rows.
 
     Parameters
     ----------
     ids_among
         Returns the ids of the documents, at least those among some names: there may be too many for the memory.
-    question, document
-        The column names, if they are not recognised.
+    texts
+        The documents in which answers are located; None where only their ids are known.
+    columns
+        The names of the columns question, document and answer, if they are not recognised.
 
     Raises
     ------
     SourceError
-        With file, line and column, for missing columns, unknown documents, and a table without questions.
+        With file, line and column, for missing columns, unknown documents, and a table without questions; if there are
+        only answers, and none is found.
     """
-    selection = read_table(path).select(QuestionRow, question=question, document=document)
+    selection = read_table(path).select(QuestionRow, **columns)
+    has_answers = texts is not None and "answer" in selection.names
+    if "document" not in selection.names and not has_answers:
+        raise selection.missing("document")
     rows = list(selection)
     names = {name for row in rows for name in (*row.document, *row.parts)}
     ids = ids_among(names | set(map(without_suffix, names)))
@@ -89,14 +105,13 @@ def read_questions(
         # In a folder a document's id is its path without the suffix.
         return composed.get(normalize("NFC", name)) or composed.get(normalize("NFC", without_suffix(name)), "")
 
-    first_rows: dict[str, QuestionRow] = {}
-    right: dict[str, dict[str, None]] = {}
+    asked: dict[str, RawQuestion] = {}
     for row in rows:
         if "id" in selection.names and not row.id:
             raise row.error("missing; if some questions have an id, all need one", "id")
-        first = first_rows.setdefault(row.key, row)
-        if first.question != row.question:
-            problem = f"{quoted(row.key)} has another question on line {first.line}; one id must have one question"
+        question = asked.setdefault(row.key, RawQuestion(row.key, row.question, f"line {row.line}"))
+        if question.text != row.question:
+            problem = f"{quoted(row.key)} has another question on {question.place}; one id must have one question"
             raise row.error(problem, "id")
         # Ids may contain spaces and semicolons, so the whole cell is tried first.
         reading = row.document
@@ -107,8 +122,11 @@ def read_questions(
                 near = nearest(name, islice(ids, GUESSED))
                 hint = f" (did you mean {quoted(near)}?)" if near else "; leave the cell empty if no document answers"
                 raise row.error(f"no document has the id {quoted(name)}{hint}", "document")
-        right.setdefault(row.key, {}).update(dict.fromkeys(map(id_of, reading)))
-    samples = [
-        Question(key, first_rows[key].question, tuple(keys), units=units(keys, about)) for key, keys in right.items()
-    ]
-    return tuple(samples), selection.note.replace("columns", "columns of the questions")
+        question.right.update(dict.fromkeys(map(id_of, reading)))
+        question.answers.update(dict.fromkeys(row.answer if has_answers else ()))
+    searched = {name: Searched(text) for name, text in (texts or {}).items()}
+    samples, notes = located(asked.values(), searched, partial(units, about=about))
+    if not samples:
+        # The first note is the number of answers.
+        raise SourceError(f"no answer is found in the documents: {notes[1]}", path)
+    return samples, [selection.note.replace("columns", "columns of the questions"), *notes]

@@ -10,22 +10,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
-from embassay.core.errors import SourceError
+from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
+from embassay.core.grouping import grouped
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import parsed_json
 from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
-from embassay.corpora.io.passages import sentences
-from embassay.corpora.retrieval.corpus import corpus_of, notes_on, sound
+from embassay.corpora.io.passages import Cutter, sentences
+from embassay.corpora.retrieval.answers import RawQuestion, Searched, located
+from embassay.corpora.retrieval.corpus import corpus_of, cut_all, notes_on, sound
 
 SHAPE = "retrieval"
 HEAD = 65_536
@@ -92,7 +94,8 @@ def load(
     source: str,
     name: str,
     *,
-    documents: Literal["sentences", "paragraphs"] = "sentences",
+    documents: Literal["sentences", "paragraphs", "articles"] = "sentences",
+    passages: str = "paragraph",
     language: str = "en",
 ) -> Corpus[Question]:
     """Read a file in SQuAD's format.
@@ -102,7 +105,9 @@ def load(
     source
         Path of the JSON file.
     documents
-        What to search: sentences or paragraphs.
+        What to search: sentences, paragraphs, or whole articles, in which the answers are located.
+    passages
+        How articles are divided; see :class:`~embassay.corpora.io.passages.Cutter`.
     language
         The language whose rules decide where a sentence ends.
 
@@ -113,6 +118,10 @@ def load(
     """
     path = Path(source)
     all_paragraphs = list(paragraphs(path))
+    if documents == "articles":
+        return _articles(path, name, all_paragraphs, Cutter(passages, language))
+    if passages != "paragraph":
+        raise SpecError("passages= divides whole articles: add documents=articles")
     read, questions = list[Document](), list[Question]()
     counts = Counter[tuple[str, str]]()
     for paragraph in all_paragraphs:
@@ -145,6 +154,22 @@ def load(
     amounts = f"{counted(len(articles), 'article')}, {counted(len(all_paragraphs), 'paragraph')}"
     notes = [amounts, f"documents: {documents}", *notes_on(counts)]
     return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
+
+
+def _articles(path: Path, name: str, all_paragraphs: Sequence[Paragraph], cut: Cutter) -> Corpus[Question]:
+    """Return the corpus of whole articles, in which the answers are located by their texts."""
+    texts, asked = dict[str, str](), list[RawQuestion]()
+    for key, of_article in grouped(all_paragraphs, lambda paragraph: paragraph.article).items():
+        document = key.removeprefix("article:")
+        texts[document] = "\n\n".join(paragraph.text for paragraph in of_article)
+        for one in (one for paragraph in of_article for one in paragraph.questions):
+            answers = {} if one.is_impossible else dict.fromkeys(answer.text for answer in one.answers)
+            right = {document: None} if answers else {}
+            asked.append(RawQuestion(one.id, one.question, f"question {one.id}", right, answers))
+    searched = {document: Searched(text) for document, text in texts.items()}
+    questions, notes = located(asked, searched, lambda right: tuple(f"article:{document}" for document in right))
+    notes = [*notes, f"documents: articles, passages: {cut.way}"]
+    return sound(corpus_of(name, cut_all(texts, cut), questions, notes=notes, noun="article"), path)
 
 
 def _offset(answer: Answer, context: str) -> int | None:
