@@ -24,7 +24,7 @@ from embassay.core.result import Series
 from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
 from embassay.core.samples.retrieval import Document, Question, first_passages
 from embassay.core.types import Corpus, ItemScores
-from embassay.core.vectors import Vectors
+from embassay.core.vectors import Neighbours, Vectors
 from embassay.corpora.io.passages import word_count
 from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
 from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
@@ -286,7 +286,7 @@ class Answers(ItemMethod):
         matrix = vectors.take(chain.from_iterable(document.passages for document in corpus.documents), "document")
         depth = max(self.passages, 32)
         while True:
-            nearest = vectors.need_search(NAME)(queries, matrix, k=depth, similarity_function=vectors.similarity)
+            nearest: Neighbours = vectors.search(queries, matrix, k=depth, similarity_function=vectors.similarity)
             order = nearest.documents
             ends = np.cumsum(np.where(order < 0, 0, words[order]), axis=1)
             if depth >= len(words) or ends[:, -1].min() >= max(self.read, *BUDGETS):
