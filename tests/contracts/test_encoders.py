@@ -49,7 +49,7 @@ ABILITIES = {
     "random": set(),
     "python": LOADED,
     "st": MODEL,
-    "words": KNOWN_WORDS,
+    "words": {"fit", *KNOWN_WORDS},
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,
     "onnx": MODEL,
@@ -144,6 +144,8 @@ def laser(tmp_path_factory):
     """The name of a model, and a stand-in of its package."""
     place, code = tmp_path_factory.mktemp("laser"), "[[len(s), s.count('e'), 1.0] for s in sentences]"
     lines = "class LaserEncoderPipeline:\n    __init__ = lambda self, **options: None\n"
+    (place / "laser_encoders-1.dist-info").mkdir()
+    (place / "laser_encoders-1.dist-info" / "METADATA").write_text("Name: laser_encoders\nVersion: 1")
     (place / "laser_encoders.py").write_text(f"{lines}    encode_sentences = lambda self, sentences: {code}\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(place))

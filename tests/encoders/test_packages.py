@@ -36,6 +36,10 @@ def packages(tmp_path, monkeypatch):
     import sys
 
     (tmp_path / "laser_encoders.py").write_text(LASER, encoding="utf-8")
+    (tmp_path / "laser_encoders-1.dist-info").mkdir()
+    (tmp_path / "laser_encoders-1.dist-info" / "METADATA").write_text(
+        "Name: laser_encoders\nVersion: 1", encoding="utf-8"
+    )
     (tmp_path / "tensorflow_hub.py").write_text(USE, encoding="utf-8")
     (tmp_path / "saved").mkdir()
     (tmp_path / "saved" / "saved_model.pb").write_text("2", encoding="utf-8")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,17 +80,16 @@ def off_device(rows: Any) -> Any:
 def of_package(
     name: str,
     spec: str,
-    package: str,
     install: str,
     content: Callable[[], object],
-    open_model: Callable[[ModuleType], Any],
+    open_model: Callable[[Any], Any],
 ) -> CallEncoder:
     """Return the encoder of a model of a package that no extra of this one installs; it is imported for the first text.
 
     Parameters
     ----------
     install
-        The names of the packages to install.
+        The names of the packages to install; the last one is imported.
     content
         Returns what identifies the model.
     open_model
@@ -102,6 +100,7 @@ def of_package(
     SpecError
         If the package is not installed.
     """
+    package = install.split()[-1]
     if importlib.util.find_spec(package) is None:
         raise SpecError(f"encoder {spec!r} needs the package {package}: pip install {install}")
 

@@ -6,7 +6,7 @@ The package downloads the weights when they are first needed.
 
 from __future__ import annotations
 
-import importlib.metadata
+from importlib.metadata import version
 
 from embassay.core.errors import SpecError
 from embassay.core.types import Runtime
@@ -14,7 +14,6 @@ from embassay.models.base import spec_of
 from embassay.models.objects.calls import CallEncoder, of_package
 
 TARGET = "laser2 or laser3"
-PACKAGE = "laser_encoders"
 
 
 def create(target: str, runtime: Runtime, *, lang: str = "") -> CallEncoder:
@@ -35,19 +34,11 @@ def create(target: str, runtime: Runtime, *, lang: str = "") -> CallEncoder:
     del runtime
     if (target, bool(lang)) not in (("laser2", False), ("laser3", True)):
         raise SpecError(f"encoder 'laser:{target}': write laser:laser2, or laser:laser3,lang=wol_Latn")
-
-    def content() -> object:
-        # The folder of the weights is unknown before the package has loaded them; the weights belong to a release.
-        try:
-            return [lang, importlib.metadata.version(PACKAGE)]
-        except importlib.metadata.PackageNotFoundError:
-            return [lang]
-
+    # The folder of the weights is unknown before the package has loaded them; the weights belong to a release.
     return of_package(
         target,
         spec_of(f"laser:{target}", {"lang": lang}),
-        PACKAGE,
-        PACKAGE,
-        content,
+        "laser_encoders",
+        lambda: [lang, version("laser_encoders")],
         lambda package: package.LaserEncoderPipeline(lang=lang or None, laser=target).encode_sentences,
     )

@@ -12,7 +12,6 @@ from embassay.models.objects.calls import CallEncoder, of_package
 
 TARGET = "FOLDER or https://tfhub.dev/…"
 HUB = "https://tfhub.dev/"
-PACKAGE = "tensorflow_hub"
 
 
 def create(target: str, runtime: Runtime) -> CallEncoder:
@@ -34,13 +33,14 @@ def create(target: str, runtime: Runtime) -> CallEncoder:
     install = "tensorflow tensorflow_hub"
     if target.startswith(HUB):
         # An address ends in the version of the model, so it identifies it.
-        name = target.removeprefix(HUB)
-        return of_package(name, f"use:{target}", PACKAGE, install, lambda: target, lambda hub: hub.load(target))
+        return of_package(
+            target.removeprefix(HUB), f"use:{target}", install, lambda: target, lambda hub: hub.load(target)
+        )
     folder = source_path(target)
     if not folder.is_dir():
         raise SourceError("no such folder; give the folder of a TensorFlow SavedModel", target)
 
     def content() -> object:
-        return hashes_of(folder, [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()])
+        return hashes_of(folder, [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()])
 
-    return of_package(folder.name, f"use:{target}", PACKAGE, install, content, lambda hub: hub.load(str(folder)))
+    return of_package(folder.name, f"use:{target}", install, content, lambda hub: hub.load(str(folder)))
