@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from embassay.core.errors import MissingExtraError, SourceError, SpecError
+from embassay.core.errors import EncoderError, MissingExtraError, SourceError, SpecError
 from embassay.core.randomness import generator
 from embassay.core.vectors import Indices
 from embassay.models.static.trees import Tree, identity, parser, words_of
@@ -104,7 +104,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     for line, sentence in zip(sentences.lines, sentences.sentences, strict=True):
         try:
             trees.append(parse(sentence))
-        except ValueError as error:
+        except EncoderError as error:
             raise SourceError(str(error), sentences.path, line) from None
     material = gather(trees, sentences.path)
     made_from = {"text": sentences.sha256, "source": identity(options.trees)}

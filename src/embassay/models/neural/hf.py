@@ -89,7 +89,8 @@ def create(
     ModelNotFoundError
         If model or tokenizer are not available, or the folder is no transformers model.
     SpecError
-        If the template has no place for a text, layer and pooling do not fit each other, or the model needs code of its own.
+        If the template has no place for a text, layer and pooling do not fit each other, or the model needs code of its
+        own.
     """
     place = f"encoder {target!r}"
     if runtime.backend == "light":
@@ -179,7 +180,7 @@ def _load(model: Model) -> LibraryRunner:
     folder = modules(model.found.folder)[0][1]
     pooling, dtype = model.settings["pooling"], model.options.get("dtype", "float32")
     device = available_device(model.device)
-    output: str | tuple[str, int] = "pooler_output" if pooling == "pooler" else "last_hidden_state"
+    output: Any = "pooler_output" if pooling == "pooler" else "last_hidden_state"
     if "layer" in model.options:
         output = "hidden_states", model.options["layer"]
     library = {"trust_remote_code": model.runtime.trust_remote_code, "local_files_only": True}

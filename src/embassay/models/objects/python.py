@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 
-from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.base import spec_of
@@ -48,9 +47,5 @@ def create(target: str, runtime: Runtime, *, version: str = "", similarity: Simi
     known = bool(content)
     warnings = () if known else (f"{NOT_KEPT}python:{target},version=1",)
     card = Card(spec, cached=known, known=known, similarity=similarity, warnings=warnings)
-
-    def call(texts: list[str], role: Role) -> object:
-        return function(texts)
-
     identity = content or secrets.token_hex(16)
-    return CallEncoder(target.rpartition(":")[2], card, lambda: identity, lambda: call)
+    return CallEncoder(target.rpartition(":")[2], card, lambda: identity, lambda: lambda texts, role: function(texts))

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
-from embassay.core.errors import SourceError, UnknownNameError
+from embassay.core.errors import EncoderError, SourceError, UnknownNameError
 from embassay.core.store.hashes import sha256_of
 from embassay.core.tables.texts import read_text
 from embassay.stats.lexical.words import tokens
@@ -83,7 +83,7 @@ def identity(source: str) -> str:
 
 
 def parser(source: str) -> Callable[[str], Tree]:
-    """Return the function that returns the tree of a text; it raises ValueError for a text without a parse.
+    """Return the function that returns the tree of a text; it raises EncoderError for a text without a parse.
 
     Parameters
     ----------
@@ -105,9 +105,10 @@ def parser(source: str) -> Callable[[str], Tree]:
     tree_of = {letters("".join(words_of(tree))): tree for tree in [(), *read_brackets(Path(source))]}
 
     def find(text: str) -> Tree:
-        if letters(text) not in tree_of:
-            raise ValueError(f"{source} has no parse of the text {text[:60]!r}; trees=right needs no parse")
-        return tree_of[letters(text)]
+        tree = tree_of.get(letters(text))
+        if tree is None:
+            raise EncoderError(f"{source} has no parse of the text {text[:60]!r}; trees=right needs no parse")
+        return tree
 
     return find
 

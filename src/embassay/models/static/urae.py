@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash, hashes_of
@@ -72,7 +71,7 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
     trees
         What the trees depend on.
     parse
-        Returns the tree of a text, or raises ValueError.
+        Returns the tree of a text, or raises EncoderError.
     """
 
     name: str
@@ -125,10 +124,7 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
         words, matrices = self.model
         vectors = np.zeros((len(texts), words.shape[1]), dtype=np.float32)
         for place, text in enumerate(texts):
-            try:
-                tree = self.parse(text)
-            except ValueError as error:
-                raise EncoderError(str(error)) from None
+            tree = self.parse(text)
             if tree:
                 rows = [self.row.get(word, UNKNOWN) for word in words_of(tree)]
                 merges, (root,) = joined([tree])

@@ -128,14 +128,12 @@ class WordsEncoder(LoadedEncoder[WordVectors]):
         """
         if self.pool != "sif":
             return self._pooled(texts, {}).astype(np.float32)
-        weights, direction = self._sif
-        pooled = self._pooled(texts, weights)
-        # Remove the component along the common direction.
-        return (pooled - np.outer(pooled @ direction, direction)).astype(np.float32)
+        weights, projection = self._sif
+        return (self._pooled(texts, weights) @ projection).astype(np.float32)
 
     @cached_property
     def _sif(self) -> tuple[Mapping[int, float], NDArray[np.float64]]:
-        """The weight of each row that occurs in the learnt texts, and the (d,) common direction to remove.
+        """The weight of each row that occurs in the learnt texts, and the (d, d) projection without a common direction.
 
         p(w) is the share of w among all tokens of the learnt texts; a word that does not occur has p(w) = 0. The
         direction is the first right singular vector of the (n, d) weighted means of these texts, which are not centred.
@@ -145,9 +143,9 @@ class WordsEncoder(LoadedEncoder[WordVectors]):
         words = [word for text in self.learnt for word in self.cut(text)]
         weights = {row: A / (A + count / len(words)) for row, count in Counter(self._rows(words)).items()}
         means = self._pooled(self.learnt, weights)
-        eigenvectors = np.linalg.eigh(means.T @ means).eigenvectors
         # If all means are zero, there is no direction.
-        return weights, eigenvectors[:, -1] * means.any()
+        direction = np.linalg.eigh(means.T @ means).eigenvectors[:, -1] * means.any()
+        return weights, np.eye(len(direction)) - np.outer(direction, direction)
 
     def _pooled(self, texts: Sequence[str], weights: Mapping[int, float]) -> NDArray[np.float64]:
         """Return the (n, d) sums or means of the texts' word vectors; a row without a weight has the weight 1."""
