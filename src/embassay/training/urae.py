@@ -100,12 +100,11 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
         raise MissingExtraError(COMMAND, "hf")
     parse = parser(options.trees)
     sentences = read_sentences(text)
-    trees = []
-    for line, sentence in zip(sentences.lines, sentences.sentences, strict=True):
-        try:
-            trees.append(parse(sentence))
-        except EncoderError as error:
-            raise SourceError(str(error), sentences.path, line) from None
+    trees: list[Tree] = []
+    try:
+        trees.extend(map(parse, sentences.sentences))
+    except EncoderError as error:
+        raise SourceError(str(error), sentences.path, sentences.lines[len(trees)]) from None
     material = gather(trees, sentences.path)
     made_from = {"text": sentences.sha256, "source": identity(options.trees)}
     stage: Stage[UraeOptions] = Stage(out, "urae", options, made_from, ("numpy", "torch"), overwrite)

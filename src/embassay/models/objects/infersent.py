@@ -13,14 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-import numpy as np
-
 from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.core.samples.base import Role
 from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime
-from embassay.core.vectors import DenseVectors
 from embassay.models.base import UnknownWords
 from embassay.models.neural.library import available_device
 from embassay.models.objects.calls import CallEncoder
@@ -51,14 +48,13 @@ def create(target: str, runtime: Runtime, *, vectors: str = "") -> InferSentEnco
     MissingExtraError
         If nltk, which cuts the words, is not installed.
     """
-    place = f"encoder 'infersent:{target}'"
     if not vectors:
-        raise SpecError(f"{place}: set vectors=FILE, the word vectors that the model was trained with (GloVe 840B)")
+        raise SpecError("infersent: set vectors=FILE, the word vectors that the model was trained with (GloVe 840B)")
     weights, words = source_path(target), source_path(vectors)
     if not weights.is_file():
         raise SourceError("no such file", weights)
     recognise(words)
-    need_nltk(place)
+    need_nltk("infersent")
     return InferSentEncoder(
         target,
         Card(f"infersent:{target},vectors={vectors}"),
@@ -103,16 +99,16 @@ class Network:
             ) from None
         self.lstm.requires_grad_(False).to(available_device(device))
 
-    def __call__(self, texts: list[str], role: Role) -> DenseVectors:
-        """Return (n, 2h) float32, h numbers of each direction; a text without a known word is a zero row."""
-        row = self.words.row
-        vectors = np.zeros((len(texts), 2 * self.lstm.hidden_size), dtype=np.float32)
+    def __call__(self, texts: list[str], role: Role) -> object:
+        """Return a tensor, (n, 2h) float32, h numbers of each direction; a text without a known word is a zero row."""
+        row, weights = self.words.row, self.lstm.weight_hh_l0
+        vectors = weights.new_zeros(len(texts), 2 * self.lstm.hidden_size)
         # One text at a time, so that there is no padding.
         for place, words in enumerate(map(cut, texts)):
             if not row.keys().isdisjoint(words):
                 rows = [row[word] for word in ("<s>", *words, "</s>") if word in row]
-                states, _ = self.lstm(self.lstm.weight_hh_l0.new_tensor(self.words.matrix[rows]))
-                vectors[place] = states.amax(dim=0).cpu()
+                states, _ = self.lstm(weights.new_tensor(self.words.matrix[rows]))
+                vectors[place] = states.amax(dim=0)
         return vectors
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime, hashes_of
+from embassay.models.neural.model_files import folder_files
 from embassay.models.objects.calls import CallEncoder, of_package
 
 TARGET = "FOLDER or https://tfhub.dev/…"
@@ -39,8 +40,10 @@ def create(target: str, runtime: Runtime) -> CallEncoder:
     folder = source_path(target)
     if not folder.is_dir():
         raise SourceError("no such folder; give the folder of a TensorFlow SavedModel", target)
-
-    def content() -> object:
-        return hashes_of(folder, [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()])
-
-    return of_package(folder.name, f"use:{target}", install, content, lambda hub: hub.load(str(folder)))
+    return of_package(
+        folder.name,
+        f"use:{target}",
+        install,
+        lambda: hashes_of(folder, folder_files(folder)),
+        lambda hub: hub.load(str(folder)),
+    )
