@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from embassay.core.grouping import grouped
 from embassay.corpora.queries.passages import SHORTEST, Passage, tokens
 
 NEAR = 0.9
@@ -18,52 +18,33 @@ BOILERPLATE = 3
 """The maximum number of units with a passage or its near-duplicates; there are no queries about others."""
 
 
-@dataclass(frozen=True)
-class PassageGroups:
-    """The passages to search, and which of them are near-duplicates.
+def with_groups(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Return passages with their groups of near-duplicates; one that is too short to ask about is alone."""
+    # A text without a word is in no group, so short passages are left out of the comparison.
+    groups = near_duplicates([passage.text if passage.long else "" for passage in passages])
+    return tuple(replace(passage, group=group) for passage, group in zip(passages, groups, strict=True))
 
-    Attributes
-    ----------
-    group_of
-        The group of near-duplicates of each passage, by its id; a passage that is too short to ask about is alone.
-    """
 
-    passages: tuple[Passage, ...]
-    group_of: Mapping[str, int]
+def near_passages(passages: Iterable[Passage]) -> dict[int, list[Passage]]:
+    """Return the passages of each group, in their order."""
+    return grouped(passages, lambda passage: passage.group)
 
-    @classmethod
-    def of(cls, passages: Sequence[Passage]) -> PassageGroups:
-        """Find the near-duplicates."""
-        # A text without a word is in no group, so short passages are left out of the comparison.
-        groups = near_duplicates([passage.text if passage.long else "" for passage in passages])
-        ids = [passage.id for passage in passages]
-        return cls(tuple(passages), dict(zip(ids, groups, strict=True)))
 
-    @cached_property
-    def _members(self) -> Mapping[int, list[Passage]]:
-        members = defaultdict[int, list[Passage]](list)
-        for passage in self.passages:
-            members[self.group_of[passage.id]].append(passage)
-        return members
-
-    def near(self, passage: Passage) -> list[Passage]:
-        """Return the near-duplicates of a passage, including itself, in their order."""
-        return self._members[self.group_of[passage.id]]
-
-    def selected(self, rejected: Counter[str]) -> list[Passage]:
-        """Return the passages to ask about, one from each group; count the others by reason in ``rejected``."""
-        selected = list[Passage]()
-        for passage in self.passages:
-            near = self.near(passage)
-            if not passage.long:
-                rejected[f"a passage of fewer than {SHORTEST} words"] += 1
-            elif len({each.unit for each in near}) > BOILERPLATE:
-                rejected[f"a passage that occurs in more than {BOILERPLATE} units"] += 1
-            elif passage.id != near[0].id:
-                rejected["a near-duplicate of another passage"] += 1
-            else:
-                selected.append(passage)
-        return selected
+def selected(passages: Sequence[Passage], rejected: Counter[str]) -> list[Passage]:
+    """Return the passages to ask about, one from each group; count the others by reason in ``rejected``."""
+    near_of = near_passages(passages)
+    to_ask = []
+    for passage in passages:
+        near = near_of[passage.group]
+        if not passage.long:
+            rejected[f"a passage of fewer than {SHORTEST} words"] += 1
+        elif len({each.unit for each in near}) > BOILERPLATE:
+            rejected[f"a passage that occurs in more than {BOILERPLATE} units"] += 1
+        elif passage.id != near[0].id:
+            rejected["a near-duplicate of another passage"] += 1
+        else:
+            to_ask.append(passage)
+    return to_ask
 
 
 def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:

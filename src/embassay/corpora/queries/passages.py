@@ -32,6 +32,8 @@ class Passage:
         The document's title and headings, if it is the first passage under them; else empty.
     document
         The id of its document.
+    group
+        The number of its group of near-duplicates.
     """
 
     id: str
@@ -40,6 +42,7 @@ class Passage:
     shared: int = 0
     headings: tuple[str, ...] = ()
     document: str = ""
+    group: int = 0
 
     @cached_property
     def text(self) -> str:
@@ -52,7 +55,7 @@ class Passage:
         return word_count(self.body) >= SHORTEST
 
 
-def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, ...]:
+def passages_of(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, ...]:
     """Divide documents into passages.
 
     Parameters
@@ -70,12 +73,12 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     while any(mark in source.id for source in sources):
         mark += "#"
     cut = Cutter(passages)
-    cut_passages = list[Passage]()
+    cut_passages = []
     for source in sources:
         sections = [Section([], source.text)]
         if cut.way in ("paragraph", "sentence"):
             sections = [section for section in sections_of(source.text) if section.text.strip()]
-        pieces = list[tuple[tuple[str, ...], str]]()
+        pieces = []
         for section in sections:
             # Headings go to the first piece under them.
             headings = tuple(collapsed(heading[2]) for heading in section.headings)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -19,14 +18,13 @@ from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
 from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
-from embassay.core.grouping import grouped
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import parsed_json
 from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter, sentences
-from embassay.corpora.retrieval.answers import RawQuestion, Searched, located
+from embassay.corpora.retrieval.answers import RawQuestion, located
 from embassay.corpora.retrieval.corpus import corpus_of, cut_all, notes_on, sound
 
 SHAPE = "retrieval"
@@ -51,37 +49,21 @@ class Asked(BaseModel):
     is_impossible: StrictBool = False
 
 
-class _Paragraph(BaseModel):
+class Paragraph(BaseModel):
+    """A paragraph as it is written in the file: answers are found by their offsets."""
+
     context: Text
     qas: list[Asked] = []
 
 
-class _Article(BaseModel):
-    paragraphs: list[_Paragraph]
+class Article(BaseModel):
+    """An article."""
+
+    paragraphs: list[Paragraph]
 
 
 class _File(Row):
-    data: list[_Article]
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A paragraph.
-
-    Attributes
-    ----------
-    id
-        The numbers of its article and of the paragraph, from 0: ``0-3``.
-    text
-        As it is written in the file: answers are found by their offsets.
-    article
-        The key of its article: ``article:0``.
-    """
-
-    id: str
-    text: str
-    article: str
-    questions: list[Asked]
+    data: list[Article]
 
 
 def recognises(head: str) -> bool:
@@ -117,24 +99,27 @@ def load(
         With file and field, for content that is not in this format.
     """
     path = Path(source)
-    all_paragraphs = list(paragraphs(path))
+    articles = articles_of(path)
     if documents == "articles":
-        return _articles(path, name, all_paragraphs, Cutter(passages, language))
+        return _whole_articles(path, name, articles, Cutter(passages, language))
     if passages != "paragraph":
         raise SpecError("passages= divides whole articles: add documents=articles")
-    read, questions = list[Document](), list[Question]()
+    all_paragraphs = [
+        (number, *pair) for number, article in enumerate(articles) for pair in enumerate(article.paragraphs)
+    ]
+    read, questions = [], []
     counts = Counter[tuple[str, str]]()
-    for paragraph in all_paragraphs:
-        pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
+    for number, index, paragraph in all_paragraphs:
+        pieces, ids = [(0, paragraph.context.strip())], [f"{number}-{index}"]
         if documents == "sentences":
-            pieces = sentences(paragraph.text, language)
-            ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
+            pieces = sentences(paragraph.context, language)
+            ids = [f"{number}-{index}-{place}" for place in range(len(pieces))]
         read += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
         starts = [start for start, _ in pieces]
-        for asked in paragraph.questions:
+        for asked in paragraph.qas:
             offsets = []
             for answer in () if asked.is_impossible else asked.answers:
-                offset = _offset(answer, paragraph.text)
+                offset = _offset(answer, paragraph.context)
                 if offset is None:
                     counts["answer", "left out: empty, or not exactly once in the context"] += 1
                     continue
@@ -145,31 +130,33 @@ def load(
             # In the order of the text. A sentence is right if an answer begins in it.
             right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in sorted(offsets))
             if right or asked.is_impossible:
-                questions.append(Question(asked.id, asked.question, tuple(right), units=(paragraph.article,)))
+                questions.append(Question(asked.id, asked.question, tuple(right), units=(f"article:{number}",)))
             else:
                 counts["question", "left out: no answer can be located"] += 1
     if not questions:
         raise SourceError("the file has no usable question", path)
-    articles = {paragraph.article for paragraph in all_paragraphs}
-    amounts = f"{counted(len(articles), 'article')}, {counted(len(all_paragraphs), 'paragraph')}"
+    # An article without paragraphs is none.
+    amounts = counted(len({number for number, *_ in all_paragraphs}), "article")
+    amounts += f", {counted(len(all_paragraphs), 'paragraph')}"
     notes = [amounts, f"documents: {documents}", *notes_on(counts)]
     return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
 
 
-def _articles(path: Path, name: str, all_paragraphs: Sequence[Paragraph], cut: Cutter) -> Corpus[Question]:
+def _whole_articles(path: Path, name: str, articles: Sequence[Article], cut: Cutter) -> Corpus[Question]:
     """Return the corpus of whole articles, in which the answers are located by their texts."""
-    texts, asked = dict[str, str](), list[RawQuestion]()
-    for key, of_article in grouped(all_paragraphs, lambda paragraph: paragraph.article).items():
-        document = key.removeprefix("article:")
-        texts[document] = "\n\n".join(paragraph.text for paragraph in of_article)
-        for one in (one for paragraph in of_article for one in paragraph.questions):
-            answers = {} if one.is_impossible else dict.fromkeys(answer.text for answer in one.answers)
-            right = {document: None} if answers else {}
-            asked.append(RawQuestion(one.id, one.question, f"question {one.id}", right, answers))
-    searched = {document: Searched(text) for document, text in texts.items()}
-    questions, notes = located(asked, searched, lambda right: tuple(f"article:{document}" for document in right))
-    notes = [*notes, f"documents: articles, passages: {cut.way}"]
-    return sound(corpus_of(name, cut_all(texts, cut), questions, notes=notes, noun="article"), path)
+    texts, questions = {}, []
+    for number, article in enumerate(articles):
+        document = str(number)
+        if article.paragraphs:
+            texts[document] = "\n\n".join(paragraph.context for paragraph in article.paragraphs)
+        for paragraph in article.paragraphs:
+            for asked in paragraph.qas:
+                answers = {} if asked.is_impossible else dict.fromkeys(answer.text for answer in asked.answers)
+                right = {document: None} if answers else {}
+                questions.append(RawQuestion(asked.id, asked.question, f"question {asked.id}", right, answers))
+    samples, notes = located(questions, texts, lambda right: tuple(f"article:{document}" for document in right))
+    notes = [*notes, f"documents: articles, passages: {cut.passages}"]
+    return sound(corpus_of(name, cut_all(texts, cut), samples, notes=notes, noun="article"), path)
 
 
 def _offset(answer: Answer, context: str) -> int | None:
@@ -183,8 +170,8 @@ def _offset(answer: Answer, context: str) -> int | None:
     return context.find(text) if context.count(text) == 1 else None
 
 
-def paragraphs(path: Path) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a file.
+def articles_of(path: Path) -> list[Article]:
+    """Return the articles of a file.
 
     Raises
     ------
@@ -192,7 +179,4 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
         With file and field, for content that is not in this format.
     """
     content = parsed_json(read_text(path), path)
-    file = checked(_File, content if isinstance(content, dict) else {"data": content}, path)
-    for number, article in enumerate(file.data):
-        for index, row in enumerate(article.paragraphs):
-            yield Paragraph(f"{number}-{index}", row.context, f"article:{number}", row.qas)
+    return checked(_File, content if isinstance(content, dict) else {"data": content}, path).data

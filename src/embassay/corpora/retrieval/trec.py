@@ -64,7 +64,7 @@ def load(
     """
     path, cut = Path(source), Cutter(passages, language)
     judgements, topics = _only(path, JUDGEMENTS), _only(path, TOPICS)
-    whole = dict[str, str]()
+    whole: dict[str, str] = {}
     for file in files_in(path, follow_links=True):
         if file.suffix.lower() == ".tsv" and file not in (judgements, topics):
             whole |= _texts(file)
