@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.queries.duplicates import near_duplicates
 from embassay.corpora.queries.leaks import ANSWER, REPEATS, leak, shared_runs
-from embassay.corpora.queries.passages import Passage, passages_of, tokens
+from embassay.corpora.queries.passages import Passage, near_duplicates, passages_of, tokens
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Resource, silent
 from embassay.testsets.generator.base import Reply

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from embassay.corpora.queries.duplicates import near_passages
 from embassay.corpora.queries.leaks import names, telling
-from embassay.corpora.queries.passages import Passage, tokens
+from embassay.corpora.queries.passages import Passage, near_passages, tokens
 from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, quote_of
 

@@ -20,9 +20,8 @@ from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import HEADING, collapsed, whole_sentences, word_count
-from embassay.corpora.queries.duplicates import near_passages, selected, with_groups
 from embassay.corpora.queries.leaks import RUN, leak
-from embassay.corpora.queries.passages import Passage, passages_of, tokens
+from embassay.corpora.queries.passages import Passage, near_passages, passages_of, selected, tokens
 from embassay.corpora.queries.sampling import evenly
 
 SOURCE = "queries made from sentences of the documents (inverse cloze)"
@@ -128,7 +127,7 @@ def made_queries(
     if passages.strip() == "sentence":
         raise SpecError("a sentence cannot be taken out of a passage of one sentence; use passages=paragraph")
     rejected = Counter[str]()
-    all_passages = with_groups(passages_of(sources, passages))
+    all_passages = passages_of(sources, passages)
     near_of = near_passages(all_passages)
     to_ask = [(passage.unit, passage) for passage in selected(all_passages, rejected)]
     tried = evenly(to_ask, None if count is None else MARGIN * count, seed, "passages")

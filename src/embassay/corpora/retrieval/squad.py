@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -104,40 +104,29 @@ def load(
         return _whole_articles(path, name, articles, Cutter(passages, language))
     if passages != "paragraph":
         raise SpecError("passages= divides whole articles: add documents=articles")
-    all_paragraphs = [
-        (number, *pair) for number, article in enumerate(articles) for pair in enumerate(article.paragraphs)
-    ]
     read, questions = [], []
     counts = Counter[tuple[str, str]]()
-    for number, index, paragraph in all_paragraphs:
-        pieces, ids = [(0, paragraph.context.strip())], [f"{number}-{index}"]
-        if documents == "sentences":
-            pieces = sentences(paragraph.context, language)
-            ids = [f"{number}-{index}-{place}" for place in range(len(pieces))]
-        read += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
-        starts = [start for start, _ in pieces]
-        for asked in paragraph.qas:
-            offsets = []
-            for answer in () if asked.is_impossible else asked.answers:
-                offset = _offset(answer, paragraph.context)
-                if offset is None:
-                    counts["answer", "left out: empty, or not exactly once in the context"] += 1
-                    continue
-                is_moved = offset != answer.answer_start
-                counts["answer", "not at the offset: located by the text, which occurs once"] += is_moved
-                # Its first letter counts.
-                offsets.append(offset + len(answer.text) - len(answer.text.lstrip()))
-            # In the order of the text. A sentence is right if an answer begins in it.
-            right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in sorted(offsets))
-            if right or asked.is_impossible:
-                questions.append(Question(asked.id, asked.question, tuple(right), units=(f"article:{number}",)))
-            else:
-                counts["question", "left out: no answer can be located"] += 1
+    for number, article in enumerate(articles):
+        for index, paragraph in enumerate(article.paragraphs):
+            key = f"{number}-{index}"
+            pieces = [(0, key, paragraph.context.strip())]
+            if documents == "sentences":
+                placed = enumerate(sentences(paragraph.context, language))
+                pieces = [(start, f"{key}-{place}", sentence) for place, (start, sentence) in placed]
+            read += [Document(name, (text,)) for _, name, text in pieces]
+            starts = [start for start, *_ in pieces]
+            for asked in paragraph.qas:
+                offsets = [] if asked.is_impossible else _offsets(asked.answers, paragraph.context, counts)
+                # A sentence is right if an answer begins in it.
+                right = dict.fromkeys(pieces[max(bisect_right(starts, offset) - 1, 0)][1] for offset in offsets)
+                if right or asked.is_impossible:
+                    questions.append(Question(asked.id, asked.question, tuple(right), units=(f"article:{number}",)))
+                else:
+                    counts["question", "left out: no answer can be located"] += 1
     if not questions:
         raise SourceError("the file has no usable question", path)
-    # An article without paragraphs is none.
-    amounts = counted(len({number for number, *_ in all_paragraphs}), "article")
-    amounts += f", {counted(len(all_paragraphs), 'paragraph')}"
+    number_of_paragraphs = sum(len(article.paragraphs) for article in articles)
+    amounts = f"{counted(len(articles), 'article')}, {counted(number_of_paragraphs, 'paragraph')}"
     notes = [amounts, f"documents: {documents}", *notes_on(counts)]
     return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
 
@@ -159,15 +148,24 @@ def _whole_articles(path: Path, name: str, articles: Sequence[Article], cut: Cut
     return sound(corpus_of(name, cut_all(texts, cut), samples, notes=notes, noun="article"), path)
 
 
-def _offset(answer: Answer, context: str) -> int | None:
-    """Return where an answer is in its context: at its offset, else where its text occurs once; None if nowhere."""
-    text, start = answer.text, answer.answer_start
-    if not text.strip():
-        return None
-    # A negative index would count from the end.
-    if start >= 0 and context.startswith(text, start):
-        return start
-    return context.find(text) if context.count(text) == 1 else None
+def _offsets(answers: Iterable[Answer], context: str, counts: Counter[tuple[str, str]]) -> list[int]:
+    """Return where answers begin in their context, ascending: at their offsets, else where their texts occur once.
+
+    Answers that are moved or left out are counted.
+    """
+    offsets = []
+    for answer in answers:
+        text, start = answer.text, answer.answer_start
+        # A negative index would count from the end.
+        is_there = start >= 0 and context.startswith(text, start)
+        if not text.strip() or not (is_there or context.count(text) == 1):
+            counts["answer", "left out: empty, or not exactly once in the context"] += 1
+            continue
+        counts["answer", "not at the offset: located by the text, which occurs once"] += not is_there
+        # Its first letter counts.
+        start = start if is_there else context.index(text)
+        offsets.append(start + len(text) - len(text.lstrip()))
+    return sorted(offsets)
 
 
 def articles_of(path: Path) -> list[Article]:

@@ -16,9 +16,8 @@ from typing import Literal
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
-from embassay.corpora.queries.duplicates import selected, with_groups
 from embassay.corpora.queries.made import AGREEMENT, SOURCE, MadeQuery, made_queries
-from embassay.corpora.queries.passages import passages_of
+from embassay.corpora.queries.passages import passages_of, selected
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.chat import ChatGenerator
@@ -104,7 +103,7 @@ def build(
             "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
             "the documents with method='cloze'"
         )
-    grounds = with_groups(passages_of(sources, passages))
+    grounds = passages_of(sources, passages)
     # Some questions will be rejected, so a few more passages are asked about.
     most = None if count is None else math.ceil(MARGIN * count)
     fit = selected(grounds, rejected)
