@@ -63,9 +63,10 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
     first = sum(touches(row.original, row.synonym, row.negation) for row in rows)
     second = sum(touches(row.original, row.synonym, row.another) for row in rows)
     # The first of two that cannot be distinguished is read as negation_main.
-    ordinal, names = "second", {"negation_main": "negation", "negation_antonym": "another"}
+    ordinal, main, of_antonym = "second", "negation", "another"
     if first > second:
-        ordinal, names = "first", {"negation_main": "another", "negation_antonym": "negation"}
+        ordinal, main, of_antonym = "first", "another", "negation"
+    names = {"negation_main": main, "negation_antonym": of_antonym}
     note = (
         f"two columns Negation: the {ordinal} is negation_antonym (rows that change the synonym's place: "
         f"{first}, {second})"

@@ -83,7 +83,7 @@ def load(
     labels = [yes_or_no(row.label) for row in rows]
     # Labels that are not yes or no, such as three kinds of inference, are no scores.
     if "score" not in selection.names and None not in labels:
-        scores = [float(label) if label is not None else None for label in labels]
+        scores = [float(bool(label)) for label in labels]
         notes.append("the label is read as a score; loader=groups reads pairs of label 1 as groups")
     if None in scores:
         notes.append(f"{counted(scores.count(None), 'pair')} without a score")

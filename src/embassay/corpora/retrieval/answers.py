@@ -164,23 +164,20 @@ def located(
     answers = left_out = 0
     for question in asked:
         named = tuple(question.right)
-        sample = Question(question.key, question.text, named, units=units_of(named))
-        if not question.answers:
-            samples.append(sample)
-            continue
-        answers += 1
-        among = {name: texts[name] for name in named or texts}
-        places = _places(question.answers, among)
-        right = named or tuple(dict.fromkeys(place.document for place in places))
-        if places and (named or len(right) <= MOST_DOCUMENTS):
-            fields = {**vars(sample), "right": right, "units": units_of(right)}
-            samples.append(AnsweredQuestion(**fields, answers=tuple(question.answers), places=tuple(places)))
-            continue
-        problems.append(_not_located(question, among, len(right) if places else 0))
-        if named:
-            samples.append(sample)
-        else:
-            left_out += 1
+        places = _places(question, texts)
+        documents = tuple(dict.fromkeys(place.document for place in places))
+        if question.answers:
+            answers += 1
+            if not places or (len(documents) > MOST_DOCUMENTS and not named):
+                problems.append(_not_located(question, texts, len(documents)))
+                if not named:
+                    left_out += 1
+                    continue
+        right = named or documents
+        sample = Question(question.key, question.text, right, units=units_of(right))
+        if places:
+            sample = AnsweredQuestion(**vars(sample), answers=tuple(question.answers), places=tuple(places))
+        samples.append(sample)
     notes = []
     if answers:
         amounts = f"answers: {answers - len(problems):,} of {answers:,} located in the documents"
@@ -191,11 +188,12 @@ def located(
     return tuple(samples), notes
 
 
-def _places(answers: Iterable[str], texts: Mapping[str, str]) -> dict[AnswerPlace, None]:
+def _places(question: RawQuestion, texts: Mapping[str, str]) -> dict[AnswerPlace, None]:
     """Return the places of the answers to a question, each once and in order."""
     places: dict[AnswerPlace, None] = {}
-    for name, text in texts.items():
-        for answer in answers:
+    for name in question.right or texts:
+        for answer in question.answers:
+            text = texts[name]
             spans = locate(answer, text)
             if spans:
                 # How many characters that are no white space stand before each place.
@@ -206,12 +204,12 @@ def _places(answers: Iterable[str], texts: Mapping[str, str]) -> dict[AnswerPlac
 
 def _not_located(question: RawQuestion, texts: Mapping[str, str], documents: int) -> str:
     """Return a note on an answer without a place: where it is looked for, and what is most like it there."""
-    answer = next(iter(question.answers))
+    answer, names = next(iter(question.answers)), list(question.right or texts)
     said = f"{question.place}: the answer {quoted(begun(answer))}"
     if documents:
         return f"{said} stands in {documents:,} documents; name its document"
-    said += " is not found" + (f" in {next(iter(texts))}" if len(texts) == 1 else "")
-    near, name = max((nearest(answer, text), name) for name, text in texts.items())
+    said += " is not found" + (f" in {names[0]}" if len(names) == 1 else "")
+    near, name = max((nearest(answer, texts[name]), name) for name in names)
     if near.similarity:
         said += f"; nearest: {name}: {' '.join(texts[name][near.start : near.end].split())}"
     return said
