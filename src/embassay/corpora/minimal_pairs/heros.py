@@ -63,10 +63,9 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
     first = sum(touches(row.original, row.synonym, row.negation) for row in rows)
     second = sum(touches(row.original, row.synonym, row.another) for row in rows)
     # The first of two that cannot be distinguished is read as negation_main.
-    ordinal, main, of_antonym = "second", "negation", "another"
+    ordinal, names = "second", {"negation_main": "negation", "negation_antonym": "another"}
     if first > second:
-        ordinal, main, of_antonym = "first", "another", "negation"
-    names = {"negation_main": main, "negation_antonym": of_antonym}
+        ordinal, names = "first", {"negation_main": "another", "negation_antonym": "negation"}
     note = (
         f"two columns Negation: the {ordinal} is negation_antonym (rows that change the synonym's place: "
         f"{first}, {second})"
