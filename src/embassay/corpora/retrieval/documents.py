@@ -67,7 +67,8 @@ def load(
     id, text
         The column names of the documents, likewise.
     passages
-        ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
+        ``document``, ``section``, ``paragraph``, ``sentence``, or a number of words, perhaps with ``+title`` or
+        ``+headings``; the closest passage of a document counts.
     about
         What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
         question was asked on its own.
