@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
@@ -74,11 +75,13 @@ def locate(answer: str, text: str) -> list[tuple[int, int]]:
     return []
 
 
+@lru_cache
 def written(answer: str) -> re.Pattern[str]:
     """Return what finds an answer as it is written, with any white space between its words."""
     return re.compile(_whole(answer, r"\s+".join(map(re.escape, answer.split()))))
 
 
+@lru_cache
 def alike(answer: str) -> re.Pattern[str]:
     """Return what finds an answer in other case, quotes, dashes, accents and emphasis, without marks around it."""
     answer = normalize("NFC", answer).strip(AROUND).translate(dict.fromkeys(map(ord, INVISIBLE)))
