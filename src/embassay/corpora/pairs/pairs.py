@@ -100,5 +100,4 @@ def _stsb_values(cells: list[str]) -> list[str]:
 
 def _is_stsb(line: str) -> bool:
     """Return whether a line is from STS-b: a number from 0 to 5 in the fifth of at least seven columns."""
-    cells = line.split("\t")
-    return len(cells) >= 7 and re.fullmatch(r"[0-5](\.\d+)?", cells[4].strip()) is not None
+    return re.match(r"(?:[^\t]*\t){4} *[0-5](?:\.\d+)? *\t[^\t]*\t", line) is not None

@@ -40,7 +40,8 @@ EQUAL = ('"“”„‟«»″', "'‘’‚‛‹›′`´", "-‐‑‒–—�
 CLASS_OF = {character: f"[{re.escape(ways)}]" for ways in EQUAL for character in ways}
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 """Soft hyphens, and what has no width."""
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
+"""A word or a number of a script with spaces between words."""
 _BEFORE = r"(?<![^\W_])(?:(?<!\d[.,:])|(?!\d))"
 _AFTER = r"(?![^\W_])(?:(?![.,:]\d)|(?<!\d))"
 """No word and no number is cut: neither 12 nor 30 is found in ``12:30``."""
@@ -98,14 +99,9 @@ def _equal(character: str) -> str:
 
 def _whole(answer: str, pattern: str) -> str:
     """Return a pattern that cuts no word and no number."""
-    before = _BEFORE if is_part_of_word(answer[:1]) else ""
-    after = _AFTER if is_part_of_word(answer[-1:]) else ""
+    before = _BEFORE if _WORD.match(answer) else ""
+    after = _AFTER if _WORD.match(answer[-1:]) else ""
     return before + pattern + after
-
-
-def is_part_of_word(character: str) -> bool:
-    """Return whether a character is a letter or a digit of a script with spaces between words."""
-    return character.isalnum() and not _UNSPACED.match(character)
 
 
 def nearest(answer: str, text: str) -> Near:
@@ -119,10 +115,11 @@ def nearest(answer: str, text: str) -> Near:
     if best is None or best.dest_end <= best.dest_start:
         return Near(0, 0, 0)
     start, end = best.dest_start, best.dest_end
-    while start > 0 and is_part_of_word(text[start - 1]) and is_part_of_word(text[start]):
-        start -= 1
-    while end < len(text) and is_part_of_word(text[end - 1]) and is_part_of_word(text[end]):
-        end += 1
+    for word in _WORD.finditer(text):
+        if word.start() < start < word.end():
+            start = word.start()
+        if word.start() < end < word.end():
+            end = word.end()
     return Near(best.score, start, end)
 
 
