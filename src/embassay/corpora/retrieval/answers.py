@@ -161,7 +161,7 @@ def located(
         Returns the keys of a question's units from its right documents.
     """
     samples, problems = [], []
-    answers = left_out = 0
+    answers = nearly = left_out = 0
     for question in asked:
         named = tuple(question.right)
         places = _places(question, texts)
@@ -176,11 +176,13 @@ def located(
         right = named or documents
         sample = Question(question.key, question.text, right, units=units_of(right))
         if places:
+            nearly += not any(alike(answer).search(texts[name]) for name in documents for answer in question.answers)
             sample = AnsweredQuestion(**vars(sample), answers=tuple(question.answers), places=tuple(places))
         samples.append(sample)
     notes = []
     if answers:
         amounts = f"answers: {answers - len(problems):,} of {answers:,} located in the documents"
+        amounts += f", {nearly:,} of them in other letters" if nearly else ""
         amounts += f"; {counted(left_out, 'question')} without a document left out" if left_out else ""
         notes = [amounts, *problems[:MOST_NAMED]]
         if len(problems) > MOST_NAMED:
