@@ -53,7 +53,7 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
     """
     path = Path(source)
     lines = delimited(path)
-    line, header = next(lines, (1, list[str]()))
+    line, header = next(lines, (1, []))
     heads = _heads(header)
     if heads.count("negation") == 2:
         heads[heads.index("negation", heads.index("negation") + 1)] = "another"
@@ -70,7 +70,7 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
         f"two columns Negation: the {ordinal} is negation_antonym (rows that change the synonym's place: "
         f"{first}, {second})"
     )
-    samples = list[MinimalPairs]()
+    samples = []
     for row in rows:
         edits = tuple((edit, getattr(row, names.get(edit, edit))) for edit in EDITS)
         samples.append(MinimalPairs(row.key, row.original, edits))
