@@ -19,7 +19,7 @@ from embassay.run.resolve import load_corpus
 
 TEXT = (
     "The warranty lasts “24 months” from delivery – not from the order.\n\nIt costs 1 000 euros; E\u0301cole opens at "
-    "12:30. A contract may be cancelled within fourteen days of the delivery of goods. 東京は日本の首都である。"
+    "12:30. A contract may be cancelled within fourteen days of the delivery of goods. 東京は日本の首都である。在38年。Take 5."
 )
 
 
@@ -39,6 +39,8 @@ def found(answer, text=TEXT):
         ("order.", "order."),
         ("12:30", "12:30"),
         ("首都", "首都"),
+        ("38", "38"),
+        ("5", "5"),
         (
             "contract can be cancelled within fourteen days of the delivery of goods",
             "contract may be cancelled within fourteen days of the delivery of goods",

@@ -28,7 +28,7 @@ FLOOR = 90
 LEAST = 12
 """The least number of characters of an answer that may be written nearly so."""
 SHORTEST = 2
-"""The least number of characters of an answer: a single letter stands anywhere."""
+"""The least number of characters of an answer that is no number: a single letter stands anywhere."""
 MOST_DOCUMENTS = 5
 """An answer for which no document is named may stand in so many; in more it says nothing of any of them."""
 MOST_NAMED = 10
@@ -42,8 +42,8 @@ INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 """Soft hyphens, and what has no width."""
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 """A word or a number of a script with spaces between words."""
-_BEFORE = r"(?<![^\W_])(?:(?<!\d[.,:])|(?!\d))"
-_AFTER = r"(?![^\W_])(?:(?![.,:]\d)|(?<!\d))"
+_BEFORE = rf"(?<![^\W_{UNSPACED}])(?:(?<!\d[.,:])|(?!\d))"
+_AFTER = rf"(?![^\W_{UNSPACED}])(?:(?![.,:]\d)|(?<!\d))"
 """No word and no number is cut: neither 12 nor 30 is found in ``12:30``."""
 _FACTS = re.compile(
     r"\d+|\b(?:no|not|never|none|without|cannot|nor|neither|\w+n't|zero|one|two|three|four|five|six|seven|eight|nine|ten|"
@@ -63,7 +63,8 @@ class Near(NamedTuple):
 def locate(answer: str, text: str) -> list[tuple[int, int]]:
     """Return where an answer stands in a text: start and end of each place; none if it is nowhere."""
     answer = answer.strip()
-    if length(answer.strip(AROUND)) < SHORTEST:
+    letters = answer.strip(AROUND)
+    if length(letters) < SHORTEST and not letters.isdecimal():
         return []
     for pattern in (written(answer), alike(answer)):
         spans = [match.span() for match in pattern.finditer(text)]
