@@ -19,7 +19,8 @@ from embassay.run.resolve import load_corpus
 
 TEXT = (
     "The warranty lasts “24 months” from delivery – not from the order.\n\nIt costs 1 000 euros; E\u0301cole opens at "
-    "12:30. A contract may be cancelled within fourteen days of the delivery of goods. 東京は日本の首都である。在38年。Take 5."
+    "12:30. A contract may be cancelled within fourteen days of the delivery of goods. 東京は日本の首都である。在38年。"
+    "Take 5."
 )
 
 
