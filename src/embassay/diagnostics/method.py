@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.claims import LIMIT, Template
+from embassay.core.errors import SpecError
 from embassay.core.result import Example, Finding, Result, Row, Series
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
@@ -57,6 +58,20 @@ def item_scores(
         values=numbers,
         scalars={name: number for name, number in scalars.items() if not np.isnan(number)},
     )
+
+
+def need_within(diagnostic: str, options: object, **ranges: tuple[float, float]) -> None:
+    """Check that options are within their lowest and highest value.
+
+    Raises
+    ------
+    SpecError
+        For the first one that is not.
+    """
+    for name, (low, high) in ranges.items():
+        value = getattr(options, name)
+        if not low <= value <= high:
+            raise SpecError(f"diagnostic {diagnostic!r}, option {name!r}: must be {low} to {high}, is {value:g}")
 
 
 def by_label(labels: NDArray[np.str_], prefix: str = "", *, alone: bool = False) -> Iterator[tuple[str, Bools]]:

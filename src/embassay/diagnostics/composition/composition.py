@@ -71,7 +71,7 @@ CITATION = """@misc{bansal2025,
   doi = {10.48550/arXiv.2502.20975}
 }"""
 NAME = "composition"
-VERSION = 1
+VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("overlap above wrong target", "samples")
 DRAWS, FEWEST = 20, 2
@@ -154,8 +154,8 @@ class SetView(ItemView):
 
     def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the cosines between A, B and the target."""
-        # The first columns are those of A and the target, B and the target, and A and B.
-        return dict(zip(("a", "b", "ab"), self.scores.values["cosine"][index], strict=False)), {}
+        pairs = {"a": "AT", "b": "BT", "ab": "AB"}
+        return {name: self.scores.values[f"cosine/{pair}"][index] for name, pair in pairs.items()}, {}
 
 
 # Metrics

@@ -24,7 +24,6 @@ from functools import cached_property
 import numpy as np
 
 from embassay.core.metric_key import MetricKey
-from embassay.diagnostics.composition.scores import NULL_RAW, PLANAR, RAW, null_name
 from embassay.diagnostics.metrics.scoreboard import View
 from embassay.stats.geometry.closeness import MEASURES, Measure, nearness
 from embassay.stats.grid import CELLS, Grid, cells
@@ -74,9 +73,7 @@ class OperatorView(View):
 
         Raw: cosine and dot are larger for nearer vectors, l1, l2 and ned are smaller. NaN where undefined.
         """
-        if pair in NULL_RAW:
-            return self._columns(null_name(measure, pair))
-        return np.asarray(self._columns(measure)[RAW.index(pair)])
+        return self._stored(f"{measure}/{pair}")
 
     def planar(self, name: str, null: bool = False) -> Floats:
         """Return (m,) a field of :class:`~embassay.stats.geometry.plane.Plane`; (draws, m) with the null's targets.
@@ -84,18 +81,16 @@ class OperatorView(View):
         Angles are in radians. ``position`` is 0 at A and 1 at B, ``share`` in [0, 1] is how much of the target lies in
         the plane of A and B. NaN where undefined.
         """
-        if null:
-            return self._columns(null_name("plane", name))
-        return np.asarray(self._columns("plane")[PLANAR.index(name)])
+        return self._stored(f"null plane/{name}" if null else f"plane/{name}")
 
-    def _columns(self, value: str) -> Floats:
-        """Return the (k, m) columns of a value of the scores; each is made contiguous once, as it is read often."""
-        if value not in self._columns_by_value:
-            self._columns_by_value[value] = np.ascontiguousarray(self.scores.values[value][self.items].T)
-        return self._columns_by_value[value]
+    def _stored(self, name: str) -> Floats:
+        """Return the (m,) or (draws, m) values of this name; each is made contiguous once, as it is read often."""
+        if name not in self._stored_by_name:
+            self._stored_by_name[name] = np.ascontiguousarray(self.scores.values[name][self.items].T)
+        return self._stored_by_name[name]
 
     @cached_property
-    def _columns_by_value(self) -> dict[str, Floats]:
+    def _stored_by_name(self) -> dict[str, Floats]:
         return {}
 
     def margins(self, criterion: str, measure: Measure, null: bool = False) -> tuple[Floats, Floats]:

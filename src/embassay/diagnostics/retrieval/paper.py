@@ -60,8 +60,9 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     answers, of = view.answers, view.has_full_top_k
     made = partial(row, view.scores, draws, interval="exams")
     # What the lists of a retriever lack is missed; a question without similarities is undefined.
-    examined = np.ones_like(of) if view.is_lists else of
-    success = view.values(view.headline)[examined]
+    success = view.values(view.headline)
+    examined = ~np.isnan(success)
+    success = success[examined]
     if len(success):
         of_exams = success[_exams(view, success, draws)].mean(axis=1, keepdims=True)
         (accuracy,) = _over_exams(view, of_exams, examined)

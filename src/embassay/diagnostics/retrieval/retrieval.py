@@ -470,8 +470,8 @@ class Retrieval(RetrievalOptions, ItemMethod):
     def score_rankings(self, corpus: Corpus[Question], nearest: Neighbours, origin: Origin) -> ItemScores:
         """Score the lists of a retriever.
 
-        ``scored`` is 1 where there are scores, else 0. Where some lists lack documents, ``listed`` is the length of the
-        longest of these, and no similarity to random documents is known.
+        Where some lists lack documents, ``listed`` is the length of the longest of these, and no similarity to random
+        documents is known.
         """
         drawn = random_documents(corpus)
         random, listed = np.full(drawn.shape, np.nan), np.nan
@@ -487,7 +487,6 @@ class Retrieval(RetrievalOptions, ItemMethod):
             **self._of_lists(corpus, nearest, np.array(False)),
             "random": random,
             "listed": listed,
-            "scored": float(not np.isnan(nearest.similarity).all()),
             # Scores are on the retriever's own scale, as dot products are.
             "dot": 1.0,
         }
