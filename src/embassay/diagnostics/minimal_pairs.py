@@ -347,7 +347,7 @@ class MinimalPairs(ItemMethod):
         pairs, units = np.concatenate(list(of_edit.values())), np.tile(scores.unit, len(edits))
         groups = {"all": (pairs, units)}
         groups |= {edit: (values, scores.unit) for edit, values in of_edit.items()}
-        return [*figures.rows(draws), *overlap_rows(scores, draws, groups)]
+        return [*figures.rows(draws), *overlap_rows(figures.views[0], draws, groups)]
 
     def findings(self, figures: Figures[EditsView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %.

@@ -29,9 +29,7 @@ from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
 from embassay.stats.correlate import MIN_ITEMS, Kind, midranks
 from embassay.stats.geometry.closeness import paired_cosine
-from embassay.stats.labels import Labels
 from embassay.stats.lexical.overlap import overlap, pairs_of
-from embassay.stats.separation import separation
 from embassay.stats.units import Floats
 
 NAME = "similarity"
@@ -131,19 +129,17 @@ def _percentiles(values: Floats) -> Floats:
     return percentiles
 
 
-def _separation(view: PairView) -> Mapping[str, Estimate]:
+def _separation(view: PairView) -> Estimate | None:
     """Return how well the cosine separates the pairs with the higher of two labels from the others, if there are two.
 
     A rank correlation with two labels cannot reach 1: it says less than how often the order is right.
     """
-    human, cosine = view.human, view.cosine
+    human = view.human
     levels = np.unique(human[~np.isnan(human)])
     if len(levels) != 2:
-        return {}
-    labels = Labels.of(view.scores.unit, view.scores.unit_labels)
-    low, high = ((cosine[human == level], labels.of_items(human == level)) for level in levels)
-    estimate = separation(high, low)
-    return {} if estimate is None else {AUC.subset: estimate}
+        return None
+    low, high = levels
+    return view.separation(view.cosine, human == high, human == low)
 
 
 def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
@@ -222,8 +218,8 @@ class Similarity(ItemMethod):
 
     def rows(self, figures: Figures[PairView], draws: Draws) -> list[Row]:
         """Return the correlations, and the lexical overlap of the corpus."""
-        scores = figures.views[0].scores
-        lexical = overlap_rows(scores, draws, {"all": (scores.values["lexical"], scores.unit)})
+        view = figures.views[0]
+        lexical = overlap_rows(view, draws, {"all": (view.scores.values["lexical"], view.scores.unit)})
         return [*figures.rows(draws), *lexical]
 
     def findings(self, figures: Figures[PairView], summary: MetricSummary) -> Iterator[Finding]:

@@ -17,9 +17,9 @@ Arrays are (m,) over the samples of one operator, or (draws, m) with the targets
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -182,12 +182,11 @@ class OperatorView(View):
 
         Under the null a value is the mean over the draws. ABSENT is a sample that the figure is not about.
         """
-        figures = dict(_beside_null("angle", "", self.planar_claims(), self.planar_claims(null=True)))
+        figures = dict(_beside_null("angle", "", self.planar_claims))
         pairs = ("AT", "BT", "AB", "AN", "BN", *(("XT", "XB", "XA") if self.operator == "difference" else ()))
         for measure in MEASURES:
             for criterion in MARGIN_CRITERIA[self.operator]:
-                both = (self.claims(criterion, measure, null) for null in (False, True))
-                figures |= _beside_null(measure, "eps0", *both)
+                figures |= _beside_null(measure, "eps0", partial(self.claims, criterion, measure))
                 for condition, null in NULLS.items():
                     for subset, margin in zip(MARGINS[criterion], self.margins(criterion, measure, null), strict=True):
                         figures[MetricKey("margin", subset, measure, condition)] = over_draws(margin)
@@ -207,16 +206,16 @@ class OperatorView(View):
         figures = dict[MetricKey, Floats]()
         for measure in MEASURES:
             for criterion in MARGIN_CRITERIA[self.operator]:
-                both = (self.claims(criterion, measure, null, axes) for null in (False, True))
-                figures |= _beside_null(measure, "grid", *both)
+                figures |= _beside_null(measure, "grid", partial(self.claims, criterion, measure, axes=axes))
         return figures
 
 
 def _beside_null(
-    measure: str, condition: str, observed: Mapping[str, Floats], by_chance: Mapping[str, Floats]
+    measure: str, condition: str, claims: Callable[..., Mapping[str, Floats]]
 ) -> Iterator[tuple[MetricKey, Floats]]:
     """Yield the shares, those of the null, and the excess: the one less the other, sample by sample."""
-    for subset, share in observed.items():
+    by_chance = claims(null=True)
+    for subset, share in claims().items():
         null = by_chance[subset]
         # Both are ABSENT for the same samples, and infinity less infinity would be NaN.
         excess = share - np.where(null == ABSENT, 0.0, null)
@@ -232,12 +231,11 @@ def axes_of(views: Sequence[OperatorView]) -> Axes:
     axes = dict[tuple[str, str], Sequence[Grid]]()
     for criterion in MARGIN_CRITERIA[views[0].operator]:
         for measure in MEASURES:
-            both = (
-                np.concatenate(of_axis) for of_axis in zip(*(v.margins(criterion, measure) for v in views), strict=True)
-            )
+            margins = np.concatenate([view.margins(criterion, measure) for view in views], axis=1)
             # Without a defined margin there are no ends.
-            spans = (np.nan_to_num([np.fmin.reduce(margins), np.fmax.reduce(margins)]).tolist() for margins in both)
-            axes[criterion, measure] = [Grid.spanning(low, high, PER_BIN.get(measure, 23)) for low, high in spans]
+            ends = np.nan_to_num([np.fmin.reduce(margins, axis=1), np.fmax.reduce(margins, axis=1)])
+            per_bin = PER_BIN.get(measure, 23)
+            axes[criterion, measure] = [Grid.spanning(low, high, per_bin) for low, high in ends.T.tolist()]
     return axes
 
 

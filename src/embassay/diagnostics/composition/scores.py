@@ -19,8 +19,8 @@ from embassay.stats.geometry.closeness import MEASURES, Measure, Moments, Sums
 from embassay.stats.geometry.plane import project, project_by_products
 from embassay.stats.units import Bools, Floats, Ints
 
-PAIRS = ("AT", "BT", "AB", "XT", "XB", "XA", "AN", "BN", "XN")
-"""Pairs of A, B, X = e(A) − e(B), the target T, and the target N of another unit."""
+PAIRS, NULL_PAIRS = ("AT", "BT", "AB", "XT", "XB", "XA"), ("AN", "BN", "XN")
+"""Pairs of A, B, X = e(A) − e(B) and the target T; and those with the target N of another unit."""
 PLANAR = ("angle", "from_a", "from_b", "position", "share", "norm_ratio")
 """The fields of :class:`~embassay.stats.geometry.plane.Plane`."""
 NULL_PLANAR = ("from_a", "from_b", "position", "share")
@@ -61,16 +61,13 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
 
     Returns
     -------
-    ``measure/pair`` for each of ``PAIRS``, ``plane/field`` and, with N, ``null plane/field``: (n,), or (n, draws) with
-    N.
+    (n,) ``measure/pair`` and ``plane/field``; with N (n, draws) ``measure/pair`` and ``null plane/field``.
     """
     number = len(samples)
-    values = {}
-    for measure in MEASURES:
-        for pair in PAIRS:
-            values[f"{measure}/{pair}"] = np.full(others.shape if "N" in pair else number, np.nan)
+    values = {f"{measure}/{pair}": np.full(number, np.nan) for measure in MEASURES for pair in PAIRS}
     values |= {f"plane/{field}": np.full(number, np.nan) for field in PLANAR}
-    values |= {f"null plane/{field}": np.full(others.shape, np.nan) for field in NULL_PLANAR}
+    nulls = {f"{measure}/{pair}": np.full(others.shape, np.nan) for measure in MEASURES for pair in NULL_PAIRS}
+    nulls |= {f"null plane/{field}": np.full(others.shape, np.nan) for field in NULL_PLANAR}
     every = _Vectors(vectors.matrix, Moments.of(vectors.matrix))
     row_of = {part: np.array([vectors.row["text", getattr(s, part)] for s in samples]) for part in ("a", "b", "target")}
     is_difference = np.array([s.operator == "difference" for s in samples])
@@ -102,15 +99,14 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
             of_wrong = {"AN": a.measures(wrong), "BN": b.measures(wrong), "XN": x.measures(wrong.take(inside))}
             for pair, measures in of_wrong.items():
                 for name, closeness in measures.items():
-                    values[f"{name}/{pair}"][rows[inside] if "X" in pair else rows, draw] = closeness
+                    nulls[f"{name}/{pair}"][rows[inside] if "X" in pair else rows, draw] = closeness
             norms = (np.sqrt(one.moments.squares) for one in (a, b, wrong))
             wrong_plane = project_by_products(plane.angle, of_wrong["AN"]["dot"], of_wrong["BN"]["dot"], *norms)
             for field in NULL_PLANAR:
-                values[f"null plane/{field}"][rows, draw] = getattr(wrong_plane, field)
-    for of_pairs in values.values():
-        if of_pairs.ndim > 1:
-            of_pairs[others < 0] = np.nan
-    return values
+                nulls[f"null plane/{field}"][rows, draw] = getattr(wrong_plane, field)
+    for of_pairs in nulls.values():
+        of_pairs[others < 0] = np.nan
+    return values | nulls
 
 
 def other_targets(

@@ -10,6 +10,7 @@ import numpy as np
 
 from embassay.core.types import ItemScores, content_hash
 from embassay.stats.families import Roles, Step
+from embassay.stats.labels import Labels
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Bools, Floats, Ints
 
@@ -48,8 +49,16 @@ class View:
 
     @property
     def stream(self) -> tuple[str, str]:
-        """The names of the random streams; see :func:`stream_of`."""
-        return stream_of(self.scores)
+        """Diagnostic and corpus fingerprint, which name the random streams of every figure.
+
+        All encoders and all metrics of a diagnostic on a corpus share the resamples, so their figures are paired.
+        """
+        return self.scores.origin.diagnostic, self.scores.origin.corpus_fingerprint
+
+    @property
+    def all_labels(self) -> Labels:
+        """The unit labels of all items."""
+        return Labels.of(self.scores.unit, self.scores.unit_labels)
 
     def at(self, places: Bools | Ints, values: Floats) -> Floats:
         """Return (n,) values of all items from those of some, with ``ABSENT`` for the others."""
@@ -59,20 +68,6 @@ class View:
 
 
 AnyView = TypeVar("AnyView", bound=View)
-
-
-def without_baselines(views: Sequence[AnyView]) -> list[AnyView]:
-    """Return the views of the encoders that were asked for; all of them where only baselines were run."""
-    requested = [view for view in views if not view.is_baseline]
-    return requested or list(views)
-
-
-def stream_of(scores: ItemScores) -> tuple[str, str]:
-    """Return diagnostic and corpus fingerprint, which name the random streams of every figure.
-
-    All encoders and all metrics of a diagnostic on a corpus share the resamples, so their figures are paired.
-    """
-    return scores.origin.diagnostic, scores.origin.corpus_fingerprint
 
 
 def pool_of(scores: Sequence[ItemScores]) -> str:

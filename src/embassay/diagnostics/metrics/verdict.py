@@ -93,10 +93,8 @@ def ranked(
         Whether items are right or wrong: then a higher value is better.
     """
     values = {name: row.value for name, row in rows.items() if row.value is not None}
-    items, labels = (
-        {name: item_values(column) for name, column in columns.items()},
-        labels_of(next(iter(columns.values()))),
-    )
+    items = {name: item_values(column) for name, column in columns.items()}
+    labels = labels_of(next(iter(columns.values())))
     left_out = tuple(name for name in _often_undefined(items, roles.base_systems) if name in values)
     competing = {name: values[name] for name in roles.base_systems if name in values and name not in left_out}
     reason = None

@@ -41,7 +41,7 @@ from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.method import ItemMethod, Shown, Stored
-from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
+from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import Paper, table
 from embassay.diagnostics.retrieval import paper
@@ -63,10 +63,8 @@ from embassay.diagnostics.retrieval.scores import (
 )
 from embassay.stats.density import bandwidth, density
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
-from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.separation import separation
 from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Bools, Floats, Ints
 
@@ -171,13 +169,6 @@ WORDS_READ = Template(
 )
 
 
-def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
-    """Return how well the top similarity separates answered from unanswerable questions, where there are such."""
-    top, labels = view.scores.values["top"][:, 0], Labels.of(view.scores.unit, view.scores.unit_labels)
-    area = separation(*((top[chosen], labels.of_items(chosen)) for chosen in (view.answered, ~view.answered)))
-    return {} if area is None else {"unanswerable": area}
-
-
 def _recommended(view: RetrievalView) -> Mapping[str, Estimate]:
     """Return the recommended threshold by its guarantee; also why there is none with 95 % confidence."""
     reason = view.recommended.reason or (
@@ -188,28 +179,17 @@ def _recommended(view: RetrievalView) -> Mapping[str, Estimate]:
     return {"recommended": undefined, **{name: view.estimate(tau) for name, tau in view.recommended_tau.items()}}
 
 
-def ranking_metric(
-    name: str, of_places: Callable[[RightPlaces, int], Floats], *, kind: Kind, meaning: str, hub: str = "", **more: Any
-) -> RankingMetric:
-    """Declare a metric of the ranks of a question's right documents, of which higher values are better.
-
-    Parameters
-    ----------
-    name, of_places, kind, meaning, hub, more
-        As in :class:`~embassay.diagnostics.retrieval.scores.RankingMetric`.
-    """
+def ranking_metric(name: str, of_places: Callable[[RightPlaces, int], Floats], **declared: Any) -> RankingMetric:
+    """Declare a metric of the ranks of a question's right documents, of which higher values are better."""
     return RankingMetric(
         name,
         of=lambda view: view.ranking(name),
-        kind=kind,
         better="higher",
-        meaning=meaning,
-        hub=hub,
         low=0.0,
         high=1.0,
         source="ir-measures",
         of_places=of_places,
-        **more,
+        **declared,
     )
 
 
@@ -377,7 +357,7 @@ METRICS = (
     Metric(
         "auc",
         "unanswerable",
-        of=_separation,
+        of=lambda view: view.separation(view.scores.values["top"][:, 0], view.answered, ~view.answered),
         kind="computed",
         better="higher",
         low=0.0,
@@ -634,10 +614,8 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
             steps = np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
         below = [np.searchsorted(of_set, steps) / max(len(of_set), 1) for of_set in sets.values()]
         card += [[view.encoder, *line] for line in np.stack([steps, *below], axis=1).tolist()]
-        # Floating-point numbers cannot tell larger scores apart finely enough for a density.
-        if max(-low, high) > 1e6:
-            continue
-        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6)
+        # Of equal values the curve is a millionth of them wide.
+        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6 * max(1.0, -low, high))
         low, high = low - beyond, high + beyond
         # Each line has its own points: the similarities of two encoders may have different ranges.
         grid = np.linspace(low, high, 160)

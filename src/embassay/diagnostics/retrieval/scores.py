@@ -62,6 +62,7 @@ class RankingMetric(Metric):
         Whether it stands in the first table, beside the headline: that is the one on the screen.
     """
 
+    hub: str | None = ""
     of_places: Callable[[RightPlaces, int], Floats]
     more_documents_than: int = 0
     beside_headline: bool = False
@@ -100,7 +101,6 @@ class RetrievalOptions:
     k: int = K
     loss: float = LOSS
     transforms: Literal["none", "all"] = "none"
-    compare: Literal["headline", "all"] = "headline"
     paper: bool = False
     psi: int = 5
     random: int = RANDOM
@@ -347,7 +347,7 @@ class RetrievalView(ItemView):
     @cached_property
     def labels(self) -> Labels:
         """The unit labels of the m answered questions."""
-        return Labels.of(self.scores.unit, self.scores.unit_labels).of_items(self.answered)
+        return self.all_labels.of_items(self.answered)
 
     def values(self, name: str) -> Floats:
         """Return the (m, …) stored values of the answered questions."""
@@ -421,11 +421,11 @@ class RetrievalView(ItemView):
 
         A question finds nothing when even its largest similarity is below the threshold.
         """
-        largest, is_kept = self.largest_of_unanswerable, self.values("top") >= threshold
-        success = np.where(self.values(RIGHT) >= threshold, self.values(self.headline), 0.0)
-        shares = dict[str, Floats]()
-        for name, values in (("accuracy_at_tau", success), ("kept", is_kept.mean(axis=1))):
-            shares[name] = self.at(self.answered, np.where(self.has_full_top_k, values, np.nan))
+        largest, answers, shares = self.largest_of_unanswerable, self.answers, dict[str, Floats]()
+        for name, of_full in (("accuracy_at_tau", answers.right_at(threshold)), ("kept", answers.kept_at(threshold))):
+            values = np.full(len(self.has_full_top_k), np.nan)
+            values[self.has_full_top_k] = of_full
+            shares[name] = self.at(self.answered, values)
         if len(largest):
             dropped = np.where(np.isnan(largest), np.nan, largest < threshold)
             shares["unanswerable_dropped"] = self.at(~self.answered, dropped)
