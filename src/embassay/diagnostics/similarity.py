@@ -17,8 +17,7 @@ import numpy as np
 from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.formatting import counted
 from embassay.core.layout import Drawings, SeriesTable
-from embassay.core.metric_key import MetricKey
-from embassay.core.result import Estimate, Finding, Row, rows_of
+from embassay.core.result import Estimate, Finding, Row
 from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
@@ -37,7 +36,6 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", task="semantic-similarity")
-AUC = MetricKey("auc")
 
 TOO_FEW_SCORES = Template(
     "The pairs have too few human scores to correlate with.",
@@ -175,7 +173,7 @@ METRICS = (
     _correlation("pearson", compared="always", hub="pearson_cosine"),
     *(_correlation(kind, "*", subsets=lambda view: by_label(view.subset, "subset:")) for kind in KINDS),
     Metric(
-        AUC.metric,
+        "auc",
         kind="computed",
         better="higher",
         of=_separation,
@@ -224,24 +222,26 @@ class Similarity(ItemMethod):
 
     def findings(self, figures: Figures[PairView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how far each encoder's cosines follow the human scores or separate two labels, or why it is unknown."""
-        human = figures.views[0].human
-        if np.count_nonzero(~np.isnan(human)) < MIN_ITEMS:
-            yield TOO_FEW_SCORES.finding(figures.views[0].scores.origin)
-        elif np.nanmin(human) == np.nanmax(human):
-            yield EQUAL_SCORES.finding(figures.views[0].scores.origin)
-        else:
-            area_of = rows_of(AUC, summary.rows)
-            for view in figures.views:
-                label = view.encoder
-                row = area_of.get(label, summary.headline[label])
-                fields = {"encoder": label, "pairs": counted(row.items, "pair")}
-                # The encoder to use may be a baseline; random vectors are none.
-                if label in area_of and not view.scores.origin.is_chance:
-                    low, high = np.nanmin(human), np.nanmax(human)
-                    yield SEPARATES.finding(row, low=low, high=high, area=written(row), **fields)
-                elif label not in area_of and not view.is_baseline and row.value is not None:
-                    template = FOLLOWS if row.low is not None and row.low >= FOLLOWING else None
-                    yield self.than_chance(view, METRICS[0], row, template, pairs=fields["pairs"])
+        human, origin = figures.views[0].human, figures.views[0].scores.origin
+        if figures.headline_figure is None:
+            too_few = np.count_nonzero(~np.isnan(human)) < MIN_ITEMS
+            yield (TOO_FEW_SCORES if too_few else EQUAL_SCORES).finding(origin)
+            return
+        for view in figures.views:
+            area, row = summary.row_of.get((view.encoder, "auc", "all", "")), summary.headline[view.encoder]
+            # The encoder to use may be a baseline; random vectors are none.
+            if area is not None and not view.scores.origin.is_chance:
+                yield SEPARATES.finding(
+                    area,
+                    encoder=view.encoder,
+                    low=np.nanmin(human),
+                    high=np.nanmax(human),
+                    area=written(area),
+                    pairs=counted(area.items, "pair"),
+                )
+            elif area is None and not view.is_baseline and row.value is not None:
+                template = FOLLOWS if row.low is not None and row.low >= FOLLOWING else None
+                yield self.than_chance(view, METRICS[0], row, template, pairs=counted(row.items, "pair"))
 
 
 create = Similarity

@@ -371,8 +371,7 @@ class Localization(ItemMethod):
 
     def findings(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how well each encoder places sentences, and what limits its figures."""
-        views = figures.requested
-        for view in views:
+        for view in figures.requested:
             accuracy, name, origin = summary.headline[view.encoder], view.encoder, view.scores.origin
             centroid = summary.row_of[name, "centroid_accuracy", "all", ""].value
             by_centroid = "" if centroid is None else f", {centroid:.1%} by the nearest centroid alone"

@@ -14,8 +14,7 @@ from embassay.stats.labels import Labels
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Bools, Floats, Ints
 
-BM25 = "bm25"
-LEXICAL = (BM25, "tfidf")
+LEXICAL = ("bm25", "tfidf")
 """The lexical baselines, that to be compared with first: tfidf is one only without bm25."""
 
 
@@ -76,7 +75,7 @@ def pool_of(scores: Sequence[ItemScores]) -> str:
     return content_hash(sorted([s.origin.encoder, s.digest] for s in scores if s.origin.encoder in base))
 
 
-def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
+def roles_of(scores: Sequence[ItemScores]) -> Roles:
     """Return the role of each encoder in comparisons: candidate, reference or lexical baseline.
 
     Candidates are the requested encoders, except those with random vectors. The lexical baseline is the first bm25,
@@ -101,4 +100,4 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
                 reference = origin.encoder
         first_of_scheme.setdefault(origin.spec.split(",")[0], origin.encoder)
     lexical = next((first_of_scheme[scheme] for scheme in LEXICAL if scheme in first_of_scheme), None)
-    return Roles(tuple(candidates), reference, lexical, steps, all_pairs)
+    return Roles(tuple(candidates), reference, lexical, steps)

@@ -232,6 +232,7 @@ class Figures(Generic[AnyView]):
     def _estimates(self, draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
         """Return the estimates of all figures that follow from items, by encoder and figure."""
         estimates = dict[tuple[str, MetricKey], Estimate]()
+        # By the items that they are resampled on.
         resampled = dict[bytes, list[Figure[AnyView]]]()
         for figure in self.figures:
             metric = figure.metric
@@ -249,18 +250,18 @@ class Figures(Generic[AnyView]):
                 base_systems, of_shares = self.roles.base_systems, metric.kind == "share"
                 of_figure = bounded_means(self.values(figure), self.labels(), base_systems, of_shares=of_shares)
             elif metric.kind != "computed":
-                together = self.present(figure).tobytes() if self.views[0].resamples_apart else b""
-                resampled.setdefault(together, []).append(figure)
+                present = self.present(figure)
+                items = present if self.views[0].resamples_apart else np.ones_like(present)
+                resampled.setdefault(items.tobytes(), []).append(figure)
             estimates |= {(encoder, figure.key): estimate for encoder, estimate in of_figure.items()}
-        for figures in resampled.values():
-            estimates |= self._means(figures, draws)
+        for of_items, figures in resampled.items():
+            estimates |= self._means(figures, np.frombuffer(of_items, dtype=bool), draws)
         return estimates
 
-    def _means(self, figures: Sequence[Figure[AnyView]], draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
-        """Return means of values of any size; they share the resamples."""
-        present = self.present(figures[0])
-        if not self.views[0].resamples_apart:
-            present = np.ones_like(present)
+    def _means(
+        self, figures: Sequence[Figure[AnyView]], present: Bools, draws: Draws
+    ) -> dict[tuple[str, MetricKey], Estimate]:
+        """Return means of values of any size; they share the resamples of these items."""
         # One table at a time, because those of all encoders together would take much memory.
         tables = (
             np.stack([cast(Floats, figure.items(view))[present] for figure in figures], axis=1) for view in self.views

@@ -500,7 +500,9 @@ class Retrieval(RetrievalOptions, ItemMethod):
         if self.paper:
             row_of: paper.RowByKey = {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
             rows += paper.correlations(figures.requested, row_of, draws)
-        return [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
+        # The options that move no item score.
+        recipe = f"loss:{self.loss:g}|psi:{self.psi}|random:{self.random}"
+        return [replace(one, signature=f"{one.signature}|{recipe}") for one in rows]
 
     def series(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the densities of similarities and what they mean."""
@@ -717,8 +719,8 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
 
 def layout(result: Result) -> Layout:
     """Return the page of a result."""
-    metrics = dict.fromkeys(one.metric for one in result.rows if one.diagnostic == NAME)
-    options = Retrieval(k=next((int(metric[2:]) for metric in metrics if metric.startswith("R@")), K))
+    recall = (one.metric for one in result.rows if one.diagnostic == NAME and one.metric.startswith("R@"))
+    options = Retrieval(k=int(next(recall, f"R@{K}").removeprefix("R@")))
     # Parts without figures are left out.
     return Layout(
         title="Retrieval",

@@ -119,11 +119,6 @@ class RetrievalOptions:
         """The ψ at which COE, ROE and the paper's thresholds are computed, in ascending order."""
         return tuple(sorted({*GRID, self.psi}))
 
-    @property
-    def recipe(self) -> str:
-        """The options that move no item score, for signatures."""
-        return f"loss:{self.loss:g}|psi:{self.psi}|random:{self.random}"
-
 
 def queries_of(corpus: Corpus[Question], vectors: Vectors) -> Any:
     """Return the (n, d) vectors of all questions."""
