@@ -254,8 +254,9 @@ class Answers(ItemMethod):
         for index, sample in enumerate(corpus.samples):
             # Without any similarity nothing is read.
             if isinstance(sample, AnsweredQuestion) and order[index, 0] >= 0:
+                of_places = [until(place, passages, order[index], ends[index]) for place in sample.places]
                 # Of several places, the one that is read first.
-                read[index] = np.min([until(place, passages, order[index], ends[index]) for place in sample.places], 0)
+                read[index] = np.min(of_places, axis=0)
         return dict(zip(("rank", "stop", "whole"), read.T, strict=True))
 
     def _read(self, corpus: Corpus[Question], vectors: Vectors, words: Ints) -> tuple[Ints, Ints]:

@@ -217,9 +217,8 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
     is_defined = np.isfinite(domain)
     defined, undefined = int(is_defined.sum()), int(np.isnan(domain).sum())
     units = len(np.unique(view.scores.unit[is_defined]))
-    if np.isnan(value):
-        return Estimate(None, None, None, defined, units, undefined, "undefined for every text")
-    return Estimate(value, None, None, defined, units, undefined)
+    reason = "undefined for every text" if np.isnan(value) else None
+    return Estimate(None if reason else value, None, None, defined, units, undefined, reason)
 
 
 DRAWINGS = Drawings(

@@ -721,32 +721,27 @@ def layout(result: Result) -> Layout:
     """Return the page of a result."""
     recall = (one.metric for one in result.rows if one.diagnostic == NAME and one.metric.startswith("R@"))
     options = Retrieval(k=int(next(recall, f"R@{K}").removeprefix("R@")))
+    success, beside = options.headline, [metric.column for metric in options.ranking_metrics if metric.beside_headline]
     # Parts without figures are left out.
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
-        headline=_headline(options),
+        headline=EncoderTable(
+            f"Questions with a right document {among_first(options.k)}",
+            (
+                Column(success, success),
+                *beside,
+                Column("threshold τ (95%)", "tau", "recommended"),
+                Column(f"{success} at τ", "accuracy_at_tau", "recommended"),
+                Column("kept at τ", "kept", "recommended"),
+            ),
+            note=f"{success}: of all questions that have an answer. τ: dropping results below it loses no more success "
+            "than allowed, with 95% confidence.",
+        ),
         parts=tuple(_parts(options)),
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
         paper=tuple(paper.paper_parts()),
-    )
-
-
-def _headline(options: Retrieval) -> EncoderTable:
-    """Return the headline table: success, and the recommended threshold with what it keeps."""
-    success, beside = options.headline, [metric.column for metric in options.ranking_metrics if metric.beside_headline]
-    return EncoderTable(
-        f"Questions with a right document {among_first(options.k)}",
-        (
-            Column(success, success),
-            *beside,
-            Column("threshold τ (95%)", "tau", "recommended"),
-            Column(f"{success} at τ", "accuracy_at_tau", "recommended"),
-            Column("kept at τ", "kept", "recommended"),
-        ),
-        note=f"{success}: of all questions that have an answer. τ: dropping results below it loses no more success "
-        "than allowed, with 95% confidence.",
     )
 
 
