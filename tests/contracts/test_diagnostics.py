@@ -150,6 +150,7 @@ def test_a_diagnostic_without_a_base_has_its_own_members_and_defaults_for_what_i
     assert (adopted.shows_items, adopted.scores_rankings, adopted.figures([])) == (False, False, None)
     assert adopted.check(None) is None
     own.outcomes = own.examples = own.score_rankings = lambda *arguments: []
+    adopted = ForeignDiagnostic(own)
     assert (adopted.shows_items, adopted.scores_rankings) == (True, True)
 
 

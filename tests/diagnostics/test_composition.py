@@ -16,7 +16,7 @@ from embassay.core.vectors import Vectors
 from embassay.diagnostics.composition import composition
 from embassay.diagnostics.composition.composition import NOT_APPLICABLE, create
 from embassay.diagnostics.composition.criteria import OperatorView
-from embassay.diagnostics.composition.scores import PLANAR, measured, other_targets
+from embassay.diagnostics.composition.scores import measured, other_targets
 from embassay.stats.geometry.closeness import MEASURES, Moments, Sums
 from embassay.stats.resample import means
 from tables import vectors_of
@@ -434,7 +434,7 @@ def test_null_measures_are_those_of_another_units_target():
         a, b, t = (np.float32(vectors[text]).astype(float)[None] for text in (own.a, own.b, taken.target))
         for name, vector in (("AN", a), ("BN", b), ("XN", a - b)):
             for measure, (expected,) in Sums.of(vector, t).measures(Moments.of(vector), Moments.of(t)).items():
-                value = found.values[f"null/{measure}/{name}"][n, draw]
+                value = found.values[f"{measure}/{name}"][n, draw]
                 if name == "XN" and own.operator != "difference":
                     assert np.isnan(value)
                 else:
@@ -460,10 +460,10 @@ def test_the_null_is_the_mean_over_twenty_draws():
 def test_of_many_samples_there_are_as_many_draws_as_memory_allows(monkeypatch):
     corpus = random_corpus(("overlap",), 60)
     vectors = random_vectors(corpus)
-    every = score(corpus, vectors).values["null/cosine/AN"]
+    every = score(corpus, vectors).values["cosine/AN"]
     for kept, draws in ((5 * 60, 5), (60, 2), (10**6, 20)):
         monkeypatch.setattr(composition, "KEPT", kept)
-        assert np.array_equal(score(corpus, vectors).values["null/cosine/AN"], every[:, :draws])
+        assert np.array_equal(score(corpus, vectors).values["cosine/AN"], every[:, :draws])
 
 
 def test_a_criterion_that_holds_by_design_and_fails_by_chance_exceeds_its_null_by_1():
@@ -590,7 +590,7 @@ def test_a_comparison_is_the_difference_of_the_rows(mixed):
 def test_c6_is_compared_on_the_samples_whose_norms_are_comparable_for_both(mixed):
     corpus, scores, result = mixed
     inside = np.flatnonzero([s.operator == "union" for s in corpus.samples])
-    comparable = [np.abs(s.values["plane"][inside, PLANAR.index("norm_ratio")] - 1) <= 0.1 for s in scores]
+    comparable = [np.abs(s.values["plane/norm_ratio"][inside] - 1) <= 0.1 for s in scores]
     for c in result.comparisons:
         if c.subset == "c6:middle":
             both = comparable[int(c.a[1])] & comparable[int(c.b[1])]

@@ -9,6 +9,7 @@ from embassay.api import assay
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.overlap import NO_PIECES, overlap_rows
 from embassay.diagnostics.published import published
 from embassay.stats.lexical import overlap as lexical
@@ -39,7 +40,7 @@ def scores_of(values, encoder="e", unit=None):
 
 def rows_of(scores, groups=None):
     groups = groups or {"all": (scores.values["lexical"], scores.unit)}
-    return {(r.subset, r.metric): r for r in overlap_rows(scores, DRAWS, groups)}
+    return {(r.subset, r.metric): r for r in overlap_rows(View(scores), DRAWS, groups)}
 
 
 def pairs_corpus():

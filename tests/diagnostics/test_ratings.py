@@ -17,7 +17,7 @@ NAN = float("nan")
 def scored(given, unit=None, subset=None):
     n = len(given)
     unit = np.arange(n) if unit is None else np.array(unit)
-    values = {"ratings": rating_matrix([tuple(map(float, r)) for r in given]), "cosine": np.full((n, 1), NAN)}
+    values = {"ratings": rating_matrix([tuple(map(float, r)) for r in given]), "cosine/AB": np.full(n, NAN)}
     labels = {"subset": np.full(n, "union") if subset is None else np.array(subset)}
     origin = Origin("composition", "", "mine", "f00", "e", "e00", "e", True)
     return ItemScores(origin, "cosine", np.array([f"{i}" for i in range(n)]), unit, labels, values, {"unit_norm": 1.0})

@@ -10,7 +10,7 @@ from embassay.core.plugins import DIAGNOSTICS
 from embassay.diagnostics.metrics.metric import declared, declared_metrics, headline_metric
 
 OURS = sorted(DIAGNOSTICS.own_names())
-RANKING = {"negated_antonyms", "minimal_pairs", "composition", "localization", "retrieval", "similarity"}
+RANKING = {"answers", "negated_antonyms", "minimal_pairs", "composition", "localization", "retrieval", "similarity"}
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -33,7 +33,8 @@ def test_one_headline_at_most_and_it_has_a_margin(name):
     for metric in headlines:
         assert metric == headline_metric(name)
         assert metric.margin is not None and metric.margin > 0
-        assert metric.chance is not None
+        # What is read by chance depends on the length of the documents.
+        assert metric.chance is not None or name == "answers"
 
 
 def test_the_first_declaration_that_describes_a_row_counts():

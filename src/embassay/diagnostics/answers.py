@@ -10,11 +10,10 @@ Two ways to divide documents differ in the words of a passage, so they are compa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,24 +21,22 @@ from embassay.core.errors import SpecError
 from embassay.core.layout import Curves, Drawings
 from embassay.core.result import Series
 from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
-from embassay.core.samples.retrieval import Document, Question, first_passages
+from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus, ItemScores
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.corpora.io.passages import word_count
-from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored, need_within
 from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
+from embassay.diagnostics.retrieval.scores import passages_of, queries_of
 from embassay.stats.units import Floats, Ints
 
 NAME = "answers"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("answers within the words that are read", "questions", task="information-retrieval")
-READ = 400
 BUDGETS = (100, 200, 400, 800)
 """The numbers of words at which every run says how many answers are read."""
-MOST_READ = 10_000
-PASSAGES = 5
 CURVE = np.unique(np.geomspace(20, 800, 40).astype(int))
 """The numbers of words of the curve on the page."""
 
@@ -52,40 +49,29 @@ class Passages:
     ----------
     texts
         Their texts, without what is set before them.
-    context, words
-        The number of words that are set before each, and that of all its words.
+    words
+        The number of words of each, with those that are set before it.
     spans
         Where each begins and ends in its document, white space not counted.
     rows
-        By document the first of its passages and the one after its last.
+        The passages of each document, by its id.
     """
 
     texts: Sequence[str]
-    context: Sequence[int]
     words: Sequence[int]
     spans: Sequence[tuple[int, int]]
-    rows: dict[str, tuple[int, int]]
+    rows: Mapping[str, range]
 
     @classmethod
     def of_documents(cls, documents: Sequence[Document]) -> Passages:
         """Return those of some documents."""
-        texts = list(chain.from_iterable(document.own_passages for document in documents))
-        words = [word_count(passage) for document in documents for passage in document.passages]
-        firsts = [*first_passages(documents).tolist(), len(texts)]
-        return cls(
-            texts,
-            [number - word_count(text) for number, text in zip(words, texts, strict=True)],
-            words,
-            list(chain.from_iterable(document.spans for document in documents)),
-            {document.id: (firsts[at], firsts[at + 1]) for at, document in enumerate(documents)},
-        )
-
-    def of(self, place: AnswerPlace) -> list[int]:
-        """Return the passages that hold some of an answer."""
-        first, stop = self.rows[place.document]
-        return [
-            row for row in range(first, stop) if self.spans[row][0] < place.end and place.start < self.spans[row][1]
-        ]
+        texts, words, spans, rows = list[str](), list[int](), list[tuple[int, int]](), dict[str, range]()
+        for document in documents:
+            rows[document.id] = range(len(texts), len(texts) + len(document.passages))
+            texts += document.own_passages
+            words += map(word_count, document.passages)
+            spans += document.spans
+        return cls(texts, words, spans, rows)
 
 
 def words_to(text: str, letters: int) -> int:
@@ -113,15 +99,16 @@ def until(place: AnswerPlace, passages: Passages, order: Ints, ends: Ints) -> tu
     infinity where what is read does not hold all of the answer.
     """
     missing = set(range(place.start, place.end))
-    for position in np.flatnonzero(np.isin(order, passages.of(place))).tolist():
+    for position in np.flatnonzero(np.isin(order, passages.rows[place.document])).tolist():
         row = int(order[position])
         start, end = passages.spans[row]
-        now_read = missing.intersection(range(start, end))
+        now_read = {letter for letter in missing if start <= letter < end}
         missing -= now_read
         if not missing:
-            before = int(ends[position]) - passages.words[row]
-            last = passages.context[row] + words_to(passages.texts[row], max(now_read) + 1 - start)
-            return float(position + 1), float(before + last), float(ends[position])
+            # The words up to the end of the passage, less those of it that follow the answer.
+            text, read = passages.texts[row], float(ends[position])
+            following = word_count(text) - words_to(text, max(now_read) + 1 - start)
+            return float(position + 1), read - following, read
     return np.inf, np.inf, np.inf
 
 
@@ -152,7 +139,7 @@ class AnswersView(ItemView):
         return {"passage": float(values["rank"][index]), "words": float(values["stop"][index])}, {}
 
 
-def _within(words: int | None, reading: Literal["stop", "whole"]) -> Metric:
+def _within(words: int | None, reading: Literal["stop", "whole"], **declared: Any) -> Metric:
     """Declare the share of answers that are read within so many words; None for those of the option ``read``."""
     fits = "; only passages that fit count" if reading == "whole" else ""
     return Metric(
@@ -163,20 +150,22 @@ def _within(words: int | None, reading: Literal["stop", "whole"]) -> Metric:
         better="higher",
         compared="on request",
         meaning=f"share of questions whose answer is within the first words read, passages nearest first{fits}",
+        **declared,
     )
 
 
-HEADLINE = replace(
-    _within(None, "stop"),
-    headline=True,
-    margin=0.02,
-    says="within {read} words read, the text holds the answer for {of_100}",
-    explanation=(
-        "The share of the questions whose answer is read when passages are read, nearest first, up to this many words."
-    ),
-)
 METRICS = (
-    HEADLINE,
+    _within(
+        None,
+        "stop",
+        headline=True,
+        margin=0.02,
+        says="within {read} words read, the text holds the answer for {of_100}",
+        explanation=(
+            "The share of the questions whose answer is read when passages are read, nearest first, up to this many "
+            "words."
+        ),
+    ),
     Metric(
         "Answer@{passages}",
         of=lambda view: view.within("rank", view.options.passages),
@@ -219,27 +208,20 @@ class Answers(ItemMethod):
         For a number out of range.
     """
 
-    read: int = READ
-    passages: int = PASSAGES
+    read: int = 400
+    passages: int = 5
     shape = "retrieval"
     view = AnswersView
     metrics = METRICS
 
     def __post_init__(self) -> None:
         """Check the ranges of the numbers."""
-        for name, low, high in (("read", 10, MOST_READ), ("passages", 1, 1000)):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise SpecError(f"diagnostic 'answers', option {name!r}: must be {low} to {high}, is {value}")
+        need_within(NAME, self, read=(10, 10_000), passages=(1, 1000))
 
     @property
     def options(self) -> str:
         """The number of words, where more are read than by default."""
         return f"read={self.read}" if self.read > max(BUDGETS) else ""
-
-    @property
-    def _metrics(self) -> tuple[Metric, ...]:
-        return with_options(METRICS, passages=self.passages, read=self.read)
 
     def suits(self, corpus: Corpus[Question]) -> bool:
         """Return whether some question has an answer that stands in a document."""
@@ -268,22 +250,21 @@ class Answers(ItemMethod):
         """
         passages = Passages.of_documents(corpus.documents)
         order, ends = self._read(corpus, vectors, np.array(passages.words))
-        read = np.full((3, len(corpus.samples)), np.nan)
+        read = np.full((len(corpus.samples), 3), np.nan)
         for index, sample in enumerate(corpus.samples):
             # Without any similarity nothing is read.
             if isinstance(sample, AnsweredQuestion) and order[index, 0] >= 0:
-                all_places = [until(place, passages, order[index], ends[index]) for place in sample.places]
+                of_places = [until(place, passages, order[index], ends[index]) for place in sample.places]
                 # Of several places, the one that is read first.
-                read[:, index] = np.min(all_places, axis=0)
-        return dict(zip(("rank", "stop", "whole"), read, strict=True))
+                read[index] = np.min(of_places, axis=0)
+        return dict(zip(("rank", "stop", "whole"), read.T, strict=True))
 
     def _read(self, corpus: Corpus[Question], vectors: Vectors, words: Ints) -> tuple[Ints, Ints]:
         """Return (n, m) the passages of each question in their order, and the number of words at the end of each.
 
         They are as many as are needed for all numbers of words; −1 where there is no further one with a similarity.
         """
-        queries = vectors.take([sample.question for sample in corpus.samples], "query")
-        matrix = vectors.take(chain.from_iterable(document.passages for document in corpus.documents), "document")
+        queries, matrix = queries_of(corpus, vectors), passages_of(corpus, vectors)
         depth = max(self.passages, 32)
         while True:
             nearest: Neighbours = vectors.search(queries, matrix, k=depth, similarity_function=vectors.similarity)
@@ -295,9 +276,10 @@ class Answers(ItemMethod):
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[AnswersView]:
         """Return the declared metrics of all encoders."""
-        return Figures.of(partial(AnswersView, options=self), scores, self._metrics)
+        metrics = with_options(METRICS, passages=self.passages, read=self.read)
+        return Figures.of(partial(AnswersView, options=self), scores, metrics)
 
-    def series(self, figures: Figures[AnswersView], summary: MetricSummary) -> Iterable[Series]:
+    def series(self, figures: Figures[AnswersView], summary: MetricSummary) -> Iterator[Series]:
         """Yield how many answers are read, by the number of words."""
         lines = []
         for view in figures.requested:
@@ -306,10 +288,9 @@ class Answers(ItemMethod):
             if len(stops):
                 shares = [float(np.mean(stops <= words)) for words in CURVE]
                 lines.append({"encoder": view.encoder, "line": view.encoder, "y": shares})
-        if not lines:
-            return []
-        data = {"x": "words read", "y": "answers read", "at": CURVE.tolist(), "lines": lines}
-        return [Series(NAME, figures.views[0].corpus, "curve", "curve", data)]
+        if lines:
+            data = {"x": "words read", "y": "answers read", "at": CURVE.tolist(), "lines": lines}
+            yield Series(NAME, figures.views[0].corpus, "curve", "curve", data)
 
 
 create = Answers

@@ -41,15 +41,10 @@ class Outcomes:
 class BaseDiagnostic(Diagnostic):
     """A diagnostic. It has an ability when it overrides the method; by default it has none."""
 
-    @property
-    def shows_items(self) -> bool:
-        """Whether it shows single items: then it has ``outcomes`` and ``examples``."""
-        return False
-
-    @property
-    def scores_rankings(self) -> bool:
-        """Whether it asks only for rankings, so that it scores retrievers also; then it has ``score_rankings``."""
-        return False
+    shows_items: bool = False
+    """Whether it shows single items: then it has ``outcomes`` and ``examples``."""
+    scores_rankings: bool = False
+    """Whether it asks only for rankings, so that it scores retrievers also; then it has ``score_rankings``."""
 
     @property
     def k(self) -> int:
@@ -114,8 +109,10 @@ class ForeignDiagnostic(BaseDiagnostic):
     """A diagnostic of another package that has no base: its own members, and defaults for what it lacks."""
 
     def __init__(self, own: Diagnostic) -> None:
-        """Keep the diagnostic."""
+        """Keep the diagnostic, and see which abilities it has."""
         self.own = own
+        self.shows_items = hasattr(own, "outcomes") and hasattr(own, "examples")
+        self.scores_rankings = hasattr(own, "score_rankings")
 
     def __getattribute__(self, name: str) -> Any:
         """Return a member of the diagnostic, else the default."""
@@ -123,13 +120,3 @@ class ForeignDiagnostic(BaseDiagnostic):
         if name == "own":
             return own
         return getattr(own, name) if hasattr(own, name) else object.__getattribute__(self, name)
-
-    @property
-    def shows_items(self) -> bool:
-        """Whether it has ``outcomes`` and ``examples``."""
-        return hasattr(self.own, "outcomes") and hasattr(self.own, "examples")
-
-    @property
-    def scores_rankings(self) -> bool:
-        """Whether it has ``score_rankings``."""
-        return hasattr(self.own, "score_rankings")

@@ -51,11 +51,10 @@ ISOTROPY_METRICS = (
 
 
 def measured(vectors: Any, metrics: Iterable[str]) -> dict[str, float]:
-    """Return some figures of (n, d) vectors by name, rounded, with the numbers of vectors used and left out.
+    """Return some figures of (n, d) vectors by name, rounded, with ``rows``, the number of vectors that are not zero.
 
     Undefined figures are missing.
     """
     figures = isotropy(vectors)
     values = {name: float(f"{getattr(figures, name):.{DIGITS}g}") for name in metrics}
-    values |= {"rows": float(figures.rows), "zeros": float(figures.zeros)}
-    return {name: value for name, value in values.items() if np.isfinite(value)}
+    return {name: value for name, value in values.items() if np.isfinite(value)} | {"rows": float(figures.rows)}

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.claims import LIMIT, Template
-from embassay.core.result import Example, Finding, Result, Row, Series
+from embassay.core.errors import SpecError
+from embassay.core.result import Estimate, Example, Finding, Result, Row, Series
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.base import BaseDiagnostic, Outcomes
@@ -19,6 +20,7 @@ from embassay.diagnostics.metrics.metric import Metric
 from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import Paper
+from embassay.stats.separation import separation
 from embassay.stats.units import Bools, Floats, Ints
 
 Shown = tuple[Mapping[str, float], Mapping[str, str]]
@@ -59,6 +61,20 @@ def item_scores(
     )
 
 
+def need_within(diagnostic: str, options: object, **ranges: tuple[float, float]) -> None:
+    """Check that options are within their lowest and highest value.
+
+    Raises
+    ------
+    SpecError
+        For the first one that is not.
+    """
+    for name, (low, high) in ranges.items():
+        value = getattr(options, name)
+        if not low <= value <= high:
+            raise SpecError(f"diagnostic {diagnostic!r}, option {name!r}: must be {low} to {high}, is {value:g}")
+
+
 def by_label(labels: NDArray[np.str_], prefix: str = "", *, alone: bool = False) -> Iterator[tuple[str, Bools]]:
     """Yield the name and the (n,) mask of each label that is not empty.
 
@@ -87,6 +103,10 @@ class ItemView(View):
     def margin(self) -> Floats:
         """(n,) how clearly each item is right: the value of this name; NaN for none."""
         return self.scores.values.get("margin", np.full(len(self.scores.item), np.nan))
+
+    def separation(self, values: Floats, high: Bools, low: Bools) -> Estimate | None:
+        """Return how often the (n,) values of some items are above those of others (AUC); None without such items."""
+        return separation(*((values[inside], self.all_labels.of_items(inside)) for inside in (high, low)))
 
     def shown(self, index: int) -> Shown:
         """Return numbers and labels of an item by name."""

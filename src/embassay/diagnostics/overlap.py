@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from embassay.core.result import Row
-from embassay.core.types import Draws, ItemScores
+from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import Metric
-from embassay.diagnostics.metrics.scoreboard import stream_of
+from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import row as row_of
 from embassay.stats.lexical.overlap import METRICS, ON_PIECES
 from embassay.stats.resample import ABSENT, means
@@ -27,21 +27,21 @@ OVERLAP_METRICS = (
 NO_PIECES = "needs the word pieces of bert-base-uncased: pip install 'embassay[minilm]'"
 
 
-def overlap_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, tuple[Floats, Ints]]) -> Iterator[Row]:
+def overlap_rows(view: View, draws: Draws, groups: Mapping[str, tuple[Floats, Ints]]) -> Iterator[Row]:
     """Yield the five metrics of each group of pairs. They describe the corpus, so the rows name no encoder.
 
     Parameters
     ----------
-    scores
-        Item scores of any encoder, with the overlap as the value ``lexical``.
+    view
+        That of any encoder, whose scores have the overlap as the value ``lexical``.
     groups
         By subset (m, 5) metrics of :func:`embassay.stats.lexical.overlap.overlap`, ABSENT where there is no such pair,
         and (m,) unit codes.
     """
-    of_corpus = scores.of_corpus("lexical")
+    of_corpus = view.scores.of_corpus("lexical")
     for subset, (values, units) in groups.items():
         present = values[:, 0] != ABSENT
-        (estimates,) = means([values[present]], unit_codes(units[present]), draws, *stream_of(scores))
+        (estimates,) = means([values[present]], unit_codes(units[present]), draws, *view.stream)
         for metric, estimate in zip(METRICS, estimates, strict=True):
             measure = "word pieces" if metric in ON_PIECES else "words"
             if metric in ON_PIECES and estimate.value is None and estimate.undefined:

@@ -33,12 +33,8 @@ def published(name: str) -> Mapping[str, Any]:
 
 def published_name(origin: Origin) -> str:
     """Return what papers call an encoder: as the user says, else as its spec does."""
-    return origin.published or name_in_papers(origin.spec)
-
-
-def name_in_papers(spec: str) -> str:
-    """Return a spec as papers name a model of sentence-transformers; one with options is another model."""
-    return spec.removeprefix("st:").removeprefix("sentence-transformers/")
+    # Papers name models of sentence-transformers alone; one with options is another model.
+    return origin.published or origin.spec.removeprefix("st:").removeprefix("sentence-transformers/")
 
 
 def table(
@@ -61,9 +57,9 @@ def table(
     note
         What the table says on this corpus, in a sentence.
     """
-    texts = {key: text for key, text in (("source", source), ("note", note)) if text}
     data = {"columns": tuple(columns), "formats": tuple(columns.values()), "rows": [list(row) for row in rows]}
-    return Series(diagnostic, corpus, name, "table", data | texts)
+    data |= {key: text for key, text in (("source", source), ("note", note)) if text}
+    return Series(diagnostic, corpus, name, "table", data)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ because a text of the domain has no such close relatives among the general ones 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,10 +34,11 @@ from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.stats.density import histogram, overlap
 from embassay.stats.geometry.closeness import paired_cosine
+from embassay.stats.resample import ABSENT
 from embassay.stats.units import Floats, Ints
 
 NAME = "shift"
-VERSION = 1
+VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}
 ROLES = {subset: role for role, subset in SUBSETS.items()}
@@ -48,7 +49,7 @@ PAIRS = 20_000
 ROUNDING = 1e-5
 """A mean distance of at most this is that of equal vectors, up to the rounding of float32: no ruler."""
 BINS = 40
-LINES: dict[Side, str] = {"domain": "domain to general", "general": "general to general"}
+SIDES: tuple[Side, ...] = ("domain", "general")
 DISTANCE = Template(
     "{encoder}: the domain's {subset} lie {domain.value:.2f} from the nearest general text, general texts "
     "{general.value:.2f} from theirs (1 is the mean distance of two general texts); the two distributions overlap by "
@@ -79,27 +80,19 @@ class ShiftView(View):
         """Return the mean distance of two general texts; NaN where these have no distance."""
         return self.scores.scalars.get(f"ruler/{subset}", float("nan"))
 
-    def places(self, subset: str, side: Side) -> Ints:
-        """Return the places of one side's texts of a kind, without general texts that were not searched."""
-        labels = self.scores.labels
-        places = np.flatnonzero((labels["role"] == ROLES[subset]) & (labels["side"] == side))
-        if side == "general":
-            in_units = places[np.argsort(self.scores.unit[places], kind="stable")]
-            places = np.sort(in_units[_choose(len(places), self.scores.origin.corpus_fingerprint, subset)])
-        return places
-
     def distances(self, subset: str, side: Side) -> Floats:
-        """Return (m,) the distances of one side's texts of a kind to the nearest general text; NaN where undefined."""
-        return self.scores.values["distance"][self.places(subset, side)]
+        """Return (n,) the distances of one side's texts of a kind to the nearest general text, ABSENT for others.
+
+        NaN is undefined. General texts that were not searched are of no side.
+        """
+        labels = self.scores.labels
+        inside = (labels["role"] == ROLES[subset]) & (labels["side"] == side)
+        return np.where(inside, self.scores.values["distance"], ABSENT)
 
     def relative(self, subset: str, side: Side) -> Floats:
-        """Return (m,) the distances divided by the encoder's ruler."""
-        return self.distances(subset, side) / self.ruler(subset)
-
-
-def _at(view: ShiftView, of_some: Callable[[ShiftView, str, Side], Floats], subset: str, side: Side) -> Floats:
-    """Return (n,) distances of one side's texts of a kind, and ABSENT for other texts."""
-    return view.at(view.places(subset, side), of_some(view, subset, side))
+        """Return the distances divided by the encoder's ruler."""
+        distances = self.distances(subset, side)
+        return np.where(distances == ABSENT, ABSENT, distances / self.ruler(subset))
 
 
 def _mean(subset: str, side: Side, is_relative: bool) -> Metric:
@@ -114,7 +107,7 @@ def _mean(subset: str, side: Side, is_relative: bool) -> Metric:
         kind="mean",
         # Farther from general language is neither better nor worse.
         better="neither",
-        of=partial(_at, of_some=ShiftView.relative if is_relative else ShiftView.distances, subset=subset, side=side),
+        of=partial(ShiftView.relative if is_relative else ShiftView.distances, subset=subset, side=side),
         low=0.0,
         high=None if is_relative else 2.0,
         compared="never" if is_relative else "within one encoder",
@@ -125,7 +118,7 @@ def _mean(subset: str, side: Side, is_relative: bool) -> Metric:
 
 def _metrics(subset: str) -> Iterator[Metric]:
     """Yield the mean distances of the texts of a kind, and how far the distances of both sides overlap."""
-    for side in LINES:
+    for side in SIDES:
         yield _mean(subset, side, is_relative=False)
         yield _mean(subset, side, is_relative=True)
     yield Metric(
@@ -159,12 +152,6 @@ def _members(side: Side, corpus: Corpus[Any]) -> list[TwoText]:
             member = TwoText(f"{side}:{sample.id}:{place}", side, role, text, f"{side}:unit{code}")
             members.setdefault((role, text), member)
     return list(members.values())
-
-
-def _nearest(vectors: Vectors, texts: VectorMatrix, others: VectorMatrix) -> Floats:
-    """Return the distance of each text to the nearest of the others, Δ."""
-    nearest = vectors.search(texts, others, k=1, similarity_function="cosine")
-    return _distance(nearest.similarity[:, 0])
 
 
 def _nearest_elsewhere(vectors: Vectors, general: VectorMatrix, chosen: Ints, unit: Ints) -> Floats:
@@ -225,15 +212,13 @@ def mean_pair_distance(general: VectorMatrix, *purpose: str) -> float:
 def _overlap(view: ShiftView, subset: str) -> Estimate:
     """Return the overlap of the distributions of the domain's and the general texts' distances; no interval."""
     domain, general = view.distances(subset, "domain"), view.distances(subset, "general")
-    value = overlap(domain, general, 0.0, 2.0)
+    value = overlap(domain[domain != ABSENT], general[general != ABSENT], 0.0, 2.0)
     # The row's items are the texts of the domain, as in the rows of their distances.
-    is_defined = ~np.isnan(domain)
-    defined = int(is_defined.sum())
-    undefined = len(is_defined) - defined
-    units = len(np.unique(view.scores.unit[view.places(subset, "domain")][is_defined]))
-    if np.isnan(value):
-        return Estimate(None, None, None, defined, units, undefined, "undefined for every text")
-    return Estimate(value, None, None, defined, units, undefined)
+    is_defined = np.isfinite(domain)
+    defined, undefined = int(is_defined.sum()), int(np.isnan(domain).sum())
+    units = len(np.unique(view.scores.unit[is_defined]))
+    reason = "undefined for every text" if np.isnan(value) else None
+    return Estimate(None if reason else value, None, None, defined, units, undefined, reason)
 
 
 DRAWINGS = Drawings(
@@ -301,14 +286,16 @@ class Shift(Method):
         distance = np.full(len(samples), np.nan)
         stored: dict[str, Any] = {"side": side, "role": role, "distance": distance}
         for name, subset in SUBSETS.items():
-            domain, general = (np.flatnonzero((role == name) & (side == one)) for one in LINES)
+            domain, general = (np.flatnonzero((role == name) & (side == one)) for one in SIDES)
             if not domain.size:
                 continue
             # The search groups neighbouring rows, so the texts of a unit have to stand together.
             general = general[np.argsort(unit[general], kind="stable")]
             of_domain, of_general = (vectors.take((samples[i].text for i in of), name) for of in (domain, general))
-            distance[domain] = _nearest(vectors, of_domain, of_general)
+            nearest = vectors.search(of_domain, of_general, k=1, similarity_function="cosine")
+            distance[domain] = _distance(nearest.similarity[:, 0])
             chosen = _choose(len(general), purpose, subset)
+            side[np.delete(general, chosen)] = ""
             distance[general[chosen]] = _nearest_elsewhere(vectors, of_general, chosen, unit[general])
             ruler = mean_pair_distance(of_general, purpose, subset)
             if ruler > ROUNDING:
@@ -336,21 +323,16 @@ class Shift(Method):
         """Yield the curve of the domain's distances."""
         corpus, views = figures.views[0].corpus, figures.views
         for subset in views[0].subsets:
-            distances = [view.distances(subset, "domain") for view in views]
-            pooled = np.concatenate(distances)
-            if np.isnan(pooled).all():
+            distances = np.stack([view.distances(subset, "domain") for view in views])
+            defined = distances[np.isfinite(distances)]
+            if not defined.size:
                 continue
             # A little beyond the largest distance: the histogram has a width where all distances are equal.
-            low, high = float(np.nanmin(pooled)), float(np.nanmax(pooled)) + 1e-9
-            edges, _ = histogram(pooled, low, high, BINS)
-            lines = [
-                {
-                    "encoder": view.encoder,
-                    "line": LINES["domain"],
-                    "y": histogram(values, low, high, BINS)[1].tolist(),
-                }
-                for view, values in zip(views, distances, strict=True)
-            ]
+            low, high = float(defined.min()), float(defined.max()) + 1e-9
+            lines = []
+            for view, values in zip(views, distances, strict=True):
+                edges, shares = histogram(values[values != ABSENT], low, high, BINS)
+                lines.append({"encoder": view.encoder, "line": "domain to general", "y": shares.tolist()})
             at = ((edges[:-1] + edges[1:]) / 2).tolist()
             curve = {"x": "L2 distance to the nearest", "y": "share of texts", "at": at, "lines": lines}
             yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)

@@ -17,8 +17,7 @@ import numpy as np
 from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.formatting import counted
 from embassay.core.layout import Drawings, SeriesTable
-from embassay.core.metric_key import MetricKey
-from embassay.core.result import Estimate, Finding, Row, rows_of
+from embassay.core.result import Estimate, Finding, Row
 from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
@@ -29,9 +28,7 @@ from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
 from embassay.stats.correlate import MIN_ITEMS, Kind, midranks
 from embassay.stats.geometry.closeness import paired_cosine
-from embassay.stats.labels import Labels
 from embassay.stats.lexical.overlap import overlap, pairs_of
-from embassay.stats.separation import separation
 from embassay.stats.units import Floats
 
 NAME = "similarity"
@@ -39,7 +36,6 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", task="semantic-similarity")
-AUC = MetricKey("auc")
 
 TOO_FEW_SCORES = Template(
     "The pairs have too few human scores to correlate with.",
@@ -131,19 +127,17 @@ def _percentiles(values: Floats) -> Floats:
     return percentiles
 
 
-def _separation(view: PairView) -> Mapping[str, Estimate]:
+def _separation(view: PairView) -> Estimate | None:
     """Return how well the cosine separates the pairs with the higher of two labels from the others, if there are two.
 
     A rank correlation with two labels cannot reach 1: it says less than how often the order is right.
     """
-    human, cosine = view.human, view.cosine
+    human = view.human
     levels = np.unique(human[~np.isnan(human)])
     if len(levels) != 2:
-        return {}
-    labels = Labels.of(view.scores.unit, view.scores.unit_labels)
-    low, high = ((cosine[human == level], labels.of_items(human == level)) for level in levels)
-    estimate = separation(high, low)
-    return {} if estimate is None else {AUC.subset: estimate}
+        return None
+    low, high = levels
+    return view.separation(view.cosine, human == high, human == low)
 
 
 def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
@@ -179,7 +173,7 @@ METRICS = (
     _correlation("pearson", compared="always", hub="pearson_cosine"),
     *(_correlation(kind, "*", subsets=lambda view: by_label(view.subset, "subset:")) for kind in KINDS),
     Metric(
-        AUC.metric,
+        "auc",
         kind="computed",
         better="higher",
         of=_separation,
@@ -222,30 +216,32 @@ class Similarity(ItemMethod):
 
     def rows(self, figures: Figures[PairView], draws: Draws) -> list[Row]:
         """Return the correlations, and the lexical overlap of the corpus."""
-        scores = figures.views[0].scores
-        lexical = overlap_rows(scores, draws, {"all": (scores.values["lexical"], scores.unit)})
+        view = figures.views[0]
+        lexical = overlap_rows(view, draws, {"all": (view.scores.values["lexical"], view.scores.unit)})
         return [*figures.rows(draws), *lexical]
 
     def findings(self, figures: Figures[PairView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how far each encoder's cosines follow the human scores or separate two labels, or why it is unknown."""
-        human = figures.views[0].human
-        if np.count_nonzero(~np.isnan(human)) < MIN_ITEMS:
-            yield TOO_FEW_SCORES.finding(figures.views[0].scores.origin)
-        elif np.nanmin(human) == np.nanmax(human):
-            yield EQUAL_SCORES.finding(figures.views[0].scores.origin)
-        else:
-            area_of = rows_of(AUC, summary.rows)
-            for view in figures.views:
-                label = view.encoder
-                row = area_of.get(label, summary.headline[label])
-                fields = {"encoder": label, "pairs": counted(row.items, "pair")}
-                # The encoder to use may be a baseline; random vectors are none.
-                if label in area_of and not view.scores.origin.is_chance:
-                    low, high = np.nanmin(human), np.nanmax(human)
-                    yield SEPARATES.finding(row, low=low, high=high, area=written(row), **fields)
-                elif label not in area_of and not view.is_baseline and row.value is not None:
-                    template = FOLLOWS if row.low is not None and row.low >= FOLLOWING else None
-                    yield self.than_chance(view, METRICS[0], row, template, pairs=fields["pairs"])
+        human, origin = figures.views[0].human, figures.views[0].scores.origin
+        if figures.headline_figure is None:
+            too_few = np.count_nonzero(~np.isnan(human)) < MIN_ITEMS
+            yield (TOO_FEW_SCORES if too_few else EQUAL_SCORES).finding(origin)
+            return
+        for view in figures.views:
+            area, row = summary.row_of.get((view.encoder, "auc", "all", "")), summary.headline[view.encoder]
+            # The encoder to use may be a baseline; random vectors are none.
+            if area is not None and not view.scores.origin.is_chance:
+                yield SEPARATES.finding(
+                    area,
+                    encoder=view.encoder,
+                    low=np.nanmin(human),
+                    high=np.nanmax(human),
+                    area=written(area),
+                    pairs=counted(area.items, "pair"),
+                )
+            elif area is None and not view.is_baseline and row.value is not None:
+                template = FOLLOWS if row.low is not None and row.low >= FOLLOWING else None
+                yield self.than_chance(view, METRICS[0], row, template, pairs=counted(row.items, "pair"))
 
 
 create = Similarity

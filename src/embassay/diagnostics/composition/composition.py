@@ -71,7 +71,7 @@ CITATION = """@misc{bansal2025,
   doi = {10.48550/arXiv.2502.20975}
 }"""
 NAME = "composition"
-VERSION = 1
+VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("overlap above wrong target", "samples")
 DRAWS, FEWEST = 20, 2
@@ -154,8 +154,8 @@ class SetView(ItemView):
 
     def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the cosines between A, B and the target."""
-        # The first columns are those of A and the target, B and the target, and A and B.
-        return dict(zip(("a", "b", "ab"), self.scores.values["cosine"][index], strict=False)), {}
+        pairs = {"a": "AT", "b": "BT", "ab": "AB"}
+        return {name: self.scores.values[f"cosine/{pair}"][index] for name, pair in pairs.items()}, {}
 
 
 # Metrics
@@ -338,13 +338,12 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
     The condition of mirrored differences begins with ``right``. The signature of a figure over the grid of tolerances
     has the ends of the block's grids.
     """
-    axes = axes_of([view.blocks[block] for view in figures.requested])
-    on_grid = {view.encoder: view.blocks[block].on_grid(axes) for view in figures.views}
-    values = {view.encoder: view.blocks[block].figures | on_grid[view.encoder] for view in figures.views}
+    first, axes = figures.views[0], axes_of([view.blocks[block] for view in figures.requested])
+    values = {view.encoder: view.blocks[block].figures | view.blocks[block].on_grid(axes) for view in figures.views}
     estimates = {encoder: dict[MetricKey, Estimate]() for encoder in values}
-    first = figures.views[0]
     labels = figures.labels().of_items(first.blocks[block].items)
-    keys, grid_keys = list(values[first.encoder]), on_grid[first.encoder].keys()
+    keys = list(values[first.encoder])
+    grid_keys = set(keys).difference(first.blocks[block].figures)
     # The excess over a null is a difference of two shares.
     excesses = {key for key in keys if declared(replace(key, diagnostic=NAME)).low == -1}
     # Averages over the grid are no yes and no.
@@ -436,13 +435,13 @@ def rating_series(view: SetView) -> Iterator[Series]:
 
 def _histogram(name: str, x: str, blocks: Sequence[OperatorView], lines: Mapping[str, str], per: str = "") -> Series:
     """Return histograms of fields of the plane, each divided by the field ``per`` if there is one."""
-    edges, panels = histogram(np.zeros(0), *RATIOS)[0], list[dict[str, object]]()
+    panels = list[dict[str, object]]()
     for block in blocks:
         for line, field in lines.items():
             values = block.planar(field)
             if per:
                 values = values / block.planar(per)
-            shares = histogram(values, *RATIOS)[1]
+            edges, shares = histogram(values, *RATIOS)
             panels.append({"encoder": block.encoder, "line": line, "shares": shares.tolist()})
     return Series(NAME, blocks[0].corpus, name, "histogram", {"x": x, "edges": edges.tolist(), "panels": panels})
 

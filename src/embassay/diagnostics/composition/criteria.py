@@ -17,14 +17,13 @@ Arrays are (m,) over the samples of one operator, or (draws, m) with the targets
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from embassay.core.metric_key import MetricKey
-from embassay.diagnostics.composition.scores import NULL_RAW, PLANAR, RAW, null_name
 from embassay.diagnostics.metrics.scoreboard import View
 from embassay.stats.geometry.closeness import MEASURES, Measure, nearness
 from embassay.stats.grid import CELLS, Grid, cells
@@ -74,9 +73,7 @@ class OperatorView(View):
 
         Raw: cosine and dot are larger for nearer vectors, l1, l2 and ned are smaller. NaN where undefined.
         """
-        if pair in NULL_RAW:
-            return self._columns(null_name(measure, pair))
-        return np.asarray(self._columns(measure)[RAW.index(pair)])
+        return self._stored(f"{measure}/{pair}")
 
     def planar(self, name: str, null: bool = False) -> Floats:
         """Return (m,) a field of :class:`~embassay.stats.geometry.plane.Plane`; (draws, m) with the null's targets.
@@ -84,18 +81,16 @@ class OperatorView(View):
         Angles are in radians. ``position`` is 0 at A and 1 at B, ``share`` in [0, 1] is how much of the target lies in
         the plane of A and B. NaN where undefined.
         """
-        if null:
-            return self._columns(null_name("plane", name))
-        return np.asarray(self._columns("plane")[PLANAR.index(name)])
+        return self._stored(f"null plane/{name}" if null else f"plane/{name}")
 
-    def _columns(self, value: str) -> Floats:
-        """Return the (k, m) columns of a value of the scores; each is made contiguous once, as it is read often."""
-        if value not in self._columns_by_value:
-            self._columns_by_value[value] = np.ascontiguousarray(self.scores.values[value][self.items].T)
-        return self._columns_by_value[value]
+    def _stored(self, name: str) -> Floats:
+        """Return the (m,) or (draws, m) values of this name; each is made contiguous once, as it is read often."""
+        if name not in self._stored_by_name:
+            self._stored_by_name[name] = np.ascontiguousarray(self.scores.values[name][self.items].T)
+        return self._stored_by_name[name]
 
     @cached_property
-    def _columns_by_value(self) -> dict[str, Floats]:
+    def _stored_by_name(self) -> dict[str, Floats]:
         return {}
 
     def margins(self, criterion: str, measure: Measure, null: bool = False) -> tuple[Floats, Floats]:
@@ -187,12 +182,11 @@ class OperatorView(View):
 
         Under the null a value is the mean over the draws. ABSENT is a sample that the figure is not about.
         """
-        figures = dict(_beside_null("angle", "", self.planar_claims(), self.planar_claims(null=True)))
+        figures = dict(_beside_null("angle", "", self.planar_claims))
         pairs = ("AT", "BT", "AB", "AN", "BN", *(("XT", "XB", "XA") if self.operator == "difference" else ()))
         for measure in MEASURES:
             for criterion in MARGIN_CRITERIA[self.operator]:
-                both = (self.claims(criterion, measure, null) for null in (False, True))
-                figures |= _beside_null(measure, "eps0", *both)
+                figures |= _beside_null(measure, "eps0", partial(self.claims, criterion, measure))
                 for condition, null in NULLS.items():
                     for subset, margin in zip(MARGINS[criterion], self.margins(criterion, measure, null), strict=True):
                         figures[MetricKey("margin", subset, measure, condition)] = over_draws(margin)
@@ -212,16 +206,16 @@ class OperatorView(View):
         figures = dict[MetricKey, Floats]()
         for measure in MEASURES:
             for criterion in MARGIN_CRITERIA[self.operator]:
-                both = (self.claims(criterion, measure, null, axes) for null in (False, True))
-                figures |= _beside_null(measure, "grid", *both)
+                figures |= _beside_null(measure, "grid", partial(self.claims, criterion, measure, axes=axes))
         return figures
 
 
 def _beside_null(
-    measure: str, condition: str, observed: Mapping[str, Floats], by_chance: Mapping[str, Floats]
+    measure: str, condition: str, claims: Callable[..., Mapping[str, Floats]]
 ) -> Iterator[tuple[MetricKey, Floats]]:
     """Yield the shares, those of the null, and the excess: the one less the other, sample by sample."""
-    for subset, share in observed.items():
+    by_chance = claims(null=True)
+    for subset, share in claims().items():
         null = by_chance[subset]
         # Both are ABSENT for the same samples, and infinity less infinity would be NaN.
         excess = share - np.where(null == ABSENT, 0.0, null)
@@ -237,12 +231,11 @@ def axes_of(views: Sequence[OperatorView]) -> Axes:
     axes = dict[tuple[str, str], Sequence[Grid]]()
     for criterion in MARGIN_CRITERIA[views[0].operator]:
         for measure in MEASURES:
-            both = (
-                np.concatenate(of_axis) for of_axis in zip(*(v.margins(criterion, measure) for v in views), strict=True)
-            )
+            margins = np.concatenate([view.margins(criterion, measure) for view in views], axis=1)
             # Without a defined margin there are no ends.
-            spans = (np.nan_to_num([np.fmin.reduce(margins), np.fmax.reduce(margins)]).tolist() for margins in both)
-            axes[criterion, measure] = [Grid.spanning(low, high, PER_BIN.get(measure, 23)) for low, high in spans]
+            ends = np.nan_to_num([np.fmin.reduce(margins, axis=1), np.fmax.reduce(margins, axis=1)])
+            per_bin = PER_BIN.get(measure, 23)
+            axes[criterion, measure] = [Grid.spanning(low, high, per_bin) for low, high in ends.T.tolist()]
     return axes
 
 

@@ -19,23 +19,16 @@ from embassay.stats.geometry.closeness import MEASURES, Measure, Moments, Sums
 from embassay.stats.geometry.plane import project, project_by_products
 from embassay.stats.units import Bools, Floats, Ints
 
-RAW = ("AT", "BT", "AB", "XT", "XB", "XA")
-"""Columns of a measure: pairs of A, B, the target T, and X = e(A) − e(B)."""
-NULL_RAW = ("AN", "BN", "XN")
-"""Pairs with the target N of another unit. Each is a value of the scores, (n, draws)."""
+PAIRS, NULL_PAIRS = ("AT", "BT", "AB", "XT", "XB", "XA"), ("AN", "BN", "XN")
+"""Pairs of A, B, X = e(A) − e(B) and the target T; and those with the target N of another unit."""
 PLANAR = ("angle", "from_a", "from_b", "position", "share", "norm_ratio")
-"""Columns of the plane: the fields of :class:`~embassay.stats.geometry.plane.Plane`."""
+"""The fields of :class:`~embassay.stats.geometry.plane.Plane`."""
 NULL_PLANAR = ("from_a", "from_b", "position", "share")
-"""Those that depend on the target. With N each is a value of the scores, (n, draws)."""
+"""Those that depend on the target, which are also measured with N."""
 CHUNK = 16_384
 """Samples whose vectors are processed together."""
 TRIES = 64
 """Rounds of rejection sampling; samples still without a target then draw from the list of all that fit."""
-
-
-def null_name(value: str, column: str) -> str:
-    """Return the name of the scores' value that holds the (n, draws) of a measure, or of the plane, with N."""
-    return f"null/{value}/{column}"
 
 
 @dataclass(frozen=True)
@@ -68,36 +61,37 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
 
     Returns
     -------
-    Each measure (n, 6) with columns ``RAW``, ``plane`` (n, 6) with columns ``PLANAR``, and (n, draws) by
-    :func:`null_name`.
+    (n,) ``measure/pair`` and ``plane/field``; with N (n, draws) ``measure/pair`` and ``null plane/field``.
     """
-    values = {name: np.full((len(samples), len(RAW)), np.nan) for name in (*MEASURES, "plane")}
-    nulls = {null_name(name, pair): np.full(others.shape, np.nan) for name in MEASURES for pair in NULL_RAW}
-    nulls |= {null_name("plane", column): np.full(others.shape, np.nan) for column in NULL_PLANAR}
+    number = len(samples)
+    values = {f"{measure}/{pair}": np.full(number, np.nan) for measure in MEASURES for pair in PAIRS}
+    values |= {f"plane/{field}": np.full(number, np.nan) for field in PLANAR}
+    nulls = {f"{measure}/{pair}": np.full(others.shape, np.nan) for measure in MEASURES for pair in NULL_PAIRS}
+    nulls |= {f"null plane/{field}": np.full(others.shape, np.nan) for field in NULL_PLANAR}
     every = _Vectors(vectors.matrix, Moments.of(vectors.matrix))
     row_of = {part: np.array([vectors.row["text", getattr(s, part)] for s in samples]) for part in ("a", "b", "target")}
     is_difference = np.array([s.operator == "difference" for s in samples])
-    for start in range(0, len(samples), chunk):
-        rows = np.arange(start, min(start + chunk, len(samples)))
+    for start in range(0, number, chunk):
+        rows = np.arange(start, min(start + chunk, number))
         a, b, target = (every.take(of_samples[rows]) for of_samples in row_of.values())
         inside = np.flatnonzero(is_difference[rows])
         # In float64: the difference of two float32 vectors would lose the digits that they share.
         gap = a.matrix[inside].astype(np.float64) - b.matrix[inside].astype(np.float64)
         x = _Vectors(gap, Moments.of(gap))
         pairs = {
-            "AT": (rows, a, target),
-            "BT": (rows, b, target),
-            "AB": (rows, a, b),
-            "XT": (rows[inside], x, target.take(inside)),
-            "XB": (rows[inside], x, b.take(inside)),
-            "XA": (rows[inside], x, a.take(inside)),
+            "AT": a.measures(target),
+            "BT": b.measures(target),
+            "AB": a.measures(b),
+            "XT": x.measures(target.take(inside)),
+            "XB": x.measures(b.take(inside)),
+            "XA": x.measures(a.take(inside)),
         }
-        for column, pair in enumerate(RAW):
-            places, first, second = pairs[pair]
-            for name, closeness in first.measures(second).items():
-                values[name][places, column] = closeness
+        for pair, measures in pairs.items():
+            for name, closeness in measures.items():
+                values[f"{name}/{pair}"][rows[inside] if "X" in pair else rows] = closeness
         plane = project(a.matrix, b.matrix, target.matrix)
-        values["plane"][rows] = np.stack([getattr(plane, column) for column in PLANAR], axis=1)
+        for field in PLANAR:
+            values[f"plane/{field}"][rows] = getattr(plane, field)
 
         for draw, other in enumerate(others[rows].T):
             # Index −1 would select the last sample. The first one stands in its place until the end.
@@ -105,13 +99,13 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
             of_wrong = {"AN": a.measures(wrong), "BN": b.measures(wrong), "XN": x.measures(wrong.take(inside))}
             for pair, measures in of_wrong.items():
                 for name, closeness in measures.items():
-                    nulls[null_name(name, pair)][rows[inside] if pair == "XN" else rows, draw] = closeness
+                    nulls[f"{name}/{pair}"][rows[inside] if "X" in pair else rows, draw] = closeness
             norms = (np.sqrt(one.moments.squares) for one in (a, b, wrong))
             wrong_plane = project_by_products(plane.angle, of_wrong["AN"]["dot"], of_wrong["BN"]["dot"], *norms)
             for field in NULL_PLANAR:
-                nulls[null_name("plane", field)][rows, draw] = getattr(wrong_plane, field)
-    for of_null in nulls.values():
-        of_null[others < 0] = np.nan
+                nulls[f"null plane/{field}"][rows, draw] = getattr(wrong_plane, field)
+    for of_pairs in nulls.values():
+        of_pairs[others < 0] = np.nan
     return values | nulls
 
 

@@ -124,14 +124,12 @@ class LocalizationView(ItemView):
         """Return the group of a sentence by the classifier, and the cosines with this group and its own."""
         values = self.scores.values
         cosines = {"right": values["to_own"][index], "placed": values["to_named"][index]}
-        labels = {"placed": str(self.predicted[index])}
-        if self.predicted[index] != self.group[index]:
-            labels["first"] = self.first_of(labels["placed"])
+        placed = self.predicted[index]
+        labels = {"placed": str(placed)}
+        if placed != self.group[index]:
+            # The reference to the first sentence of that group.
+            labels["first"] = f"{self.scores.item[self.group == placed][0]}#0"
         return cosines, labels
-
-    def first_of(self, group: str) -> str:
-        """Return the reference to the first sentence of a group."""
-        return f"{self.scores.item[self.group == group][0]}#0"
 
 
 def _by_fold(view: LocalizationView) -> Iterator[tuple[str, Bools]]:
@@ -357,14 +355,14 @@ class Localization(ItemMethod):
         converged = [view for view in figures.views if not view.unconverged]
         corpus = figures.views[0].corpus
         if converged:
-            inside, label = figures.views[0].fold == 0, "fold 0"
+            inside = figures.views[0].fold == 0
             numerator, denominator = agreement(converged, inside)
             data = {
                 "names": [view.encoder for view in converged],
                 "numerator": numerator.tolist(),
                 "denominator": denominator.tolist(),
                 "diagonal": "errors",
-                "note": f"On {int(inside.sum()):,} sentences ({label}).",
+                "note": f"On {int(inside.sum()):,} sentences (fold 0).",
             }
             yield Series(NAME, corpus, "agreement", "matrix", data)
         groups_of_size = Counter(Counter(figures.views[0].group.tolist()).values())
@@ -373,8 +371,7 @@ class Localization(ItemMethod):
 
     def findings(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how well each encoder places sentences, and what limits its figures."""
-        views = figures.requested
-        for view in views:
+        for view in figures.requested:
             accuracy, name, origin = summary.headline[view.encoder], view.encoder, view.scores.origin
             centroid = summary.row_of[name, "centroid_accuracy", "all", ""].value
             by_centroid = "" if centroid is None else f", {centroid:.1%} by the nearest centroid alone"

@@ -10,11 +10,11 @@ import numpy as np
 
 from embassay.core.types import ItemScores, content_hash
 from embassay.stats.families import Roles, Step
+from embassay.stats.labels import Labels
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Bools, Floats, Ints
 
-BM25 = "bm25"
-LEXICAL = (BM25, "tfidf")
+LEXICAL = ("bm25", "tfidf")
 """The lexical baselines, that to be compared with first: tfidf is one only without bm25."""
 
 
@@ -48,8 +48,16 @@ class View:
 
     @property
     def stream(self) -> tuple[str, str]:
-        """The names of the random streams; see :func:`stream_of`."""
-        return stream_of(self.scores)
+        """Diagnostic and corpus fingerprint, which name the random streams of every figure.
+
+        All encoders and all metrics of a diagnostic on a corpus share the resamples, so their figures are paired.
+        """
+        return self.scores.origin.diagnostic, self.scores.origin.corpus_fingerprint
+
+    @property
+    def all_labels(self) -> Labels:
+        """The unit labels of all items."""
+        return Labels.of(self.scores.unit, self.scores.unit_labels)
 
     def at(self, places: Bools | Ints, values: Floats) -> Floats:
         """Return (n,) values of all items from those of some, with ``ABSENT`` for the others."""
@@ -61,27 +69,13 @@ class View:
 AnyView = TypeVar("AnyView", bound=View)
 
 
-def without_baselines(views: Sequence[AnyView]) -> list[AnyView]:
-    """Return the views of the encoders that were asked for; all of them where only baselines were run."""
-    requested = [view for view in views if not view.is_baseline]
-    return requested or list(views)
-
-
-def stream_of(scores: ItemScores) -> tuple[str, str]:
-    """Return diagnostic and corpus fingerprint, which name the random streams of every figure.
-
-    All encoders and all metrics of a diagnostic on a corpus share the resamples, so their figures are paired.
-    """
-    return scores.origin.diagnostic, scores.origin.corpus_fingerprint
-
-
 def pool_of(scores: Sequence[ItemScores]) -> str:
     """Return a hash of the labels and score digests of the base systems, from which n* is estimated."""
     base = roles_of(scores).base_systems
     return content_hash(sorted([s.origin.encoder, s.digest] for s in scores if s.origin.encoder in base))
 
 
-def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
+def roles_of(scores: Sequence[ItemScores]) -> Roles:
     """Return the role of each encoder in comparisons: candidate, reference or lexical baseline.
 
     Candidates are the requested encoders, except those with random vectors. The lexical baseline is the first bm25,
@@ -106,4 +100,4 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
                 reference = origin.encoder
         first_of_scheme.setdefault(origin.spec.split(",")[0], origin.encoder)
     lexical = next((first_of_scheme[scheme] for scheme in LEXICAL if scheme in first_of_scheme), None)
-    return Roles(tuple(candidates), reference, lexical, steps, all_pairs)
+    return Roles(tuple(candidates), reference, lexical, steps)

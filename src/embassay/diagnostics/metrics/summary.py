@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
-from typing import Generic, cast
+from typing import Any, Generic, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from embassay.core.result import (
 )
 from embassay.core.types import Draws, ItemScores
 from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric
-from embassay.diagnostics.metrics.scoreboard import AnyView, pool_of, roles_of, without_baselines
+from embassay.diagnostics.metrics.scoreboard import AnyView, pool_of, roles_of
 from embassay.diagnostics.metrics.verdict import compared, effective_items, item_values, ranked, with_precision
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate
 from embassay.stats.families import Roles
@@ -99,19 +99,13 @@ class Figure(Generic[AnyView]):
     def items(self, view: AnyView) -> Floats | None:
         """Return the (n,) item values of an encoder: NaN is undefined, ``ABSENT`` an item that it is not about.
 
-        None where the encoder has none: of sparse vectors, for example, a share may be missing.
+        None where the encoder has none: of sparse vectors, for example, a share may be missing; and of a metric whose
+        rows the diagnostic makes itself.
         """
-        assert self.metric.of is not None  # noqa: S101 - only such metrics become figures
-        values = cast(Floats | None, self.metric.of(view))
+        values = cast(Floats | None, self.metric.of(view) if self.metric.of else None)
         if values is None or self.inside is None:
             return values
         return np.where(self.inside, values, ABSENT)
-
-    def computed(self, view: AnyView) -> Mapping[str, Estimate]:
-        """Return the estimates of a computed metric by subset."""
-        assert self.metric.of is not None  # noqa: S101 - only such metrics become figures
-        estimates = self.metric.of(view)
-        return {self.subset: estimates} if isinstance(estimates, Estimate) else cast(Mapping[str, Estimate], estimates)
 
 
 @dataclass(frozen=True)
@@ -157,8 +151,8 @@ class Figures(Generic[AnyView]):
 
     @property
     def requested(self) -> list[AnyView]:
-        """The views of the encoders that were asked for; see :func:`.scoreboard.without_baselines`."""
-        return without_baselines(self.views)
+        """The views of the encoders that were asked for; all of them where only baselines were run."""
+        return [view for view in self.views if not view.is_baseline] or list(self.views)
 
     @cached_property
     def roles(self) -> Roles:
@@ -171,17 +165,14 @@ class Figures(Generic[AnyView]):
         figures = list[Figure[AnyView]]()
         # Metrics of the same subsets, one after the other, have their rows subset by subset.
         for subsets, group in groupby(self.metrics, key=attrgetter("subsets")):
-            present = [metric for metric in group if self._is_present(metric)]
+            of_group = [Figure[AnyView](metric, metric.subset) for metric in group]
+            present = [figure for figure in of_group if any(figure.items(view) is not None for view in self.views)]
             if subsets is None:
-                figures += [Figure(metric, metric.subset) for metric in present]
+                figures += present
             elif present:
                 named = subsets(self.views[0])
-                figures += [Figure(metric, name, inside) for name, inside in named for metric in present]
+                figures += [replace(figure, subset=name, inside=inside) for name, inside in named for figure in present]
         return tuple(figures)
-
-    def _is_present(self, metric: Metric) -> bool:
-        """Return whether some encoder has items for a metric whose rows are made here."""
-        return metric.of is not None and any(metric.of(view) is not None for view in self.views)
 
     def values(self, figure: Figure[AnyView]) -> dict[str, Floats]:
         """Return the (n,) item values by encoder: of a correlation those that it is of."""
@@ -201,8 +192,7 @@ class Figures(Generic[AnyView]):
 
     def labels(self, present: Bools | None = None) -> Labels:
         """Return the unit labels of some items; of all by default."""
-        first = self.views[0].scores
-        labels = Labels.of(first.unit, first.unit_labels)
+        labels = self.views[0].all_labels
         return labels if present is None else labels.of_items(present)
 
     # Rows
@@ -214,36 +204,35 @@ class Figures(Generic[AnyView]):
         for view in self.views:
             for figure in self.figures:
                 metric = figure.metric
-                if metric.kind == "computed":
-                    of_figure = figure.computed(view)
-                elif (view.encoder, figure.key) in estimates:
-                    of_figure = {figure.subset: estimates[view.encoder, figure.key]}
-                else:
+                of_figure: Any = estimates.get((view.encoder, figure.key))
+                if metric.kind == "computed" and metric.of is not None:
+                    of_figure = metric.of(view)
+                if of_figure is None:
                     continue
+                if isinstance(of_figure, Estimate):
+                    of_figure = {figure.subset: of_figure}
+                more = self.pool if metric.is_bounded else {}
                 for subset, estimate in of_figure.items():
+                    if estimate.value is None and metric.reason is not None:
+                        estimate = replace(estimate, reason=metric.reason(view, estimate) or estimate.reason)
                     rows.append(
                         row(
                             view.scores,
                             draws,
                             metric.name,
                             subset,
-                            self._with_reason(figure, view, estimate),
+                            estimate,
                             condition=metric.condition,
                             similarity_function=metric.similarity_function,
-                            **(self.pool if metric.is_bounded else {}),
+                            **more,
                         )
                     )
         return rows
 
-    def _with_reason(self, figure: Figure[AnyView], view: AnyView, estimate: Estimate) -> Estimate:
-        """Return the estimate with the reason that the metric gives where it has no value."""
-        if estimate.value is not None or figure.metric.reason is None:
-            return estimate
-        return replace(estimate, reason=figure.metric.reason(view, estimate) or estimate.reason)
-
     def _estimates(self, draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
         """Return the estimates of all figures that follow from items, by encoder and figure."""
         estimates = dict[tuple[str, MetricKey], Estimate]()
+        # By the items that they are resampled on.
         resampled = dict[bytes, list[Figure[AnyView]]]()
         for figure in self.figures:
             metric = figure.metric
@@ -261,18 +250,18 @@ class Figures(Generic[AnyView]):
                 base_systems, of_shares = self.roles.base_systems, metric.kind == "share"
                 of_figure = bounded_means(self.values(figure), self.labels(), base_systems, of_shares=of_shares)
             elif metric.kind != "computed":
-                together = self.present(figure).tobytes() if self.views[0].resamples_apart else b""
-                resampled.setdefault(together, []).append(figure)
+                present = self.present(figure)
+                items = present if self.views[0].resamples_apart else np.ones_like(present)
+                resampled.setdefault(items.tobytes(), []).append(figure)
             estimates |= {(encoder, figure.key): estimate for encoder, estimate in of_figure.items()}
-        for figures in resampled.values():
-            estimates |= self._means(figures, draws)
+        for of_items, figures in resampled.items():
+            estimates |= self._means(figures, np.frombuffer(of_items, dtype=bool), draws)
         return estimates
 
-    def _means(self, figures: Sequence[Figure[AnyView]], draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
-        """Return means of values of any size; they share the resamples."""
-        present = self.present(figures[0])
-        if not self.views[0].resamples_apart:
-            present = np.ones_like(present)
+    def _means(
+        self, figures: Sequence[Figure[AnyView]], present: Bools, draws: Draws
+    ) -> dict[tuple[str, MetricKey], Estimate]:
+        """Return means of values of any size; they share the resamples of these items."""
         # One table at a time, because those of all encoders together would take much memory.
         tables = (
             np.stack([cast(Floats, figure.items(view))[present] for figure in figures], axis=1) for view in self.views
@@ -303,22 +292,6 @@ class Figures(Generic[AnyView]):
 
     # Comparisons and ranks
 
-    def key_of(self, figure: Figure[AnyView]) -> MetricKey:
-        """Return the key of a figure with diagnostic, corpus and similarity function."""
-        scores = self.views[0].scores
-        function = figure.key.similarity_function or scores.similarity_function
-        place = {"diagnostic": scores.origin.diagnostic, "corpus": scores.origin.corpus}
-        return replace(figure.key, similarity_function=function, **place)
-
-    def differences(self, figure: Figure[AnyView], draws: Draws, *, all_pairs: bool) -> tuple[Comparison, ...]:
-        """Return the paired differences of the encoders in one figure, each pair once."""
-        if figure.metric.kind == "correlation":
-            x = self._against(figure.metric)
-            if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
-                return ()
-        roles = replace(self.roles, all_pairs=all_pairs)
-        return compared(self.key_of(figure), self._columns(figure), roles, draws, *self.views[0].stream)
-
     @property
     def headline_figure(self) -> Figure[AnyView] | None:
         """What encoders are ranked by; None where the corpus has no such items, or nothing of them varies."""
@@ -341,31 +314,34 @@ class Figures(Generic[AnyView]):
             Those of a diagnostic that makes them in its own way; by default those of the metrics.
         """
         rows = self.rows(draws) if rows is None else rows
-        headline, first = self.headline_figure, self.views[0].scores
-        no_headline = MetricKey("", diagnostic=first.origin.diagnostic, corpus=first.origin.corpus)
+        first, roles = self.views[0].scores, replace(self.roles, all_pairs=on_request)
+        place = {"diagnostic": first.origin.diagnostic, "corpus": first.origin.corpus}
         verdict = Verdict(
-            **vars(no_headline),
+            **vars(MetricKey("", **place)),
             items=len(first.unit),
             units=self.labels().sets,
-            candidates=self.roles.candidates,
-            baseline=self.roles.lexical or "",
-            reference=next(iter(self.roles.models), ""),
+            candidates=roles.candidates,
+            baseline=roles.lexical or "",
+            reference=next(iter(roles.models), ""),
         )
         wanted = {"always", "on request"} if on_request else {"always"}
-        compared = [figure for figure in self.figures if figure.metric.headline or figure.metric.compared in wanted]
+        figures = [figure for figure in self.figures if figure.metric.headline or figure.metric.compared in wanted]
         comparisons = list[Comparison]()
-        for figure in sorted(compared, key=lambda figure: not figure.metric.headline):
-            differences = self.differences(figure, draws, all_pairs=on_request)
-            if figure is headline:
-                metric = figure.metric
+        for figure in sorted(figures, key=lambda figure: not figure.metric.headline):
+            metric = figure.metric
+            if metric.kind == "correlation" and np.count_nonzero(~np.isnan(self._against(metric))) < MIN_ITEMS:
+                continue
+            function = metric.similarity_function or first.similarity_function
+            key, columns = replace(figure.key, similarity_function=function, **place), self._columns(figure)
+            differences = compared(key, columns, roles, draws, *self.views[0].stream)
+            if figure is self.headline_figure:
                 chance = metric.chance(self.views[0]) if callable(metric.chance) else metric.chance
-                columns = self._columns(figure)
-                pool = [item_values(columns[name]) for name in self.roles.base_systems if name in columns]
+                pool = [item_values(columns[name]) for name in roles.base_systems if name in columns]
                 number = effective_items(next(iter(columns.values())), pool)
                 differences = with_precision(differences, columns, number)
-                verdict = replace(verdict, **vars(self.key_of(figure)), chance=chance, effective_items=number)
+                verdict = replace(verdict, **vars(key), chance=chance, effective_items=number)
                 of_rows, is_right = rows_of(figure.key, rows), metric.undefined_is_wrong
-                verdict = ranked(verdict, self.roles, columns, of_rows, differences, is_ranking_of_right=is_right)
+                verdict = ranked(verdict, roles, columns, of_rows, differences, is_ranking_of_right=is_right)
             comparisons += differences
         return MetricSummary(draws, rows, comparisons, verdict)
 

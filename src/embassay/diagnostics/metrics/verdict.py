@@ -93,10 +93,8 @@ def ranked(
         Whether items are right or wrong: then a higher value is better.
     """
     values = {name: row.value for name, row in rows.items() if row.value is not None}
-    items, labels = (
-        {name: item_values(column) for name, column in columns.items()},
-        labels_of(next(iter(columns.values()))),
-    )
+    items = {name: item_values(column) for name, column in columns.items()}
+    labels = labels_of(next(iter(columns.values())))
     left_out = tuple(name for name in _often_undefined(items, roles.base_systems) if name in values)
     competing = {name: values[name] for name in roles.base_systems if name in values and name not in left_out}
     reason = None
@@ -137,10 +135,9 @@ def with_precision(
     """Return what pairs differ by on the headline, with the difference that could be detected."""
     rows = list[Comparison]()
     for pair in pairs:
-        a, b, precision = columns[pair.a], columns[pair.b], None
-        if pair.p is not None:
-            precision = precision_of(a, b, number, pair.pairs_in_family)
-        if precision is not None:
+        a, b = columns[pair.a], columns[pair.b]
+        precision = precision_of(a, b, number, pair.pairs_in_family)
+        if pair.p is not None and precision is not None:
             target, needed = precision.next_target(a.margin or 0.0)
             smallest = precision.smallest_difference
             pair = replace(pair, smallest_difference=smallest, target=target, items_needed=needed)
@@ -151,14 +148,14 @@ def with_precision(
 def _often_undefined(values: Mapping[str, Floats], names: Sequence[str]) -> list[str]:
     """Return the systems that are undefined for too many of the items that any system is defined for."""
     undefined = {name: np.isnan(values[name]) for name in names if name in values}
-    for_all = np.logical_and.reduce(list(undefined.values())) if undefined else np.array([], dtype=bool)
+    for_all = np.logical_and.reduce(list(undefined.values()))
     possible = np.count_nonzero(~for_all)
     return [name for name, of_name in undefined.items() if (of_name & ~for_all).sum() > MAX_UNDEFINED * possible]
 
 
 def _undefined_as_wrong(values: Mapping[str, Floats]) -> dict[str, float]:
     """Return the mean of each candidate with undefined items counted as wrong, if any candidate has the item."""
-    defined_for_any = ~np.all([np.isnan(items) for items in values.values()], axis=0) if values else np.array([])
+    defined_for_any = ~np.logical_and.reduce([np.isnan(items) for items in values.values()])
     if not defined_for_any.any():
         return {}
     return {name: float(np.nan_to_num(items[defined_for_any]).mean()) for name, items in values.items()}

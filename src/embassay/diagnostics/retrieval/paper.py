@@ -22,7 +22,7 @@ from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, spread
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.resample import too_few
-from embassay.stats.units import Bools, Floats, Ints
+from embassay.stats.units import Bools, Floats
 
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 RowByKey = Mapping[tuple[str, ...], Row]
@@ -60,26 +60,23 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     answers, of = view.answers, view.has_full_top_k
     made = partial(row, view.scores, draws, interval="exams")
     # What the lists of a retriever lack is missed; a question without similarities is undefined.
-    examined = np.ones_like(of) if view.is_lists else of
-    success = view.values(view.headline)[examined]
+    success = view.values(view.headline)
+    examined = ~np.isnan(success)
+    success = success[examined]
     if len(success):
-        of_exams = success[_exams(view, success, draws)].mean(axis=1, keepdims=True)
+        of_exams = success[exams(len(success), draws, *view.stream)].mean(axis=1, keepdims=True)
         (accuracy,) = _over_exams(view, of_exams, examined)
         yield made(ACCURACY, "all", accuracy)
     # COE and ROE need the score of every document.
     if view.listed is not None or not len(answers.top):
         return
     percentiles = view.options.percentiles
-    thresholds = percentile_of_top(answers.top, _exams(view, answers.top, draws), percentiles)
+    drawn = exams(len(answers.top), draws, *view.stream)
+    thresholds = percentile_of_top(answers.top, drawn, percentiles)
     for metric, similarities in (("coe", answers.own), ("roe", view.random.ravel())):
         estimates = _over_exams(view, above(similarities, thresholds), of)
         for psi, estimate in zip(percentiles, estimates, strict=True):
             yield made(metric, f"psi{psi}", estimate)
-
-
-def _exams(view: RetrievalView, questions: Floats, draws: Draws) -> Ints:
-    """Return (exams, length) the questions of each exam, the same ones for every figure."""
-    return exams(len(questions), draws, *view.stream)
 
 
 def _over_exams(view: RetrievalView, replicates: Floats, of: Bools) -> Iterator[Estimate]:
@@ -112,7 +109,7 @@ def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[s
     answers, thresholds, chosen = view.answers, dict[str, float](), dict[str, int]()
     if not len(answers.top):
         return [], thresholds
-    drawn = _exams(view, answers.top, draws)
+    drawn = exams(len(answers.top), draws, *view.stream)
     _, (lowest,), _ = spread(answers.success[drawn].mean(axis=1, keepdims=True))
     for definition, similarities in (("minima", minima(answers.top, drawn)), ("pooled", answers.top)):
         accuracy = dict[int, float]()

@@ -41,7 +41,7 @@ from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.method import ItemMethod, Shown, Stored
-from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
+from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import Paper, table
 from embassay.diagnostics.retrieval import paper
@@ -63,10 +63,8 @@ from embassay.diagnostics.retrieval.scores import (
 )
 from embassay.stats.density import bandwidth, density
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
-from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.separation import separation
 from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Bools, Floats, Ints
 
@@ -171,13 +169,6 @@ WORDS_READ = Template(
 )
 
 
-def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
-    """Return how well the top similarity separates answered from unanswerable questions, where there are such."""
-    top, labels = view.scores.values["top"][:, 0], Labels.of(view.scores.unit, view.scores.unit_labels)
-    area = separation(*((top[chosen], labels.of_items(chosen)) for chosen in (view.answered, ~view.answered)))
-    return {} if area is None else {"unanswerable": area}
-
-
 def _recommended(view: RetrievalView) -> Mapping[str, Estimate]:
     """Return the recommended threshold by its guarantee; also why there is none with 95 % confidence."""
     reason = view.recommended.reason or (
@@ -188,28 +179,17 @@ def _recommended(view: RetrievalView) -> Mapping[str, Estimate]:
     return {"recommended": undefined, **{name: view.estimate(tau) for name, tau in view.recommended_tau.items()}}
 
 
-def ranking_metric(
-    name: str, of_places: Callable[[RightPlaces, int], Floats], *, kind: Kind, meaning: str, hub: str = "", **more: Any
-) -> RankingMetric:
-    """Declare a metric of the ranks of a question's right documents, of which higher values are better.
-
-    Parameters
-    ----------
-    name, of_places, kind, meaning, hub, more
-        As in :class:`~embassay.diagnostics.retrieval.scores.RankingMetric`.
-    """
+def ranking_metric(name: str, of_places: Callable[[RightPlaces, int], Floats], **declared: Any) -> RankingMetric:
+    """Declare a metric of the ranks of a question's right documents, of which higher values are better."""
     return RankingMetric(
         name,
         of=lambda view: view.ranking(name),
-        kind=kind,
         better="higher",
-        meaning=meaning,
-        hub=hub,
         low=0.0,
         high=1.0,
         source="ir-measures",
         of_places=of_places,
-        **more,
+        **declared,
     )
 
 
@@ -377,7 +357,7 @@ METRICS = (
     Metric(
         "auc",
         "unanswerable",
-        of=_separation,
+        of=lambda view: view.separation(view.scores.values["top"][:, 0], view.answered, ~view.answered),
         kind="computed",
         better="higher",
         low=0.0,
@@ -470,8 +450,8 @@ class Retrieval(RetrievalOptions, ItemMethod):
     def score_rankings(self, corpus: Corpus[Question], nearest: Neighbours, origin: Origin) -> ItemScores:
         """Score the lists of a retriever.
 
-        ``scored`` is 1 where there are scores, else 0. Where some lists lack documents, ``listed`` is the length of the
-        longest of these, and no similarity to random documents is known.
+        Where some lists lack documents, ``listed`` is the length of the longest of these, and no similarity to random
+        documents is known.
         """
         drawn = random_documents(corpus)
         random, listed = np.full(drawn.shape, np.nan), np.nan
@@ -487,7 +467,6 @@ class Retrieval(RetrievalOptions, ItemMethod):
             **self._of_lists(corpus, nearest, np.array(False)),
             "random": random,
             "listed": listed,
-            "scored": float(not np.isnan(nearest.similarity).all()),
             # Scores are on the retriever's own scale, as dot products are.
             "dot": 1.0,
         }
@@ -521,7 +500,9 @@ class Retrieval(RetrievalOptions, ItemMethod):
         if self.paper:
             row_of: paper.RowByKey = {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
             rows += paper.correlations(figures.requested, row_of, draws)
-        return [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
+        # The options that move no item score.
+        recipe = f"loss:{self.loss:g}|psi:{self.psi}|random:{self.random}"
+        return [replace(one, signature=f"{one.signature}|{recipe}") for one in rows]
 
     def series(self, figures: Figures[RetrievalView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the densities of similarities and what they mean."""
@@ -635,10 +616,8 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
             steps = np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
         below = [np.searchsorted(of_set, steps) / max(len(of_set), 1) for of_set in sets.values()]
         card += [[view.encoder, *line] for line in np.stack([steps, *below], axis=1).tolist()]
-        # Floating-point numbers cannot tell larger scores apart finely enough for a density.
-        if max(-low, high) > 1e6:
-            continue
-        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6)
+        # Of equal values the curve is a millionth of them wide.
+        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6 * max(1.0, -low, high))
         low, high = low - beyond, high + beyond
         # Each line has its own points: the similarities of two encoders may have different ranges.
         grid = np.linspace(low, high, 160)
@@ -740,34 +719,29 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
 
 def layout(result: Result) -> Layout:
     """Return the page of a result."""
-    metrics = dict.fromkeys(one.metric for one in result.rows if one.diagnostic == NAME)
-    options = Retrieval(k=next((int(metric[2:]) for metric in metrics if metric.startswith("R@")), K))
+    recall = (one.metric for one in result.rows if one.diagnostic == NAME and one.metric.startswith("R@"))
+    options = Retrieval(k=int(next(recall, f"R@{K}").removeprefix("R@")))
+    success, beside = options.headline, [metric.column for metric in options.ranking_metrics if metric.beside_headline]
     # Parts without figures are left out.
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
-        headline=_headline(options),
+        headline=EncoderTable(
+            f"Questions with a right document {among_first(options.k)}",
+            (
+                Column(success, success),
+                *beside,
+                Column("threshold τ (95%)", "tau", "recommended"),
+                Column(f"{success} at τ", "accuracy_at_tau", "recommended"),
+                Column("kept at τ", "kept", "recommended"),
+            ),
+            note=f"{success}: of all questions that have an answer. τ: dropping results below it loses no more success "
+            "than allowed, with 95% confidence.",
+        ),
         parts=tuple(_parts(options)),
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
         paper=tuple(paper.paper_parts()),
-    )
-
-
-def _headline(options: Retrieval) -> EncoderTable:
-    """Return the headline table: success, and the recommended threshold with what it keeps."""
-    success, beside = options.headline, [metric.column for metric in options.ranking_metrics if metric.beside_headline]
-    return EncoderTable(
-        f"Questions with a right document {among_first(options.k)}",
-        (
-            Column(success, success),
-            *beside,
-            Column("threshold τ (95%)", "tau", "recommended"),
-            Column(f"{success} at τ", "accuracy_at_tau", "recommended"),
-            Column("kept at τ", "kept", "recommended"),
-        ),
-        note=f"{success}: of all questions that have an answer. τ: dropping results below it loses no more success "
-        "than allowed, with 95% confidence.",
     )
 
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import hypergeom
 
-from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.core.result import MIN_UNITS, Estimate
 from embassay.core.samples.retrieval import Question, first_passages, right_pairs
@@ -26,7 +25,7 @@ from embassay.core.types import Corpus
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.isotropy_metrics import measured
-from embassay.diagnostics.method import ItemView, Stored
+from embassay.diagnostics.method import ItemView, Stored, need_within
 from embassay.diagnostics.metrics.metric import Metric
 from embassay.stats.exams import GRID, Answers
 from embassay.stats.geometry import transforms
@@ -63,6 +62,7 @@ class RankingMetric(Metric):
         Whether it stands in the first table, beside the headline: that is the one on the screen.
     """
 
+    hub: str | None = ""
     of_places: Callable[[RightPlaces, int], Floats]
     more_documents_than: int = 0
     beside_headline: bool = False
@@ -101,17 +101,13 @@ class RetrievalOptions:
     k: int = K
     loss: float = LOSS
     transforms: Literal["none", "all"] = "none"
-    compare: Literal["headline", "all"] = "headline"
     paper: bool = False
     psi: int = 5
     random: int = RANDOM
 
     def __post_init__(self) -> None:
         """Check the ranges of the numbers."""
-        for name, low, high in (("k", 1, 1000), ("loss", 0, 1), ("psi", 1, 99), ("random", 1, RANDOM)):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
+        need_within(NAME, self, k=(1, 1000), loss=(0, 1), psi=(1, 99), random=(1, RANDOM))
 
     @property
     def headline(self) -> str:
@@ -123,10 +119,10 @@ class RetrievalOptions:
         """The ψ at which COE, ROE and the paper's thresholds are computed, in ascending order."""
         return tuple(sorted({*GRID, self.psi}))
 
-    @property
-    def recipe(self) -> str:
-        """The options that move no item score, for signatures."""
-        return f"loss:{self.loss:g}|psi:{self.psi}|random:{self.random}"
+
+def queries_of(corpus: Corpus[Question], vectors: Vectors) -> Any:
+    """Return the (n, d) vectors of all questions."""
+    return vectors.take([sample.question for sample in corpus.samples], "query")
 
 
 def passages_of(corpus: Corpus[Question], vectors: Vectors, *, distinct: bool = False) -> Any:
@@ -147,7 +143,7 @@ def starts_of(corpus: Corpus[Question]) -> Ints:
 def search(corpus: Corpus[Question], vectors: Vectors, k: int) -> Neighbours:
     """Return the k documents nearest to each question, and the ranks of the right ones."""
     nearest: Neighbours = vectors.search(
-        vectors.take([sample.question for sample in corpus.samples], "query"),
+        queries_of(corpus, vectors),
         passages_of(corpus, vectors),
         k=k,
         similarity_function=vectors.similarity,
@@ -247,7 +243,7 @@ def _largest(places: Ints, values: Floats, size: int) -> Floats:
 def similarity_to_random(corpus: Corpus[Question], vectors: Vectors) -> Floats:
     """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder."""
     passages, starts, drawn = passages_of(corpus, vectors), starts_of(corpus), random_documents(corpus)
-    queries = vectors.take([sample.question for sample in corpus.samples], "query")
+    queries = queries_of(corpus, vectors)
     ends = np.append(starts[1:], passages.shape[0])
     similarity = np.empty(drawn.shape)
     for question, documents in enumerate(drawn):
@@ -271,15 +267,15 @@ def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: Retr
     missing
         (n,) which questions have no similarity at all; they stay undefined.
     """
-    sample, values = passages_of(corpus, vectors, distinct=True), dict[str, Floats]()
+    sample = passages_of(corpus, vectors, distinct=True)
     # Without the bias of few passages only untransformed: a fitted transform makes them depend on each other.
-    scalars = _isotropy(sample, "", ("i_a", "isoscore", "isoscore_unbiased"))
-    scalars["distinct_passages"] = float(sample.shape[0])
+    stored: dict[str, Floats | float] = _isotropy(sample, "", ("i_a", "isoscore", "isoscore_unbiased"))
+    stored["distinct_passages"] = float(sample.shape[0])
     if issparse(sample) or options.transforms == "none":
-        return {**values, **scalars}
+        return stored
     pairs = right_pairs(corpus.samples, corpus.documents)
     for name in transforms.NAMES:
-        success = values[f"{options.headline}/{name}"] = np.full(len(missing), np.nan)
+        success = stored[f"{options.headline}/{name}"] = np.full(len(missing), np.nan)
         try:
             fitted = transforms.fit(name, sample)
         except ValueError:
@@ -291,15 +287,15 @@ def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: Retr
         nearest = search(corpus, moved, options.k)
         success[:] = right_places(corpus, nearest, pairs).success(options.k)
         success[missing | np.isnan(nearest.similarity[:, 0])] = np.nan
-        scalars |= _isotropy(passages_of(corpus, moved, distinct=True), name, ("i_a", "isoscore"))
-        scalars[f"rank/{name}"] = float(fitted.rank)
-    return {**values, **scalars}
+        stored |= _isotropy(passages_of(corpus, moved, distinct=True), name, ("i_a", "isoscore"))
+        stored[f"rank/{name}"] = float(fitted.rank)
+    return stored
 
 
-def _isotropy(passages: Any, condition: str, metrics: tuple[str, ...]) -> dict[str, float]:
+def _isotropy(passages: Any, condition: str, metrics: tuple[str, ...]) -> dict[str, Floats | float]:
     """Return the isotropy of the passages by ``metric/condition``; undefined values are missing."""
     figures = measured(passages, metrics)
-    return {f"{metric}/{condition}": figures[metric] for metric in metrics if metric in figures}
+    return {f"{metric}/{condition}": value for metric, value in figures.items() if metric in metrics}
 
 
 # What a summary reads
@@ -324,11 +320,6 @@ class RetrievalView(ItemView):
         return bool(self.scores.scalars["dot"])
 
     @property
-    def is_lists(self) -> bool:
-        """Whether these are the lists of a retriever: what is not in them is missed, not undefined."""
-        return "scored" in self.scores.scalars
-
-    @property
     def listed(self) -> float | None:
         """The length of the longest list that lacks documents; None where each list has all documents."""
         return self.scores.scalars.get("listed")
@@ -351,7 +342,7 @@ class RetrievalView(ItemView):
     @cached_property
     def labels(self) -> Labels:
         """The unit labels of the m answered questions."""
-        return Labels.of(self.scores.unit, self.scores.unit_labels).of_items(self.answered)
+        return self.all_labels.of_items(self.answered)
 
     def values(self, name: str) -> Floats:
         """Return the (m, …) stored values of the answered questions."""
@@ -425,11 +416,11 @@ class RetrievalView(ItemView):
 
         A question finds nothing when even its largest similarity is below the threshold.
         """
-        largest, is_kept = self.largest_of_unanswerable, self.values("top") >= threshold
-        success = np.where(self.values(RIGHT) >= threshold, self.values(self.headline), 0.0)
-        shares = dict[str, Floats]()
-        for name, values in (("accuracy_at_tau", success), ("kept", is_kept.mean(axis=1))):
-            shares[name] = self.at(self.answered, np.where(self.has_full_top_k, values, np.nan))
+        largest, answers, shares = self.largest_of_unanswerable, self.answers, dict[str, Floats]()
+        for name, of_full in (("accuracy_at_tau", answers.right_at(threshold)), ("kept", answers.kept_at(threshold))):
+            values = np.full(len(self.has_full_top_k), np.nan)
+            values[self.has_full_top_k] = of_full
+            shares[name] = self.at(self.answered, values)
         if len(largest):
             dropped = np.where(np.isnan(largest), np.nan, largest < threshold)
             shares["unanswerable_dropped"] = self.at(~self.answered, dropped)
