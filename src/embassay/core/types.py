@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.core.arrays import Floats, Ints, Texts
 from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
 from embassay.core.result import Audit, EncoderFacts, Result
@@ -140,16 +140,16 @@ class Corpus(Generic[S]):
             )
 
     @cached_property
-    def _label_sets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _label_sets(self) -> tuple[Ints, Ints]:
         return label_sets(self.samples)
 
     @property
-    def units(self) -> NDArray[np.int64]:
+    def units(self) -> Ints:
         """(n,) the unit of independence of each sample, from 0: of a question with several labels, its label set."""
         return self._label_sets[0]
 
     @property
-    def unit_labels(self) -> NDArray[np.int64]:
+    def unit_labels(self) -> Ints:
         """(m, 2) each unit with each of its labels; empty where no two units share one."""
         return self._label_sets[1]
 
@@ -464,12 +464,12 @@ class ItemScores:
 
     origin: Origin
     similarity_function: str
-    item: NDArray[np.str_]
-    unit: NDArray[np.int64]
-    labels: Mapping[str, NDArray[np.str_]]
-    values: Mapping[str, NDArray[np.float64]]
+    item: Texts
+    unit: Ints
+    labels: Mapping[str, Texts]
+    values: Mapping[str, Floats]
     scalars: Mapping[str, float] = field(default_factory=dict)
-    unit_labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    unit_labels: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from embassay.core.samples.composition import Composition, Operator
+from embassay.core.samples.shapes import Composition, Operator
 
 SENTENCES = ("S1", "S2", "S3", "F12", "F23")
 SAMPLES: tuple[tuple[Operator, str, str, str], ...] = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from embassay.core.arrays import Ints
 from embassay.core.samples.base import Sample
-from embassay.core.samples.groups import closure
 from embassay.core.samples.retrieval import Question
+from embassay.core.samples.shapes import closure
 
 
-def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
+def independent_units(samples: Sequence[Sample]) -> Ints:
     """Number the units of independence, merging those that share a text.
 
     Two samples depend on each other if they share a unit key or a text, in any role. The units are the connected
@@ -32,7 +32,7 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     return np.unique(first_of, return_inverse=True)[1].astype(np.int64)
 
 
-def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def label_sets(samples: Sequence[Sample]) -> tuple[Ints, Ints]:
     """Return which unit labels each sample has.
 
     The labels of a question are the keys of its units, its right documents for example, and those of the questions with

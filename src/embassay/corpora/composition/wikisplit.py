@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.core.samples.composition import Composition
+from embassay.core.samples.shapes import Composition
 from embassay.core.tables.records import first_line
 from embassay.core.tables.rows import Stripped
 from embassay.core.types import Corpus

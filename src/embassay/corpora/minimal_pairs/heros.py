@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
+from embassay.core.samples.shapes import EDITS, MinimalPairs
 from embassay.core.tables.records import Table, by_name, delimited, first_line
 from embassay.core.tables.rows import Row, Stripped, column
 from embassay.core.types import Corpus

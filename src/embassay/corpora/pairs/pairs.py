@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from embassay.core.formatting import counted
-from embassay.core.samples.pairs import Pair
+from embassay.core.samples.shapes import Pair
 from embassay.core.tables.records import (
     FIRST,
     SECOND,
