@@ -187,11 +187,8 @@ class Corpus(Generic[S]):
             If there is no such document.
         """
         name, _, number = reference.rpartition("#")
-        return self._passages_of(name)[int(number)]
-
-    def _passages_of(self, name: str) -> tuple[str, ...]:
-        """Return the passages of a document; of a stored one its id, which stands for its text."""
-        return (name,) if self.stored_documents else self._passages_by_id[name]
+        # Of a stored document there is no text; its id stands for it.
+        return name if self.stored_documents else self._passages_by_id[name][int(number)]
 
     @cached_property
     def _passages_by_id(self) -> dict[str, tuple[str, ...]]:
@@ -200,8 +197,10 @@ class Corpus(Generic[S]):
     def shown(self, sample: S) -> dict[str, str]:
         """Return the texts of a sample by name, for people; of a question also how its right documents begin."""
         shown = dict(sample.fields())
-        if right := getattr(sample, "right", ()):
-            shown["right"] = " / ".join(begun(" ".join(self._passages_of(name))) for name in right[:MAX_LISTED])
+        right = getattr(sample, "right", ())
+        # Of stored documents, the ids are shown.
+        if right and not self.stored_documents:
+            shown["right"] = " / ".join(begun(" ".join(self._passages_by_id[name])) for name in right[:MAX_LISTED])
         return shown
 
     def audit(self) -> Audit:

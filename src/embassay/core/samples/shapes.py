@@ -148,10 +148,8 @@ def closure(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
     """
     from scipy.cluster.hierarchy import DisjointSet
 
-    sets = DisjointSet()
+    sets = DisjointSet(number for pair in pairs for number in pair)
     for first, second in pairs:
-        sets.add(first)
-        sets.add(second)
         sets.merge(first, second)
     smallest = dict[int, int]()
     # In ascending order, so the first sentence of a group is its smallest.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 
@@ -49,17 +51,18 @@ def label_sets(samples: Sequence[Sample]) -> tuple[Ints, Ints]:
     questions = [sample for sample in samples if isinstance(sample, Question)]
     if len(questions) < len(samples):
         return independent_units(samples), np.zeros((0, 2), dtype=np.int64)
-    labels_of_text = dict[str, set[str]]()
+    labels_of_text = defaultdict[str, set[str]](set)
     for sample in questions:
-        labels_of_text.setdefault(sample.question, set()).update(sample.units)
-    # Without units, a question depends on those with the same text only.
-    sets = [tuple(sorted(labels_of_text[sample.question])) or (f"text:{sample.question}",) for sample in questions]
-    number_of_set = {labels: number for number, labels in enumerate(dict.fromkeys(sets))}
-    number_of_label = dict[str, int]()
-    pairs = []
-    for labels, number in number_of_set.items():
-        pairs += [(number, number_of_label.setdefault(label, len(number_of_label))) for label in labels]
+        labels_of_text[sample.question].update(sample.units)
+    # What is looked up for the first time gets the next number.
+    number_of_set = defaultdict[tuple[str, ...], int](count().__next__)
+    number_of_label = defaultdict[str, int](count().__next__)
+    unit = []
+    for sample in questions:
+        # Without units, a question depends on those with the same text only.
+        labels = sorted(labels_of_text[sample.question]) or [f"text:{sample.question}"]
+        unit.append(number_of_set[tuple(labels)])
+    pairs = [(number, number_of_label[label]) for of_set, number in number_of_set.items() for label in of_set]
     if len(pairs) == len(number_of_set) == len(number_of_label):
         pairs = []
-    unit = np.array([number_of_set[labels] for labels in sets], dtype=np.int64)
-    return unit, np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return np.array(unit, dtype=np.int64), np.array(pairs, dtype=np.int64).reshape(-1, 2)
