@@ -119,7 +119,7 @@ def write_columns(folder: Path, columns: Iterable[ItemColumn]) -> None:
         If the folder cannot be written to.
     """
     arrays: dict[str, NDArray[Any]] = {}
-    names: dict[tuple[object, ...], str] = {}
+    names = dict[object, str]()
     index = []
     for column in columns:
         record: dict[str, object] = {**vars(column), "key": asdict(column.key)}

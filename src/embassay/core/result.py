@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -218,12 +219,12 @@ def between(comparisons: Iterable[Comparison], encoder: str, other: str) -> Comp
 
 def worse_systems(comparisons: Iterable[Comparison]) -> dict[str, set[str]]:
     """Return by system those that it is shown to be worse than."""
-    better = dict[str, set[str]]()
+    better = defaultdict[str, set[str]](set)
     for one in comparisons:
         if one.is_significant and one.difference:
             winner, loser = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
-            better.setdefault(loser, set()).add(winner)
-    return better
+            better[loser].add(winner)
+    return dict(better)
 
 
 def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[str, ...]:
@@ -240,8 +241,7 @@ def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> 
     comparisons
         All of them: verdicts on other systems are ignored.
     """
-    worse_than = worse_systems(comparisons)
-    out = [name for name in values if worse_than.get(name, set()).intersection(values)]
+    out = values.keys() & {name for name, better in worse_systems(comparisons).items() if better & values.keys()}
     highest_out = max((values[name] for name in out), default=-math.inf)
     may_be_best = [name for name in values if name not in out and values[name] >= highest_out - ROUNDING]
     return tuple(sorted(may_be_best, key=lambda name: -values[name]))
@@ -412,7 +412,7 @@ def rows_of(key: MetricKey, rows: Iterable[Row]) -> dict[str, Row]:
 
 
 Severity = Literal["high", "medium", "low"]
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+SEVERITIES = get_args(Severity)
 
 
 @dataclass(frozen=True)

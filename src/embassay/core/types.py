@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from embassay.core.store.hashes import sha256_of as sha256_of
 from embassay.core.vectors import VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
-JsonObject: TypeAlias = dict[str, Any]
+JsonObject = dict[str, Any]
 """An object read from a JSON file; its content is not checked yet."""
-Function: TypeAlias = Callable[[list[str]], Any]
+Function = Callable[[list[str]], Any]
 """Returns the (n, d) vectors of n texts."""
 MAX_LISTED = 8
 """Texts that are shown with a sample, at most: right documents, sentences of its group."""
@@ -165,13 +165,11 @@ class Corpus(Generic[S]):
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
-        texts: dict[Text, None] = {}
-        for sample in self.samples:
-            texts.update(dict.fromkeys(sample.texts()))
+        texts = [text for sample in self.samples for text in sample.texts()]
         # Of stored documents there is no text to encode.
-        for document in () if self.stored_documents else self.documents:
-            texts.update(dict.fromkeys(("document", passage) for passage in document.passages))
-        return tuple(texts)
+        if not self.stored_documents:
+            texts += [("document", passage) for document in self.documents for passage in document.passages]
+        return tuple(dict.fromkeys(texts))
 
     def learnt(self) -> tuple[str, ...]:
         """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
@@ -219,7 +217,7 @@ class Corpus(Generic[S]):
         )
 
 
-AnyCorpus: TypeAlias = Corpus[Any]
+AnyCorpus = Corpus[Any]
 """A corpus of any shape."""
 
 
@@ -358,9 +356,7 @@ def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 def cache_key(fingerprint: str, route: str) -> str:
     """Return the key of an encoder's vectors in the cache: vectors of two routes are not mixed in one run."""
-    if route:
-        return f"{fingerprint}-{route}"
-    return fingerprint
+    return f"{fingerprint}-{route}" if route else fingerprint
 
 
 @dataclass(frozen=True)

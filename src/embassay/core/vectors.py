@@ -17,11 +17,11 @@ from embassay.core.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
 """How a model compares a query with a document."""
-DenseVectors: TypeAlias = NDArray[np.float32]
+DenseVectors = NDArray[np.float32]
 """Vectors, one a row."""
-Indices: TypeAlias = Ints
+Indices = Ints
 """Numbers of rows or columns, from 0."""
-VectorBatch: TypeAlias = tuple[Indices, DenseVectors]
+VectorBatch = tuple[Indices, DenseVectors]
 """Indices of texts, and their vectors in the same order."""
 VectorMatrix: TypeAlias = DenseVectors | csr_array
 """Vectors, one a row: dense float32, or sparse."""

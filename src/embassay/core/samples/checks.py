@@ -13,7 +13,7 @@ from embassay.core.samples.base import Sample
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments, places_of
 from embassay.core.samples.shapes import Choice, Composition, Grouped, MinimalPairs, Pair, TwoText
 
-SAMPLES: dict[str, type] = {
+SAMPLES = {
     "choice": Choice,
     "minimal_pairs": MinimalPairs,
     "composition": Composition,

@@ -62,7 +62,7 @@ Operator = Literal["overlap", "difference", "union"]
 LIKERT = (0.0, 4.0)
 """The lowest and the highest rating."""
 Rating = Annotated[float, Interval(ge=LIKERT[0], le=LIKERT[1])]
-OPERATORS: tuple[Operator, ...] = get_args(Operator)
+OPERATORS = get_args(Operator)
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ chosen word negated (or a negation of it removed). Those of HEROS."""
 ExtraEdit = Literal["random_word", "number", "entity", "role_swap"]
 """Another word of the corpus, used without a masked language model. Not in HEROS: one numeral changed, one name
 replaced by another of the same kind, subject and object swapped."""
-EDITS: tuple[Edit, ...] = get_args(Edit)
-ALL_EDITS: tuple[Edit | ExtraEdit, ...] = (*EDITS, *get_args(ExtraEdit))
+EDITS = get_args(Edit)
+ALL_EDITS = (*EDITS, *get_args(ExtraEdit))
 
 
 @dataclass(frozen=True)

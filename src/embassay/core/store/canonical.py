@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -110,5 +110,5 @@ def _contents(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+        return vars(value)
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

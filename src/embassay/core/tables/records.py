@@ -178,14 +178,14 @@ def read_table(path: Path, *, is_quoted: bool = True) -> Table:
     """
     if is_parquet(path):
         return _parquet(path)
-    head = read_head(path, PEEK).lstrip(BLANK)
+    head = first_line(read_head(path, PEEK))
     if head.startswith("["):
         raise SourceError(ARRAY, path)
     if head.startswith("{"):
         objects = list(json_lines(path))
         line, fields = objects[0]
         return Table(path, tuple(fields), line, objects)
-    delimiter = delimiter_of(first_line(head))
+    delimiter = delimiter_of(head)
     rows = list(delimited(path, delimiter))
     if not rows:
         raise SourceError("the file is empty", path)
