@@ -811,8 +811,7 @@ class Result:
     @property
     def statements(self) -> tuple[Finding, ...]:
         """The answers and the findings together, the most important one first."""
-        statements = (*self.answers, *self.findings)
-        return tuple(sorted(statements, key=lambda statement: SEVERITIES.index(statement.severity)))
+        return tuple(sorted((*self.answers, *self.findings), key=lambda one: SEVERITIES.index(one.severity)))
 
     def with_statements(self, statements: Iterable[Finding]) -> Result:
         """Return the result with other answers and findings."""
