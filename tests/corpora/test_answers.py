@@ -156,7 +156,7 @@ def test_answers_beside_and_instead_of_documents(tables):
     assert "answers: 2 of 2 located in the documents" in corpus.notes
     corpus = load_corpus(tables("question,answer\nHow long?,24 hours\n"))
     assert corpus.samples[0].right == ("a",)
-    assert corpus.shown(corpus.samples[0].id)["answer"] == "24 hours"
+    assert corpus.shown(corpus.samples[0])["answer"] == "24 hours"
 
 
 def test_what_is_not_found_is_named_with_what_is_nearest(tables):
