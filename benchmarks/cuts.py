@@ -71,7 +71,8 @@ def scores(data, corpus):
         }
     for budget in BUDGETS:
         a, b = (columns[way, f"Answer@{budget}w"] for way in (first, second))
-        yield budget, a.value, b.value, np.unique(a.unit, return_inverse=True)[1]
+        is_located = ~np.isnan(a.value)
+        yield budget, a.value[is_located], b.value[is_located], np.unique(a.unit[is_located], return_inverse=True)[1]
 
 
 def real_pairs(a, b, unit, documents, repeats):

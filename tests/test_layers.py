@@ -26,8 +26,9 @@ ROOMS = (
 AT_THE_ROOT = {"__init__", "__main__", "_version", "api", "plugin", "testing"}
 LEAVES = ("testsets", "training", "cli")
 """Rooms that only the command line, the Python functions and one leaf another import."""
-SHARED_OF_CORPORA = ("embassay.corpora.io", "embassay.corpora.queries")
-"""What others than ``corpora`` may import of it: the readers of users' files, and queries made from documents."""
+SHARED_OF_CORPORA = ("embassay.corpora.io", "embassay.corpora.queries", "embassay.corpora.retrieval.answers")
+"""What others than ``corpora`` may import of it: readers of users' files, queries made from documents, where answers
+stand in texts."""
 PLUGINS = {
     "models": "create",
     "search/retrievers": "create",

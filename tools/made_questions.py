@@ -31,7 +31,7 @@ from embassay.core.types import Corpus, Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import MadeQueries, made_queries
-from embassay.corpora.retrieval.squad import paragraphs
+from embassay.corpora.retrieval.squad import articles_of
 
 FILES = {"xquad": "xquad_en/xquad.en.json", "telequad": "telequad/TeleQuAD-v4-full.json"}
 LEXICAL = ("bow", "tfidf", "bm25", "hashing")
@@ -98,9 +98,10 @@ def markdown(context: str) -> str:
 def documents_of(name: str, path: Path) -> list[SourceDocument]:
     """Return the paragraphs of a data set; the ids are those of the loader ``squad``."""
     sources = list[SourceDocument]()
-    for paragraph in paragraphs(path):
-        text = markdown(paragraph.text) if name == "telequad" else paragraph.text
-        sources.append(SourceDocument(paragraph.id, text))
+    for number, article in enumerate(articles_of(path)):
+        for index, paragraph in enumerate(article.paragraphs):
+            text = markdown(paragraph.context) if name == "telequad" else paragraph.context
+            sources.append(SourceDocument(f"{number}-{index}", text))
     return sources
 
 
@@ -121,7 +122,7 @@ def halves(path: Path, ids: set[str], seed: int) -> list[tuple[Question, ...]]:
 def made_texts(made: MadeQueries) -> dict[str, str]:
     """Return the documents without the queries that were made from them."""
     bodies = dict[str, list[str]]()
-    for passage in made.groups.passages:
+    for passage in made.passages:
         bodies.setdefault(passage.document, []).append(passage.body)
     return {document: "\n\n".join(parts) for document, parts in bodies.items()}
 

@@ -1,5 +1,6 @@
 """What every encoder must keep: shape, type, order, duplicates, empty text, batches, fingerprint, fit."""
 
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -28,7 +29,10 @@ SPECS = {
     "urae": "urae:{urae}",
     "onnx": "onnx:{onnx}",
     "vectors": "vectors:{vectors}",
+    "infersent": "infersent:{infersent}",
+    "laser": "laser:{laser}",
     "mteb": "mteb:{mteb}",
+    "use": "use:{use}",
     "sparse": "sparse:{sparse}",
 }
 LOADED = {"prepare", "release"}
@@ -43,20 +47,23 @@ ABILITIES = {
     "hashing": set(),
     "hf": MODEL,
     "random": set(),
-    "python": set(),
+    "python": LOADED,
     "st": MODEL,
-    "words": KNOWN_WORDS,
+    "words": {"fit", *KNOWN_WORDS},
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,
     "onnx": MODEL,
     "vectors": {"batches", *LOADED},
+    "infersent": KNOWN_WORDS,
+    "laser": LOADED,
     "mteb": MODEL,
+    "use": LOADED,
     "sparse": MODEL,
 }
 """What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
 WITH_OPTIONS = {"relearn", "vectors_of", "with_other"}
 """Abilities of encoders with other options, and of objects."""
-TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "sparse", "mteb"}
+TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "infersent", "laser", "use", "sparse", "mteb"}
 """Each has a fixture of its name: what its target is."""
 
 
@@ -118,6 +125,45 @@ def onnx(tmp_path_factory):
         pytest.importorskip(name, reason=f"{name} is not installed (extras hf, onnx)")
     place = tmp_path_factory.mktemp("onnx")
     return tiny_model().export(tiny_model().make(place), place / "graph")
+
+
+@pytest.fixture(scope="module")
+def infersent(words):
+    """Random weights of InferSent, and a file of word vectors."""
+    for name, extra in (("torch", "hf"), ("nltk", "words")):
+        pytest.importorskip(name, reason=f"the {extra} extra is not installed")
+    import torch
+
+    lstm = torch.nn.LSTM(4, 5, bidirectional=True)
+    torch.save({f"enc_lstm.{name}": value for name, value in lstm.state_dict().items()}, words.parent / "weights.pkl")
+    return f"{words.parent / 'weights.pkl'},vectors={words}"
+
+
+@pytest.fixture(scope="module")
+def laser(tmp_path_factory):
+    """The name of a model, and a stand-in of its package."""
+    place, code = tmp_path_factory.mktemp("laser"), "[[len(s), s.count('e'), 1.0] for s in sentences]"
+    lines = "class LaserEncoderPipeline:\n    __init__ = lambda self, **options: None\n"
+    (place / "laser_encoders-1.dist-info").mkdir()
+    (place / "laser_encoders-1.dist-info" / "METADATA").write_text("Name: laser_encoders\nVersion: 1")
+    (place / "laser_encoders.py").write_text(f"{lines}    encode_sentences = lambda self, sentences: {code}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(place))
+        patch.delitem(sys.modules, "laser_encoders", raising=False)
+        yield "laser2"
+    sys.modules.pop("laser_encoders", None)
+
+
+@pytest.fixture(scope="module")
+def use(tmp_path_factory):
+    """A folder, and a stand-in of the package that reads it."""
+    place, code = tmp_path_factory.mktemp("use"), "[[len(t), t.count('e'), 1.0] for t in texts]"
+    (place / "tensorflow_hub.py").write_text(f"load = lambda folder: lambda texts: {code}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(place))
+        patch.delitem(sys.modules, "tensorflow_hub", raising=False)
+        yield place
+    sys.modules.pop("tensorflow_hub", None)
 
 
 @pytest.fixture(scope="module")

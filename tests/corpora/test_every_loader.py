@@ -215,8 +215,8 @@ def test_an_option_of_tables_does_not_make_squad_a_table(write):
     answers = [{"text": "rain", "answer_start": 0}]
     paragraph = {"context": "rain fell", "qas": [{"id": "q", "question": "What fell?", "answers": answers}]}
     path = write(json.dumps({"data": [{"title": "t", "paragraphs": [paragraph]}]}), "squad.json")
-    with pytest.raises(InputError, match=r"unknown option .* 'passages'. Known: documents, language"):
-        load_corpus(f"{path},passages=100")
+    with pytest.raises(InputError, match=r"unknown option .* 'text'. Known: documents, language, passages"):
+        load_corpus(f"{path},text=100")
 
 
 def test_options_that_several_loaders_have_need_one_of_their_own(write):

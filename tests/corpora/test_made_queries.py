@@ -15,7 +15,7 @@ from embassay.cli.app import exit_code_of
 from embassay.core.errors import SourceError, SpecError
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.corpora.queries.made import AGREEMENT, SOURCE, made_queries, plain
-from embassay.corpora.queries.passages import cut_all, tokens, word_count
+from embassay.corpora.queries.passages import passages_of, tokens, word_count
 from embassay.corpora.retrieval.documents import load
 from embassay.run.resolve import load_corpus
 
@@ -88,12 +88,12 @@ def test_a_sentence_is_taken_out_of_its_passage():
     for query, sentences in zip(made.queries, ({SPIN_1, SPIN_2}, {LOCK_1, LOCK_2}), strict=True):
         (right,) = query.right
         assert {query.text, right.body} == sentences
-        assert right in made.groups.passages
+        assert right in made.passages
 
 
 @pytest.mark.slow
 def test_the_words_of_a_query_and_of_its_passage_are_those_of_the_document(manual_pages):
-    whole = {passage.id: passage.body for passage in cut_all(manual_pages, "paragraph")}
+    whole = {passage.id: passage.body for passage in passages_of(manual_pages, "paragraph")}
     made = made_queries(manual_pages)
     assert len(made.queries) > 200
     for query in made.queries:
@@ -107,7 +107,7 @@ def test_the_words_of_a_query_and_of_its_passage_are_those_of_the_document(manua
 @pytest.mark.slow
 def test_no_run_of_six_words_of_a_query_is_left_in_any_document(manual_pages):
     made = made_queries(manual_pages)
-    texts = [f" {' '.join(tokens(passage.text))} " for passage in made.groups.passages]
+    texts = [f" {' '.join(tokens(passage.text))} " for passage in made.passages]
     for query in made.queries[::7]:
         words = tokens(query.text)
         for start in range(max(len(words) - 5, 1)):
@@ -143,11 +143,11 @@ def test_a_passage_without_a_suitable_sentence_has_no_query(text):
 
 
 def test_only_passages_of_kept_queries_lose_a_sentence(manual_pages):
-    whole = {passage.id: passage for passage in cut_all(manual_pages, "paragraph")}
+    whole = {passage.id: passage for passage in passages_of(manual_pages, "paragraph")}
     made = made_queries(manual_pages, count=20)
     # Only some passages are tried, so that there may be fewer queries than were asked for.
     assert 10 <= len(made.queries) <= 20
-    changed = {passage.id for passage in made.groups.passages if passage.body != whole[passage.id].body}
+    changed = {passage.id for passage in made.passages if passage.body != whole[passage.id].body}
     assert changed <= {passage.id for query in made.queries for passage in query.right}
     assert {query.right[0].id for query in made.queries} <= changed
     assert len({query.right[0].unit for query in made.queries}) == len(made.queries)
@@ -212,7 +212,7 @@ MARKDOWN = st.text(alphabet="#`*_-[]()|. ?!\n\t\u00a0éß洗。กิ" + "abcdef
 def test_any_text_gives_queries_with_right_passages_or_none(texts, passages):
     sources = [doc(text, str(number)) for number, text in enumerate(texts)]
     made = made_queries(sources, passages=passages)
-    ids = {passage.id for passage in made.groups.passages}
+    ids = {passage.id for passage in made.passages}
     assert len({query.id for query in made.queries}) == len(made.queries)
     for query in made.queries:
         assert query.text.strip()

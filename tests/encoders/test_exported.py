@@ -102,6 +102,12 @@ def test_what_is_known_without_loading(folder):
     assert encoder.encode([]).shape[0] == 0
 
 
+def test_a_graph_in_the_folder_itself_is_found(copy, folder):
+    wanted = load_encoder(f"onnx:{folder}").encode(TEXTS)
+    (copy / GRAPH).rename(copy / "model.onnx")
+    assert np.array_equal(load_encoder(f"onnx:{copy}").encode(TEXTS), wanted)
+
+
 def test_its_fingerprint_is_the_content_of_what_matters(copy, folder):
     own = load_encoder(f"onnx:{folder}").fingerprint
     (copy / "README.md").write_text("Words.")

@@ -148,6 +148,17 @@ def test_each_pooling_takes_the_right_tokens_under_either_padding(folder, name, 
         assert near(np.concatenate([encoder.encode([text]) for text in TEXTS]), together), pooling
 
 
+@pytest.mark.parametrize("name", ["LlamaModel", "BertForMaskedLM", "T5EncoderModel"])
+def test_layers_are_counted_from_the_embeddings_and_from_the_end(folder, name):
+    path = folder(name)
+    naive = states(path, TEXTS)
+    for layer in (0, 1, 3, -1, -2, -4):
+        found = load_encoder(f"hf:{path},pooling=mean,layer={layer}").encode(TEXTS)
+        assert near(found, [hidden[layer].mean(axis=0) for hidden, _, _ in naive]), layer
+    with pytest.raises(EncoderError, match="layer=4: must be from -4 to 3; 0 is the embeddings"):
+        load_encoder(f"hf:{path},layer=4").encode(TEXTS)
+
+
 def test_the_mask_token_of_the_template_is_read(folder):
     path = folder("BertForMaskedLM")
     naive = states(path, [TEMPLATE.replace("{text}", text) for text in TEXTS])
@@ -257,7 +268,7 @@ def test_a_text_without_any_token_is_encoded_as_the_start_token(folder, tmp_path
 @pytest.mark.parametrize(
     "option",
     [
-        *("pooling=cls", "template=it {text}", "query_prompt=q: ", "text_prompt=t: "),
+        *("pooling=cls", "layer=1", "layer=0", "template=it {text}", "query_prompt=q: ", "text_prompt=t: "),
         *("max_length=8", "dim=4", "dtype=bfloat16", "normalize=true"),
     ],
 )
@@ -287,7 +298,7 @@ def copy(folder, tmp_path):
 @pytest.mark.parametrize(
     ("remove", "says"),
     [
-        ("tokenizer*", r"its folder has no tokenizer \(tokenizer.json, vocab.txt …\); save it beside the weights"),
+        ("tokenizer*", r"its folder has no tokenizer \(tokenizer.json, vocab.txt …\); .*set tokenizer="),
         ("*.safetensors", "not a model: a model needs config.json or modules.json, and all of its weights"),
         ("config.json", "not a model: a model needs"),
     ],
@@ -297,6 +308,20 @@ def test_a_folder_that_lacks_something(copy, remove, says):
         path.unlink()
     with pytest.raises(ModelNotFoundError, match=says):
         load_encoder(f"hf:{copy}")
+
+
+def test_a_tokenizer_from_elsewhere(folder, tmp_path):
+    path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
+    other = folder("MistralForCausalLM", "left")
+    encoder = load_encoder(f"hf:{path},tokenizer={other}")
+    assert near(encoder.encode(TEXTS), load_encoder(f"hf:{folder('LlamaModel')}").encode(TEXTS))
+    bare = tmp_path / "bare"
+    tokenizer(bare, "encoder")
+    assert load_encoder(f"hf:{path},tokenizer={bare}").fingerprint != encoder.fingerprint
+    with pytest.raises(ModelNotFoundError, match=r"no tokenizer \(tokenizer\.json"):
+        load_encoder(f"hf:{path},tokenizer={tmp_path / 'nothing'}")
+    with pytest.raises(ModelNotFoundError, match="encoder 'org/nothing': the download failed"):
+        load_encoder(f"hf:{path},tokenizer=org/nothing")
 
 
 def test_nothing_is_printed_when_a_model_is_loaded(folder, capfd):
@@ -366,3 +391,5 @@ def test_a_model_without_the_weights_of_a_pooler_is_refused(folder):
     for name, says in (("BertForMaskedLM", "weights are missing .*pooler"), ("T5EncoderModel", "no pooling layer")):
         with pytest.raises(EncoderError, match=says):
             load_encoder(f"hf:{folder(name)},pooling=pooler").encode(["it rains"])
+    with pytest.raises(SpecError, match="pooling=pooler is computed from the last layer; leave layer out"):
+        load_encoder(f"hf:{folder('BertForMaskedLM')},pooling=pooler,layer=1")

@@ -195,6 +195,32 @@ def test_it_says_what_it_is(folder, copied):
     assert "model" not in vars(plain)
 
 
+def test_trees_come_from_a_file_of_parses(folder, tmp_path):
+    # As treebanks have them: over several lines, in a bracket without a label, with marks and brackets escaped.
+    parses = tmp_path / "mine.mrg"
+    parses.write_text(
+        "( (S (NP (DT The) (NN shop))\n   (VP (VBZ is) (RB n't) (ADJP (JJ open))) (-LRB- -LRB-) (. .)) )\n\n"
+        "(S (VP rain) (VP (VP falls) (NP now)))",
+        encoding="utf-8",
+    )
+    found = load_encoder(f"urae:{folder},trees={parses}")
+    rows = {word: row for row, word in enumerate(json.loads((folder / "urae.json").read_bytes())["vocabulary"], 1)}
+    words, up, bias = (np.load(folder / f"{name}.npy") for name in ("words", "fold", "fold_bias"))
+    leaves = [words[rows.get(word, 0)] for word in ("the", "shop", "is", "n't", "open", "(", ".")]
+    wanted = fold(leaves, ((0, 1), ((2, (3, 4)), (5, 6))), up, bias, True)
+    vectors = found.encode(["The shop isn't open (.", "Rain falls, now!", ""])
+    assert np.allclose(vectors[0], wanted, atol=1e-6)
+    assert not vectors[2].any()
+    assert found.unknown_words(["rain falls now"])[1] == 3
+    with pytest.raises(EncoderError, match=r"has no parse of the text 'Nothing'; trees=right needs no parse"):
+        found.encode(["Nothing"])
+    parses.write_text("(S (NP rain))", encoding="utf-8")
+    assert load_encoder(f"urae:{folder},trees={parses}").fingerprint != found.fingerprint
+    parses.write_text("(S (NP rain)", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"mine\.mrg: not bracketed parses: "):
+        load_encoder(f"urae:{folder},trees={parses}")
+
+
 def test_a_folder_that_is_none(tmp_path):
     with pytest.raises(SourceError, match="no such model; create it with 'embassay train urae'"):
         load_encoder(f"urae:{tmp_path / 'nowhere'}")

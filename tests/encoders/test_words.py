@@ -2,8 +2,10 @@
 
 import gzip
 import importlib.util
+import io
 import pickle
 import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -24,6 +26,14 @@ def lines():
 def binary(newline=b"\n", words=WORDS, matrix=MATRIX, promised=None):
     records = [word.encode() + b" " + row.tobytes() + newline for word, row in zip(words, matrix, strict=True)]
     return f"{promised or len(words)} {matrix.shape[1]}\n".encode() + b"".join(records)
+
+
+def zipped(files):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return content.getvalue()
 
 
 FORMS = {
@@ -100,8 +110,35 @@ def test_unknown_words_are_counted(glove):
     assert not encoder.encode(["unknown words only", ""]).any()
 
 
+def test_sif_is_what_the_paper_says(glove):
+    texts = ["The cat sat on the mat.", "the rain sat", "cat rain unknown", "on the mat"]
+    encoder = load_encoder(f"words:{glove},pool=sif").fit(texts)
+    rows = [naive_tokens(text)[1] for text in texts]
+    total = sum(len(naive_tokens(text)[0]) for text in texts)
+    share = {row: sum(some.count(row) for some in rows) / total for row in range(len(WORDS))}
+
+    def mean(some):
+        return sum((1e-3 / (1e-3 + share[row])) * MATRIX[row].astype(float) for row in some) / len(some)
+
+    first = np.linalg.svd(np.array([mean(some) for some in rows]))[2][0]
+    for text in [*texts, "café café rain"]:
+        own = mean(naive_tokens(text)[1])
+        assert np.allclose(encoder.encode([text])[0], own - first * (first @ own), atol=1e-6)
+
+
+def test_sif_has_to_learn_first(glove):
+    with pytest.raises(EncoderError, match="call fit"):
+        load_encoder(f"words:{glove},pool=sif").encode(["cat"])
+
+
+def test_sif_of_texts_without_a_known_word_is_zero(glove):
+    encoder = load_encoder(f"words:{glove},pool=sif").fit(["unknown", ""])
+    assert not encoder.encode(["unknown"]).any()
+    assert encoder.encode(["cat"]).any()
+
+
 def test_the_fingerprint_is_the_contents_and_the_options(glove, write):
-    specs = ["", ",pool=sum", ",tokens=treebank"]
+    specs = ["", ",pool=sum", ",pool=sif", ",tokens=treebank"]
     found = [load_encoder(f"words:{glove}{options}").fingerprint for options in specs]
     assert len(set(found)) == len(specs)
     assert load_encoder(f"words:{write(FORMS['glove'], 'copy')}").fingerprint == found[0]
@@ -136,6 +173,7 @@ REFUSED = {
     "more words than the header": ([*HEADED, "mat 1 2 3"], "the header gives 3 words, but the file has 4"),
     "model of fastText": (struct.pack("<102i", 793712314, 12, *[0] * 100), "fastText's .vec file"),
     "pickle of gensim": (pickle.dumps(GOOD), "save_word2vec_format()"),
+    "zip": (zipped({"glove.txt": FORMS["glove"]}), "a zip archive; unzip first"),
     "damaged gzip": (FORMS["glove, gzipped"][:-30], "cannot be read: "),
 }
 

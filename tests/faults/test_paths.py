@@ -76,7 +76,7 @@ READ = {
     "sheet": lambda path, docs: ea.rate([path]),
     **{
         scheme: lambda path, docs, scheme=scheme: ea.encoder(f"{scheme}:{path}")
-        for scheme in ("st", "hf", "onnx", "words", "paragraphs", "urae", "vectors")
+        for scheme in ("st", "hf", "onnx", "words", "paragraphs", "urae", "vectors", "use")
     },
     "vectors of InferSent": lambda path, docs: ea.encoder(f"infersent:/etc/passwd,vectors={path}"),
     "InferSent weights": lambda path, docs: ea.encoder(f"infersent:{path},vectors=/etc/passwd"),

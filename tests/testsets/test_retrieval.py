@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.queries.duplicates import near_duplicates
 from embassay.corpora.queries.leaks import ANSWER, REPEATS, leak, shared_runs
-from embassay.corpora.queries.passages import Passage, cut_all, tokens
+from embassay.corpora.queries.passages import Passage, near_duplicates, passages_of, tokens
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Resource, silent
 from embassay.testsets.generator.base import Reply
@@ -125,7 +124,7 @@ def test_every_passage_is_a_document_and_headings_stand_with_the_first_under_the
     text = (
         "# Drums\n\nA drum turns.\n\n## Cleaning the drum\n\nRun it hot once a month with the door shut for an hour.\n"
     )
-    found = cut_all([SourceDocument("a#1", text), SourceDocument("b", "One line.")], "paragraph")
+    found = passages_of([SourceDocument("a#1", text), SourceDocument("b", "One line.")], "paragraph")
     assert [(p.id, p.headings, p.long) for p in found] == [
         ("a#1##1", ("Drums",), False),
         ("a#1##2", ("Cleaning the drum",), True),
@@ -140,24 +139,24 @@ def test_every_passage_is_a_document_and_headings_stand_with_the_first_under_the
 
 
 def test_a_hash_in_a_fence_is_no_heading():
-    found = cut_all([SourceDocument("a", "# Real\n\n```\n# a comment\n```\n\nText.")], "paragraph")
+    found = passages_of([SourceDocument("a", "# Real\n\n```\n# a comment\n```\n\nText.")], "paragraph")
     assert [(p.headings, p.body) for p in found] == [(("Real",), "``` # a comment ```"), ((), "Text.")]
 
 
 def test_a_title_stands_before_its_document():
-    assert [p.text for p in cut_all([SourceDocument("a", "Text.", "Fans")], "document")] == ["Fans\nText."]
+    assert [p.text for p in passages_of([SourceDocument("a", "Text.", "Fans")], "document")] == ["Fans\nText."]
 
 
 def test_the_passages_of_one_document_are_units_of_their_own():
     text = "\n\n".join(text for _, text in PARTS)
-    units = {p.unit for p in cut_all([SourceDocument("manual", text)], "paragraph")}
+    units = {p.unit for p in passages_of([SourceDocument("manual", text)], "paragraph")}
     assert len(units) == len(PARTS)
-    assert {p.unit for p in cut_all([SourceDocument("manual", text)], "20")} == {"manual"}
+    assert {p.unit for p in passages_of([SourceDocument("manual", text)], "20")} == {"manual"}
 
 
 def test_where_windows_overlap_both_answer():
     words = "A lint filter is a screen that catches fibres. " + "Wipe the door with a cloth each week. " * 6
-    windows = [p.body for p in cut_all([SourceDocument("a", words)], "20")]
+    windows = [p.body for p in passages_of([SourceDocument("a", words)], "20")]
     shared = windows[0].split()[-2:]
     assert windows[1].split()[:2] == shared
     stub = Stub(
@@ -501,13 +500,13 @@ def test_each_place_of_a_prompt_is_filled():
 
 def test_a_heading_without_text_goes_along_with_the_next():
     text = "# Manual of the pump\n\n## Old\n\n## Cleaning\n\nRinse it.\n\n## Care\n\nOil it.\n\nDry it."
-    found = cut_all([SourceDocument("a", text)], "paragraph")
+    found = passages_of([SourceDocument("a", text)], "paragraph")
     assert [p.text for p in found] == ["Manual of the pump\nOld\nCleaning\nRinse it.", "Care\nOil it.", "Dry it."]
     assert [p.headings for p in found] == [("Manual of the pump", "Old", "Cleaning"), ("Care",), ()]
 
 
 def test_a_title_stands_above_the_first_heading():
     text = "# Parts\n\nTen.\n\n## Prices\n\nLow."
-    texts = [p.text for p in cut_all([SourceDocument("a", text, "Pumps")], "paragraph")]
+    texts = [p.text for p in passages_of([SourceDocument("a", text, "Pumps")], "paragraph")]
     assert texts == ["Pumps\nParts\nTen.", "Prices\nLow."]
-    assert cut_all([SourceDocument("a", text, "Parts")], "paragraph")[0].text == "Parts\nTen."
+    assert passages_of([SourceDocument("a", text, "Parts")], "paragraph")[0].text == "Parts\nTen."

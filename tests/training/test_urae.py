@@ -182,12 +182,20 @@ def test_sentences_too_short_or_too_long_are_left_out(tmp_path):
         ({"rate": float("nan")}, "option 'rate'"),
         ({"decay": -1.0}, "option 'decay': must be greater than or equal to 0, is -1.0"),
         ({"seed": -1}, "option 'seed': must be greater than or equal to 0"),
-        ({"trees": "oak"}, "unknown shape of trees 'oak'"),
+        ({"trees": "oak"}, "unknown source of trees 'oak'"),
     ],
 )
 def test_options_that_cannot_be(text, tmp_path, options, problem):
     with pytest.raises(InputError, match=problem):
         train(text, tmp_path / "model", **options)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_sentence_without_a_parse_is_named_by_its_line(tmp_path):
+    (tmp_path / "text.txt").write_text("It rains.\n\nIt snows.\n", encoding="utf-8")
+    (tmp_path / "parses.mrg").write_text("(S (NP it) (VP rains) .)", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"text\.txt, line 3: .*parses\.mrg has no parse of the text 'It snows\.'"):
+        train(tmp_path / "text.txt", tmp_path / "model", trees=str(tmp_path / "parses.mrg"))
     assert not (tmp_path / "model").exists()
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from embassay.corpora.queries.passages import Passage
+from embassay.corpora.retrieval.answers import alike
 from embassay.stats.lexical.language import language_of
 
 LONGEST = 40
@@ -20,9 +21,6 @@ _PRONOUN_SUBJECT = re.compile(
     r"(?i)^(?:\w+\s+){0,4}?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must)\s+"
     r"(?:he|she|it|they|this|these|those)\b(?!\s+(?:called|possible|necessary|important|safe|better|best|that)\b)"
 )
-_QUOTES, _DASHES = "\"'“”‘’„«»`", "-‐‑–—"
-_PATTERNS = dict.fromkeys(_QUOTES, f"[{_QUOTES}]+") | dict.fromkeys(_DASHES, f"[{_DASHES}]")
-"""Patterns of characters that are written in several ways."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +73,6 @@ def problem_of(question: str, quote: str, passage: Passage) -> str:
 
 
 def quote_of(answer: str, passage: str) -> str:
-    """Return the words of a passage that an answer quotes; empty if there are none.
-
-    White space, case, quotation marks, dashes, emphasis markup and a final full stop are ignored.
-    """
-    words = answer.rstrip(" .").split()
-    if not words:
-        return ""
-    between = r"[*_`]*\s+[*_`]*"
-    pattern = between.join("".join(_PATTERNS.get(letter) or re.escape(letter) for letter in word) for word in words)
-    match = re.search(rf"(?<!\w){pattern}(?!\w)", passage, re.IGNORECASE)
-    if match:
-        return match.group()
-    return ""
+    """Return the words of a passage that an answer quotes, in any case, quotes, dashes or emphasis; empty if none."""
+    match = alike(answer).search(passage)
+    return match[0] if match else ""

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import names, telling
-from embassay.corpora.queries.passages import Passage, tokens
+from embassay.corpora.queries.passages import Passage, near_passages, tokens
 from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, quote_of
 
 
-def answered(asked: Iterable[PassageQuestion], grounds: PassageGroups, rejected: Reasons) -> list[PassageQuestion]:
+def answered(asked: Iterable[PassageQuestion], grounds: Sequence[Passage], rejected: Reasons) -> list[PassageQuestion]:
     """Find the passages that answer each question; count in ``rejected`` those that were asked about two passages."""
     same_words = defaultdict[str, list[PassageQuestion]](list)
     for question in asked:
         same_words[" ".join(tokens(question.text))].append(question)
 
+    near_of = near_passages(grounds)
     questions = list[PassageQuestion]()
     for question, *others in same_words.values():
         if others:
             rejected["a question asked about two passages"] += 1 + len(others)
             continue
         passage = question.passage
-        near = {each.id: each for each in grounds.near(passage)}
+        near = {each.id: each for each in near_of[passage.group]}
         # Near-duplicates, and windows that overlap with it, are right if they contain the answer as well.
         candidates = near | {each.id: each for each in _beside(passage, grounds)}
         right = {name: each for name, each in candidates.items() if each == passage or _answers(each.text, question)}
@@ -34,12 +34,12 @@ def answered(asked: Iterable[PassageQuestion], grounds: PassageGroups, rejected:
     return questions
 
 
-def _beside(passage: Passage, grounds: PassageGroups) -> list[Passage]:
+def _beside(passage: Passage, grounds: Sequence[Passage]) -> list[Passage]:
     """Return the windows of words that overlap with a passage; none if it is a paragraph or a sentence."""
     if not passage.shared:
         return []
-    place = grounds.passages.index(passage)
-    around = grounds.passages[max(place - 1, 0) : place + 2]
+    place = grounds.index(passage)
+    around = grounds[max(place - 1, 0) : place + 2]
     return [neighbour for neighbour in around if neighbour.document == passage.document]
 
 

@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
-from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import telling
-from embassay.corpora.queries.passages import tokens
+from embassay.corpora.queries.passages import Passage, tokens
 from embassay.testsets.base import Built
 from embassay.testsets.questions import PassageQuestion
 from embassay.testsets.right_documents import other_units, stems
@@ -50,7 +49,7 @@ def drawn_units(
 
 
 def built_of(
-    questions: Sequence[PassageQuestion], grounds: PassageGroups, *, seed: int, unanswerable: float, test: float
+    questions: Sequence[PassageQuestion], grounds: Sequence[Passage], *, seed: int, unanswerable: float, test: float
 ) -> Built:
     """Return the test set of some questions: its splits, its documents, and the unanswerable questions.
 
@@ -60,7 +59,7 @@ def built_of(
     """
     unit_of = _merged_units(questions, grounds)
     units = {question.id: unit_of[question.passage.unit] for question in questions}
-    with_stems = [(passage, stems(passage.text)) for passage in grounds.passages]
+    with_stems = [(passage, stems(passage.text)) for passage in grounds]
     barred = set[str]()
     for question in questions:
         unit = units[question.id]
@@ -71,7 +70,7 @@ def built_of(
     tested = drawn_units(remaining, test, seed, "test", least=1)
     tested |= drawn_units(removed, test, seed, "test without an answer")
 
-    remaining_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
+    remaining_passages = [passage for passage in grounds if unit_of[passage.unit] not in removed]
     documents = [Document(passage.id, (passage.text,)) for passage in remaining_passages]
     samples, fields = list[Question](), dict[str, dict[str, str]]()
     for question in questions:
@@ -91,18 +90,18 @@ def built_of(
     )
 
 
-def _merged_units(questions: Sequence[PassageQuestion], grounds: PassageGroups) -> Mapping[str, str]:
+def _merged_units(questions: Sequence[PassageQuestion], grounds: Sequence[Passage]) -> Mapping[str, str]:
     """Return the unit of each passage's unit key; keys that a question has in common are one unit."""
     from scipy.cluster.hierarchy import DisjointSet
 
     # All units that a question could be answered from must be in the same split.
-    merged = DisjointSet(passage.unit for passage in grounds.passages)
+    merged = DisjointSet(passage.unit for passage in grounds)
     for question in questions:
         for passage in question.near:
             merged.merge(question.near[0].unit, passage.unit)
     # A merged unit has the key of its first passage.
     first = dict[str, str]()
-    return {passage.unit: first.setdefault(merged[passage.unit], passage.unit) for passage in grounds.passages}
+    return {passage.unit: first.setdefault(merged[passage.unit], passage.unit) for passage in grounds}
 
 
 # --- Notes ---

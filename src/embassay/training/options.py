@@ -114,7 +114,7 @@ class UraeOptions(Checked):
     epochs
         Number of passes over the text.
     trees
-        Shape of the sentences' trees: right (right-branching) or balanced.
+        Source of the sentences' trees: right (right-branching), balanced, or a file of bracketed parses.
     normalize
         Scale each inner node to unit length.
     decay

@@ -24,10 +24,10 @@ from pathlib import Path
 
 import numpy as np
 
-from embassay.core.errors import MissingExtraError, SourceError, SpecError
+from embassay.core.errors import EncoderError, MissingExtraError, SourceError, SpecError
 from embassay.core.randomness import generator
 from embassay.core.vectors import Indices
-from embassay.models.static.trees import Tree, parser, words_of
+from embassay.models.static.trees import Tree, identity, parser, words_of
 from embassay.training.options import UraeOptions
 from embassay.training.stage import THERE, Advance, Stage, Trained, save_arrays
 from embassay.training.text import read_sentences
@@ -100,8 +100,13 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
         raise MissingExtraError(COMMAND, "hf")
     parse = parser(options.trees)
     sentences = read_sentences(text)
-    material = gather(list(map(parse, sentences.sentences)), sentences.path)
-    made_from = {"text": sentences.sha256, "source": options.trees}
+    trees: list[Tree] = []
+    try:
+        trees.extend(map(parse, sentences.sentences))
+    except EncoderError as error:
+        raise SourceError(str(error), sentences.path, sentences.lines[len(trees)]) from None
+    material = gather(trees, sentences.path)
+    made_from = {"text": sentences.sha256, "source": identity(options.trees)}
     stage: Stage[UraeOptions] = Stage(out, "urae", options, made_from, ("numpy", "torch"), overwrite)
     if stage.open():
         return stage.trained(THERE)

@@ -7,10 +7,9 @@ small for choosing a model.
 from __future__ import annotations
 
 import csv
-from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 
+from embassay.core.grouping import grouped
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
@@ -25,27 +24,24 @@ def load(source: str, name: str) -> Corpus[Question]:
     del source
     sentences = rows_of("handbook.tsv")
     page_of = {row["id"]: row["page"] for row in sentences}
-    questions = list[Question]()
+    questions = []
     for row in rows_of("handbook_questions.tsv"):
         right = tuple(row["right"].split())
         # Each page once, in order.
         units = tuple(dict.fromkeys(f"page:{page_of[sentence]}" for sentence in right))
         questions.append(Question(row["id"], row["question"], right, units=units))
     checked = ", each line re-read by a second reader"
-    corpus = builtin_corpus(name, SHAPE, questions, source=checked)
     documents = tuple(Document(row["id"], (row["sentence"],)) for row in sentences)
-    return replace(corpus, notes=(NOTE,), documents=documents)
+    return builtin_corpus(name, SHAPE, questions, source=checked, notes=(NOTE,), documents=documents)
 
 
 def write_files(folder: Path) -> Path:
     """Write the pages into ``docs`` and the questions beside them, as users have them, and return the latter's path."""
     documents = folder / "docs"
     documents.mkdir(parents=True, exist_ok=True)
-    sentences_of = defaultdict[str, list[str]](list)
-    for row in rows_of("handbook.tsv"):
-        sentences_of[row["page"]].append(row["sentence"])
-    for page, sentences in sentences_of.items():
-        (documents / f"{page}.md").write_text(f"{' '.join(sentences)}\n", encoding="utf-8")
+    for page, rows in grouped(rows_of("handbook.tsv"), lambda row: row["page"]).items():
+        text = " ".join(row["sentence"] for row in rows)
+        (documents / f"{page}.md").write_text(f"{text}\n", encoding="utf-8")
     questions = folder / "questions.csv"
     with questions.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from importlib.resources import files
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from embassay.core.samples.base import Sample
 from embassay.core.types import Corpus
@@ -19,8 +19,8 @@ def rows_of(file: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def builtin_corpus(name: str, shape: str, samples: Iterable[S], *, source: str) -> Corpus[S]:
-    """Return a hand-written corpus."""
+def builtin_corpus(name: str, shape: str, samples: Iterable[S], *, source: str, **fields: Any) -> Corpus[S]:
+    """Return a hand-written corpus; ``fields`` are further ones of it."""
     return Corpus(
         name,
         shape,
@@ -28,4 +28,5 @@ def builtin_corpus(name: str, shape: str, samples: Iterable[S], *, source: str) 
         licence="CC-BY-4.0",
         source=f"hand-written for this package{source}",
         builtin=True,
+        **fields,
     )

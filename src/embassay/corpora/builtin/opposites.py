@@ -25,15 +25,12 @@ INPUTS = (
 def load(source: str, name: str) -> Corpus[Choice]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    samples: list[Choice] = []
+    samples = []
     for number, row in enumerate(rows_of("opposites.tsv")):
         pair = "–".join(sorted((row["word"], row["antonym"])))
         for place, columns in enumerate(INPUTS):
-            sentence, antonym, polarity, paraphrase = (row[column] for column in columns)
-            part_of_speech, negation = row["part_of_speech"], row["negation"]
-            name_of_sample = f"{number}.{place}"
-            samples.append(
-                Choice(name_of_sample, sentence, antonym, polarity, paraphrase, part_of_speech, pair, negation)
-            )
+            text, antonym, polarity, paraphrase = (row[column] for column in columns)
+            kind, negation = row["part_of_speech"], row["negation"]
+            samples.append(Choice(f"{number}.{place}", text, antonym, polarity, paraphrase, kind, pair, negation))
     source = ", each quadruple re-read by a second reader"
     return builtin_corpus(name, SHAPE, samples, source=source)

@@ -18,7 +18,7 @@ BUILTIN = True
 def load(source: str, name: str) -> Corpus[Composition]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    samples: list[Composition] = []
+    samples = []
     for row in rows_of("vignettes.tsv"):
         samples += of_document(row["id"], {field: row[field] for field in SENTENCES})
     source = ", each document re-read by a second reader"

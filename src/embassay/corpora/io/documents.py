@@ -7,7 +7,7 @@ TSV, JSON lines, Parquet) has an id and a text, and optionally a title.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,13 +116,6 @@ def looks_like_documents(path: Path) -> bool:
     return any(file.suffix.lower() in (*READERS, *TO_TEXT) for file in files_in(path, exclude=NO_PAGES))
 
 
-def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
-    """Yield the text files of a folder and its subfolders, sorted, without the files in ``aside``."""
-    for file in files_in(path, follow_links=follow_links, exclude=NO_PAGES, aside=aside):
-        if file.suffix.lower() in READERS and (follow_links or not file.is_symlink()):
-            yield file
-
-
 def _read_folder(path: Path, files: Iterable[Path], follow_links: bool) -> Reading:
     """Read the pages of a folder, sorted by id. Files that cannot be read are left out, and named in a note.
 
@@ -131,8 +124,8 @@ def _read_folder(path: Path, files: Iterable[Path], follow_links: bool) -> Readi
     SourceError
         If no file has text.
     """
-    documents = dict[str, SourceDocument]()
-    left_out = defaultdict[str, list[str]](list)
+    documents = {}
+    left_out = defaultdict(list)
     # HTML pages come last, when the texts that they may have been made from are known.
     for file in sorted(files, key=lambda file: file.suffix.lower() in HTML):
         name = file.relative_to(path).as_posix()
@@ -177,7 +170,7 @@ def _read_records(path: Path, id_: str, text: str, needs_ids: bool) -> Reading:
     has_ids = "id" in selection.names
     if needs_ids and not has_ids:
         raise selection.missing("id")
-    documents = list[SourceDocument]()
+    documents = []
     for number, row in enumerate(selection, 1):
         if has_ids and not row.id:
             raise row.error("missing", "id")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from embassay.core.errors import SourceError
-from embassay.core.tables.records import Record, Table, delimited
+from embassay.core.tables.records import Table, delimited
 
 
 def headerless(path: Path, names: Sequence[str], values_of: Callable[[list[str]], Sequence[str]], form: str) -> Table:
@@ -19,7 +19,7 @@ def headerless(path: Path, names: Sequence[str], values_of: Callable[[list[str]]
     form
         What a line must be, for the message.
     """
-    records = list[Record]()
+    records = []
     for line, cells in delimited(path):
         values = values_of(cells)
         if len(values) != len(names):

@@ -85,9 +85,9 @@ class Cutter:
             case "document":
                 return (text.strip(),)
             case "section":
-                return tuple(filter(None, map(_whole_section, sections_of(text))))
+                return _joined_paragraphs(text, math.inf)
             case "paragraph":
-                return _joined_paragraphs(text)
+                return _joined_paragraphs(text, FEWEST_WORDS)
             case "sentence":
                 return tuple(sentence for _, sentence in sentences(text, self._language))
         words = text.split()
@@ -108,7 +108,7 @@ def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
 
     # sentencex 1.0 breaks at white space of more than one byte; replacing each by one space keeps all positions.
     plain = _SPACE.sub(" ", text)
-    placed = list[tuple[int, str]]()
+    placed = []
     # Blank lines always end sentences, so each paragraph is divided separately.
     for paragraph in _PARAGRAPH.finditer(plain):
         start, end = paragraph.span()
@@ -135,7 +135,7 @@ def whole_sentences(text: str, language: str = "en") -> list[str]:
     The library takes the capital after a full stop for the start of a sentence, also without white space between them.
     Prose that lacks this space is not divided there either.
     """
-    whole = list[str]()
+    whole: list[str] = []
     for place, sentence in sentences(text, language):
         if whole and _DOTTED_NAME.match(text, place - 2):
             whole[-1] += sentence
@@ -178,7 +178,7 @@ def sections_of(text: str) -> list[Section]:
 
     Headings without a text go with the next section; at the end of the text they are a section of their own.
     """
-    sections = list[Section]()
+    sections = []
     headings, lines = list[re.Match[str]](), list[str]()
     for line in code_indented(text).split("\n"):
         heading = HEADING.match(line)
@@ -192,38 +192,41 @@ def sections_of(text: str) -> list[Section]:
     return [*sections, Section(headings, "\n".join(lines))]
 
 
-def _whole_section(section: Section) -> str:
-    """Return the headings and the text of a section as one passage."""
-    return collapsed(" ".join([*(heading[0] for heading in section.headings), section.text]))
+class Heading(NamedTuple):
+    """A heading: its place in the text, in characters without white space, its level, and its words."""
+
+    place: int
+    level: int
+    words: str
 
 
-def headings_of(text: str) -> list[tuple[int, int, str]]:
-    """Return the place of each heading in a text, in characters without white space, its level, and its words."""
-    headings, place = list[tuple[int, int, str]](), 0
+def headings_of(text: str) -> list[Heading]:
+    """Return the headings of a text in Markdown."""
+    headings, place = [], 0
     for section in sections_of(text):
         for heading in section.headings:
-            headings.append((place, len(heading[1]), collapsed(heading[2])))
+            headings.append(Heading(place, len(heading[1]), collapsed(heading[2])))
             place += length(heading[0])
         place += length(section.text)
     return headings
 
 
-def _joined_paragraphs(text: str) -> tuple[str, ...]:
+def _joined_paragraphs(text: str, fewest: float) -> tuple[str, ...]:
     """Return the paragraphs, the short ones of a section joined: headings and items of lists answer no question alone.
 
-    A passage takes the next paragraph of its section while it has fewer than :data:`FEWEST_WORDS` words; a short rest
-    at the end of the section belongs to the passage before it.
+    A passage takes the next paragraph of its section while it has fewer than ``fewest`` words; a short rest at the end
+    of the section belongs to the passage before it.
     """
-    passages = list[str]()
+    passages = []
     for section in sections_of(text):
-        joined = list[str]()
+        joined: list[str] = []
         for part in (*(heading[0] for heading in section.headings), *_BLANK.split(section.text)):
             paragraph = collapsed(part)
-            if joined and word_count(joined[-1]) < FEWEST_WORDS:
+            if joined and word_count(joined[-1]) < fewest:
                 joined[-1] = f"{joined[-1]} {paragraph}".strip()
             elif paragraph:
                 joined.append(paragraph)
-        if len(joined) > 1 and word_count(joined[-1]) < FEWEST_WORDS:
+        if len(joined) > 1 and word_count(joined[-1]) < fewest:
             joined[-2:] = [" ".join(joined[-2:])]
         passages += joined
     return tuple(passages)

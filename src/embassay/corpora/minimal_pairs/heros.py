@@ -54,7 +54,7 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
     """
     path = Path(source)
     lines = delimited(path)
-    _, header = next(lines, (1, list[str]()))
+    _, header = next(lines, (1, []))
     heads = _heads(header)
     if heads.count("negation") == 2:
         heads[heads.index("negation", heads.index("negation") + 1)] = "another"
@@ -71,7 +71,7 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
         f"two columns Negation: the {ordinal} is negation_antonym (rows that change the synonym's place: "
         f"{first}, {second})"
     )
-    samples = list[MinimalPairs]()
+    samples = []
     for row in rows:
         edits = tuple((edit, getattr(row, names.get(edit, edit))) for edit in EDITS)
         samples.append(MinimalPairs(row.key, row.original, edits))

@@ -41,7 +41,7 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
     SourceError
         With file, line and field, for a line that is not an original with its edits.
     """
-    samples = list[MinimalPairs]()
+    samples = []
     # Each way once, in order.
     ways: dict[str, None] = {}
     for row in read_table(Path(source)).select(EditsRow):

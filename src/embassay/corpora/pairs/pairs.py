@@ -83,7 +83,7 @@ def load(
     labels = [yes_or_no(row.label) for row in rows]
     # Labels that are not yes or no, such as three kinds of inference, are no scores.
     if "score" not in selection.names and None not in labels:
-        scores = [float(label) if label is not None else None for label in labels]
+        scores = [float(bool(label)) for label in labels]
         notes.append("the label is read as a score; loader=groups reads pairs of label 1 as groups")
     if None in scores:
         notes.append(f"{counted(scores.count(None), 'pair')} without a score")
@@ -100,5 +100,4 @@ def _stsb_values(cells: list[str]) -> list[str]:
 
 def _is_stsb(line: str) -> bool:
     """Return whether a line is from STS-b: a number from 0 to 5 in the fifth of at least seven columns."""
-    cells = line.split("\t")
-    return len(cells) >= 7 and re.fullmatch(r"[0-5](\.\d+)?", cells[4].strip()) is not None
+    return re.match(r"(?:[^\t]*\t){4} *[0-5](?:\.\d+)? *\t[^\t]*\t", line) is not None

@@ -61,10 +61,9 @@ def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]
     Runs of fewer than :data:`ENOUGH` words are left out.
     """
     text = spaced(tokens(passage))
-    for start in range(len(question) - ENOUGH + 1):
-        end = start + ENOUGH
-        if spaced(question[start:end]) not in text:
-            continue
+    for start in range(len(question)):
+        end = start
         while end < len(question) and spaced(question[start : end + 1]) in text:
             end += 1
-        yield question[start:end]
+        if end - start >= ENOUGH:
+            yield question[start:end]

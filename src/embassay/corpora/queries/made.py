@@ -20,9 +20,8 @@ from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import HEADING, collapsed, whole_sentences, word_count
-from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import RUN, leak
-from embassay.corpora.queries.passages import Passage, cut_all, tokens
+from embassay.corpora.queries.passages import Passage, near_passages, passages_of, selected, tokens
 from embassay.corpora.queries.sampling import evenly
 
 SOURCE = "queries made from sentences of the documents (inverse cloze)"
@@ -77,7 +76,7 @@ class MadeQueries:
     """
 
     queries: tuple[MadeQuery, ...]
-    groups: PassageGroups
+    passages: tuple[Passage, ...]
     rejected: Counter[str]
 
 
@@ -128,20 +127,21 @@ def made_queries(
     if passages.strip() == "sentence":
         raise SpecError("a sentence cannot be taken out of a passage of one sentence; use passages=paragraph")
     rejected = Counter[str]()
-    groups = PassageGroups.of(cut_all(sources, passages))
-    selected = [(passage.unit, passage) for passage in groups.selected(rejected)]
-    tried = evenly(selected, None if count is None else MARGIN * count, seed, "passages")
+    all_passages = passages_of(sources, passages)
+    near_of = near_passages(all_passages)
+    to_ask = [(passage.unit, passage) for passage in selected(all_passages, rejected)]
+    tried = evenly(to_ask, None if count is None else MARGIN * count, seed, "passages")
     sentences_of = {passage.id: _suitable_sentences(passage, language) for passage in tried}
-    groups_of = _groups_of_runs(chain.from_iterable(sentences_of.values()), groups)
+    groups_of = _groups_of_runs(chain.from_iterable(sentences_of.values()), all_passages)
 
     stream = generator(seed, "queries", "cloze")
-    queries = list[tuple[str, MadeQuery]]()
+    queries = []
     for passage in tried:
         candidates = sentences_of[passage.id]
         for place in stream.permutation(len(candidates)).tolist():
             sentence = candidates[place]
-            right = tuple(map(sentence.removed_from, groups.near(passage)))
-            is_unique = all(groups_of[run] == {groups.group_of[passage.id]} for run in sentence.runs)
+            right = tuple(map(sentence.removed_from, near_of[passage.group]))
+            is_unique = all(groups_of[run] == {passage.group} for run in sentence.runs)
             # A sentence with a colon at its end introduces a list or a quotation, which is what it is about.
             if not is_unique or sentence.text.endswith((":", "：")) or not all(passage.long for passage in right):
                 continue
@@ -154,8 +154,8 @@ def made_queries(
     rejected["a sentence that was not drawn (--count)"] = len(queries) - len(drawn)
     # Only the passages of the queries that are drawn lose a sentence.
     shortened = {passage.id: passage for query in drawn for passage in query.right}
-    remaining = tuple(shortened.get(passage.id, passage) for passage in groups.passages)
-    return MadeQueries(tuple(drawn), replace(groups, passages=remaining), +rejected)
+    remaining = tuple(shortened.get(passage.id, passage) for passage in all_passages)
+    return MadeQueries(tuple(drawn), remaining, +rejected)
 
 
 def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
@@ -166,7 +166,7 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
     if passage.shared:
         # A window of words begins and ends anywhere in a sentence.
         parts = parts[1:-1]
-    suitable = list[_Sentence]()
+    suitable = []
     for part in parts:
         text, words = plain(part), tokens(part)
         # Marks are counted as letters, because Indic scripts, for example, write vowels as marks.
@@ -190,11 +190,11 @@ def _runs(words: Sequence[str]) -> set[str]:
     return {" ".join(words[start : start + RUN]) for start in range(len(words) - RUN + 1)}
 
 
-def _groups_of_runs(sentences: Iterable[_Sentence], groups: PassageGroups) -> Mapping[str, set[int]]:
+def _groups_of_runs(sentences: Iterable[_Sentence], passages: Iterable[Passage]) -> Mapping[str, set[int]]:
     """Return the groups of near-duplicates in which each run of some sentences occurs."""
     wanted = {run for sentence in sentences for run in sentence.runs}
-    groups_of = defaultdict[str, set[int]](set)
-    for passage in groups.passages:
+    groups_of = defaultdict(set)
+    for passage in passages:
         for run in _runs(tokens(passage.text)) & wanted:
-            groups_of[run].add(groups.group_of[passage.id])
+            groups_of[run].add(passage.group)
     return groups_of

@@ -1,17 +1,29 @@
-"""Dividing documents into the passages to ask about and to search; each passage becomes a document."""
+"""Dividing documents into the passages to ask about and to search; each passage becomes a document.
+
+Passages whose sets of words have a Jaccard index of at least 0.9 are near-duplicates.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from embassay.core.grouping import grouped
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import Cutter, Section, collapsed, sections_of, word_count
 from embassay.stats.lexical.words import words as words_of
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
+NEAR = 0.9
+"""The minimum Jaccard index of near-duplicates."""
+SLACK = 1e-9
+"""Tolerance for rounding errors."""
+BOILERPLATE = 3
+"""The maximum number of units with a passage or its near-duplicates; there are no queries about others."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,8 @@ class Passage:
         The document's title and headings, if it is the first passage under them; else empty.
     document
         The id of its document.
+    group
+        The number of its group of near-duplicates.
     """
 
     id: str
@@ -40,6 +54,7 @@ class Passage:
     shared: int = 0
     headings: tuple[str, ...] = ()
     document: str = ""
+    group: int = 0
 
     @cached_property
     def text(self) -> str:
@@ -52,8 +67,8 @@ class Passage:
         return word_count(self.body) >= SHORTEST
 
 
-def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, ...]:
-    """Divide documents into passages.
+def passages_of(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, ...]:
+    """Divide documents into passages, and find their near-duplicates; one that is too short to ask about is alone.
 
     Parameters
     ----------
@@ -70,12 +85,12 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     while any(mark in source.id for source in sources):
         mark += "#"
     cut = Cutter(passages)
-    cut_passages = list[Passage]()
+    cut_passages = []
     for source in sources:
         sections = [Section([], source.text)]
         if cut.way in ("paragraph", "sentence"):
             sections = [section for section in sections_of(source.text) if section.text.strip()]
-        pieces = list[tuple[tuple[str, ...], str]]()
+        pieces = []
         for section in sections:
             # Headings go to the first piece under them.
             headings = tuple(collapsed(heading[2]) for heading in section.headings)
@@ -90,7 +105,65 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
             if number == 1 and source.title and headings[:1] != (source.title,):
                 headings = (source.title, *headings)
             cut_passages.append(Passage(name, body, unit, cut.overlap, headings, source.id))
-    return tuple(cut_passages)
+    # A text without a word is in no group, so short passages are left out of the comparison.
+    groups = near_duplicates([passage.text if passage.long else "" for passage in cut_passages])
+    return tuple(replace(passage, group=group) for passage, group in zip(cut_passages, groups, strict=True))
+
+
+# --- Near-duplicates ---
+
+
+def near_passages(passages: Iterable[Passage]) -> dict[int, list[Passage]]:
+    """Return the passages of each group, in their order."""
+    return grouped(passages, lambda passage: passage.group)
+
+
+def selected(passages: Sequence[Passage], rejected: Counter[str]) -> list[Passage]:
+    """Return the passages to ask about, one from each group; count the others by reason in ``rejected``."""
+    near_of = near_passages(passages)
+    to_ask = []
+    for passage in passages:
+        near = near_of[passage.group]
+        if not passage.long:
+            rejected[f"a passage of fewer than {SHORTEST} words"] += 1
+        elif len({each.unit for each in near}) > BOILERPLATE:
+            rejected[f"a passage that occurs in more than {BOILERPLATE} units"] += 1
+        elif passage.id != near[0].id:
+            rejected["a near-duplicate of another passage"] += 1
+        else:
+            to_ask.append(passage)
+    return to_ask
+
+
+def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
+    """Return the group of each text: equal numbers for texts of one group.
+
+    Groups are the connected components of the pairs of near-duplicates. A text without a word is alone.
+
+    Parameters
+    ----------
+    near
+        The minimum Jaccard index, above 0 and at most 1.
+    """
+    from scipy.cluster.hierarchy import DisjointSet
+
+    word_sets = [frozenset(tokens(text)) for text in texts]
+    # Each set once, because a passage may be repeated thousands of times.
+    distinct = set(word_sets) - {frozenset()}
+    number_of_sets = Counter(word for words in distinct for word in words)
+    groups = DisjointSet(distinct)
+    index = defaultdict[str, list[frozenset[str]]](list)
+    for words in distinct:
+        # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
+        rarest_first = sorted(words, key=lambda word: (number_of_sets[word], word))
+        for word in rarest_first[: len(words) - math.ceil(near * len(words) - SLACK) + 1]:
+            for other in index[word]:
+                if len(words & other) >= (near - SLACK) * len(words | other):
+                    groups.merge(words, other)
+            index[word].append(words)
+    # A group has the number of its first text.
+    first: dict[frozenset[str], int] = {}
+    return [first.setdefault(groups[words], place) if words else place for place, words in enumerate(word_sets)]
 
 
 # --- Words ---

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import TypeVar
 
+from embassay.core.grouping import grouped
 from embassay.core.randomness import generator
 
 T = TypeVar("T")
@@ -24,9 +24,8 @@ def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose
     """
     if count is None or count >= len(items):
         return [item for _, item in items]
-    places_of_unit = defaultdict[str, list[int]](list)
-    for place in generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist():
-        places_of_unit[items[place][0]].append(place)
+    permuted = generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist()
+    places_of_unit = grouped(permuted, lambda place: items[place][0])
     # One of each unit, then a second of each, and so on; None where a unit has no more.
     rounds = chain.from_iterable(zip_longest(*places_of_unit.values()))
     order = [place for place in rounds if place is not None]

@@ -7,11 +7,11 @@ that finds one.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -32,56 +32,61 @@ MOST_DOCUMENTS = 5
 """An answer for which no document is named may stand in so many; in more it says nothing of any of them."""
 MOST_NAMED = 10
 """Answers that are not found and are named."""
-AROUND = "\"“”'‘’«».,;:!?"
-"""Punctuation around an answer, which is no part of it."""
+AROUND = " \"“”'‘’«».,;:!?"
+"""What may stand around an answer and is no part of it."""
 EQUAL = ('"“”„‟«»″', "'‘’‚‛‹›′`´", "-‐‑‒–—―−")
 """Quotes, apostrophes and dashes that are written in several ways."""
 CLASS_OF = {character: f"[{re.escape(ways)}]" for ways in EQUAL for character in ways}
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 """Soft hyphens, and what has no width."""
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_WORD = re.compile(r"\w+(?:'\w+)?")
-_NUMBER = re.compile(r"\d+")
-KEPT = frozenset(
-    "no not never none without cannot nor neither zero one two three four five six seven eight nine ten eleven twelve "
-    "twenty thirty forty fifty hundred thousand million billion first second third half".split()
+_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
+"""A word or a number of a script with spaces between words."""
+_BEFORE = r"(?<![^\W_])(?:(?<!\d[.,:])|(?!\d))"
+_AFTER = r"(?![^\W_])(?:(?![.,:]\d)|(?<!\d))"
+"""No word and no number is cut: neither 12 nor 30 is found in ``12:30``."""
+_FACTS = re.compile(
+    r"\d+|\b(?:no|not|never|none|without|cannot|nor|neither|\w+n't|zero|one|two|three|four|five|six|seven|eight|nine|ten|"
+    r"eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|first|second|third|half)\b"
 )
-"""Words that no other word may stand for: negations, and numbers in words."""
-
-
-class Found(NamedTuple):
-    """Where an answer stands in a text: start and end of each place, white space not counted.
-
-    ``nearly`` says whether some letters differ there.
-    """
-
-    spans: tuple[tuple[int, int], ...]
-    nearly: bool = False
+"""What nothing else may stand for: numbers, also in words, and negations."""
 
 
 class Near(NamedTuple):
-    """A place that is like an answer: how similar it is, in percent, and its start and end in the text."""
+    """The place that is most like an answer: how similar it is, in percent, and its start and end in the text."""
 
     similarity: float
     start: int
     end: int
 
 
-def is_part_of_word(character: str) -> bool:
-    """Return whether a character is a letter or a digit of a script with spaces between words."""
-    return character.isalnum() and not _UNSPACED.match(character)
+def locate(answer: str, text: str) -> list[tuple[int, int]]:
+    """Return where an answer stands in a text: start and end of each place; none if it is nowhere."""
+    answer = answer.strip()
+    if length(answer.strip(AROUND)) < SHORTEST:
+        return []
+    for pattern in (written(answer), alike(answer)):
+        spans = [match.span() for match in pattern.finditer(text)]
+        if spans:
+            return spans
+    if length(answer) >= LEAST:
+        similarity, start, end = nearest(answer, text)
+        if similarity >= FLOOR and facts(text[start:end]) == facts(answer):
+            return [(start, end)]
+    return []
 
 
+@lru_cache
 def written(answer: str) -> re.Pattern[str]:
     """Return what finds an answer as it is written, with any white space between its words."""
     return re.compile(_whole(answer, r"\s+".join(map(re.escape, answer.split()))))
 
 
+@lru_cache
 def alike(answer: str) -> re.Pattern[str]:
-    """Return what finds an answer in other case, quotes, dashes and accents, and without the punctuation around it."""
+    """Return what finds an answer in other case, quotes, dashes, accents and emphasis, without marks around it."""
     answer = normalize("NFC", answer).strip(AROUND).translate(dict.fromkeys(map(ord, INVISIBLE)))
     words = [f"[{INVISIBLE}]*".join(map(_equal, word)) for word in answer.split()]
-    return re.compile(_whole(answer, r"\s+".join(words)), re.IGNORECASE)
+    return re.compile(_whole(answer, r"[*_`]*\s+[*_`]*".join(words)), re.IGNORECASE)
 
 
 def _equal(character: str) -> str:
@@ -92,71 +97,34 @@ def _equal(character: str) -> str:
 
 
 def _whole(answer: str, pattern: str) -> str:
-    """Return a pattern that cuts no word and no number: neither 12 nor 30 is found in ``12:30``."""
-    before = after = ""
-    if answer and is_part_of_word(answer[0]):
-        before = r"(?<![^\W_])" + (r"(?<!\d[.,:])" if answer[0].isdecimal() else "")
-    if answer and is_part_of_word(answer[-1]):
-        after = r"(?![^\W_])" + (r"(?![.,:]\d)" if answer[-1].isdecimal() else "")
-    return f"{before}{pattern}{after}"
+    """Return a pattern that cuts no word and no number."""
+    before = _BEFORE if _WORD.match(answer) else ""
+    after = _AFTER if _WORD.match(answer[-1:]) else ""
+    return before + pattern + after
 
 
-class Searched:
-    """A text in which answers are located."""
-
-    def __init__(self, text: str) -> None:
-        """Keep the text."""
-        self.text = text
-
-    @cached_property
-    def _letters_before(self) -> list[int]:
-        """How many characters that are no white space stand before each place."""
-        return [0, *itertools.accumulate(not character.isspace() for character in self.text)]
-
-    def locate(self, answer: str) -> Found | None:
-        """Return where an answer stands; None if it is nowhere."""
-        answer = answer.strip()
-        if length(answer.strip(AROUND)) < SHORTEST:
-            return None
-        for pattern in (written(answer), alike(answer)):
-            spans = [match.span() for match in pattern.finditer(self.text)]
-            if spans:
-                return self._found(spans)
-        near = self.nearest(answer) if length(answer) >= LEAST else None
-        if near is None or near.similarity < FLOOR or facts(self.text[near.start : near.end]) != facts(answer):
-            return None
-        return self._found([(near.start, near.end)], nearly=True)
-
-    def _found(self, spans: Iterable[tuple[int, int]], *, nearly: bool = False) -> Found:
-        letters = self._letters_before
-        return Found(tuple((letters[start], letters[end]) for start, end in spans), nearly)
-
-    def nearest(self, answer: str) -> Near | None:
-        """Return the place that is most like an answer, in whole words; None if nothing is like it."""
-        text = self.text.lower()
-        # Places in lower case are those of the text, but where a letter becomes two.
-        if len(text) != len(self.text):
-            text = self.text
-        # A longer answer would have the text searched for in it.
-        if len(answer) > len(text):
-            return None
-        best = partial_ratio_alignment(answer.lower(), text)
-        if best is None or best.dest_end <= best.dest_start:
-            return None
-        start, end = best.dest_start, best.dest_end
-        while start > 0 and is_part_of_word(text[start - 1]) and is_part_of_word(text[start]):
-            start -= 1
-        while end < len(text) and is_part_of_word(text[end - 1]) and is_part_of_word(text[end]):
-            end += 1
-        return Near(best.score, start, end)
+def nearest(answer: str, text: str) -> Near:
+    """Return the place that is most like an answer, in whole words; its similarity is 0 if nothing is like it."""
+    lower = text.lower()
+    # Places in lower case are those of the text, but where a letter becomes two.
+    if len(lower) == len(text):
+        text = lower
+    # In a longer answer the text would be searched.
+    best = partial_ratio_alignment(answer.lower(), text) if len(answer) <= len(text) else None
+    if best is None or best.dest_end <= best.dest_start:
+        return Near(0, 0, 0)
+    start, end = best.dest_start, best.dest_end
+    for word in _WORD.finditer(text):
+        if word.start() < start < word.end():
+            start = word.start()
+        if word.start() < end < word.end():
+            end = word.end()
+    return Near(best.score, start, end)
 
 
 def facts(text: str) -> list[str]:
     """Return the numbers and negations of a text in their order: where they differ, it says something else."""
-    kept = list[str]()
-    for word in _WORD.findall(normalize("NFKC", text).replace("’", "'").casefold()):
-        kept += _NUMBER.findall(word) or ([word] if word in KEPT or word.endswith("n't") else [])
-    return kept
+    return _FACTS.findall(normalize("NFKC", text).replace("’", "'").casefold())
 
 
 @dataclass
@@ -177,7 +145,7 @@ class RawQuestion:
 
 
 def located(
-    asked: Iterable[RawQuestion], searched: Mapping[str, Searched], units_of: Callable[[Iterable[str]], tuple[str, ...]]
+    asked: Iterable[RawQuestion], texts: Mapping[str, str], units_of: Callable[[Iterable[str]], tuple[str, ...]]
 ) -> tuple[tuple[Question, ...], list[str]]:
     """Return the questions with the places of their answers, and notes on the answers that are not found.
 
@@ -186,35 +154,31 @@ def located(
 
     Parameters
     ----------
+    texts
+        The documents by id.
     units_of
         Returns the keys of a question's units from its right documents.
     """
-    samples, problems = list[Question](), list[str]()
+    samples, problems = [], []
     answers = nearly = left_out = 0
     for question in asked:
-        among = question.right or (searched if question.answers else ())
-        # A place may be that of several answers; a dict keeps each once.
-        places, is_nearly = dict[AnswerPlace, None](), True
-        for name, answer in itertools.product(among, question.answers):
-            if found := searched[name].locate(answer):
-                places.update(dict.fromkeys(AnswerPlace(name, *span) for span in found.spans))
-                is_nearly = is_nearly and found.nearly
-        right = tuple(question.right or dict.fromkeys(place.document for place in places))
-        answers += bool(question.answers)
-        if question.answers and (not places or len(right) > max(MOST_DOCUMENTS, len(question.right))):
-            problems.append(
-                _not_located(question, len(right) if places else 0, {name: searched[name] for name in among})
-            )
-            left_out += not question.right
-            places, right = {}, tuple(question.right)
-            if not right:
-                continue
-        nearly += bool(places) and is_nearly
+        named = tuple(question.right)
+        places = _places(question, texts)
+        documents = tuple(dict.fromkeys(place.document for place in places))
+        if question.answers:
+            answers += 1
+            if not places or (len(documents) > MOST_DOCUMENTS and not named):
+                problems.append(_not_located(question, texts, len(documents)))
+                if not named:
+                    left_out += 1
+                    continue
+        right = named or documents
         sample = Question(question.key, question.text, right, units=units_of(right))
         if places:
+            nearly += not any(alike(answer).search(texts[name]) for name in documents for answer in question.answers)
             sample = AnsweredQuestion(**vars(sample), answers=tuple(question.answers), places=tuple(places))
         samples.append(sample)
-    notes = list[str]()
+    notes = []
     if answers:
         amounts = f"answers: {answers - len(problems):,} of {answers:,} located in the documents"
         amounts += f", {nearly:,} of them in other letters" if nearly else ""
@@ -225,15 +189,28 @@ def located(
     return tuple(samples), notes
 
 
-def _not_located(question: RawQuestion, documents: int, among: Mapping[str, Searched]) -> str:
+def _places(question: RawQuestion, texts: Mapping[str, str]) -> dict[AnswerPlace, None]:
+    """Return the places of the answers to a question, each once and in order."""
+    places: dict[AnswerPlace, None] = {}
+    for name in question.right or texts:
+        for answer in question.answers:
+            text = texts[name]
+            spans = locate(answer, text)
+            if spans:
+                # How many characters that are no white space stand before each place.
+                before = [0, *accumulate(not character.isspace() for character in text)]
+                places |= dict.fromkeys(AnswerPlace(name, before[start], before[end]) for start, end in spans)
+    return places
+
+
+def _not_located(question: RawQuestion, texts: Mapping[str, str], documents: int) -> str:
     """Return a note on an answer without a place: where it is looked for, and what is most like it there."""
-    answer = next(iter(question.answers))
+    answer, names = next(iter(question.answers)), list(question.right or texts)
     said = f"{question.place}: the answer {quoted(begun(answer))}"
     if documents:
         return f"{said} stands in {documents:,} documents; name its document"
-    said += f" is not found{f' in {next(iter(among))}' if len(among) == 1 else ''}"
-    alike = [(searched.nearest(answer), name) for name, searched in among.items()]
-    best, name = max(((near, name) for near, name in alike if near), default=(None, ""))
-    if best:
-        said += f"; nearest: {name}: {' '.join(among[name].text[best.start : best.end].split())}"
+    said += " is not found" + (f" in {names[0]}" if len(names) == 1 else "")
+    near, name = max((nearest(answer, texts[name]), name) for name in names)
+    if near.similarity:
+        said += f"; nearest: {name}: {' '.join(texts[name][near.start : near.end].split())}"
     return said

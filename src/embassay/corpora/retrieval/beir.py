@@ -67,7 +67,8 @@ def load(
         What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
         question was asked on its own.
     passages
-        ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
+        ``document``, ``section``, ``paragraph``, ``sentence``, or a number of words, perhaps with ``+title`` or
+        ``+headings``; the closest passage of a document counts.
     language
         The language whose rules decide where a sentence ends.
 

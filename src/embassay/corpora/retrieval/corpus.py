@@ -11,7 +11,7 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments
 from embassay.core.types import Corpus
-from embassay.corpora.io.passages import Cutter, headings_of
+from embassay.corpora.io.passages import Cutter, Heading, headings_of
 
 About = Literal["new-documents", "these-documents"]
 """What verdicts are about: other documents like these (``new-documents``), where questions with a common right document
@@ -32,25 +32,24 @@ def units(right: Iterable[str], about: About) -> tuple[str, ...]:
 
 def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
     """Return the documents, divided into passages."""
-    documents = tuple(Document(name, cut(text), cut.overlap) for name, text in texts.items())
-    if cut.context:
-        return tuple(with_headings(document, texts[document.id], cut.context) for document in documents)
-    return documents
+    documents = []
+    for name, text in texts.items():
+        document = Document(name, cut(text), cut.overlap)
+        documents.append(_with_headings(document, text, cut.context) if cut.context else document)
+    return tuple(documents)
 
 
-def with_headings(document: Document, text: str, which: str) -> Document:
+def _with_headings(document: Document, text: str, which: str) -> Document:
     """Return a document with the headings above each passage before it: all of them, or the ``title`` only."""
-    headings, passages, context = headings_of(text), list[str](), list[int]()
+    headings, passages, context = headings_of(text), [], []
     for (start, _), passage in zip(document.spans, document.passages, strict=True):
-        above = list[tuple[int, str]]()
-        for place, level, words in headings:
-            if place > start:
-                break
-            above = [heading for heading in above if heading[0] < level]
-            # A passage may begin with its own heading.
-            if place < start:
-                above.append((level, words))
-        before = " > ".join(words for _, words in above[: 1 if which == "title" else None])
+        above: list[Heading] = []
+        for heading in headings:
+            if heading.place <= start:
+                above = [*(other for other in above if other.level < heading.level), heading]
+        # A passage may begin with its own heading.
+        words = [heading.words for heading in above if heading.place < start]
+        before = " > ".join(words[:1] if which == "title" else words)
         passages.append(f"{before}\n{passage}".lstrip("\n"))
         context.append(len(before.split()))
     return replace(document, passages=tuple(passages), context=tuple(context))
@@ -67,7 +66,8 @@ def corpus_of(
 ) -> Corpus[Question]:
     """Return the corpus, with notes on its size; ``noun`` is what its documents are called."""
     # The texts of stored documents are not read, and each has one passage.
-    in_memory = () if isinstance(documents, StoredDocuments) else tuple(documents)
+    is_stored = isinstance(documents, StoredDocuments)
+    in_memory = () if is_stored else tuple(documents)
     amounts = counted(len(documents), "document")
     passages = sum(len(document.passages) for document in in_memory)
     if passages > len(documents):
@@ -90,7 +90,7 @@ def corpus_of(
         source=source,
         notes=tuple(all_notes),
         document_noun=noun,
-        documents=documents if isinstance(documents, StoredDocuments) else in_memory,
+        documents=documents if is_stored else in_memory,
     )
 
 

@@ -67,7 +67,8 @@ def load(
     id, text
         The column names of the documents, likewise.
     passages
-        ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
+        ``document``, ``section``, ``paragraph``, ``sentence``, or a number of words, perhaps with ``+title`` or
+        ``+headings``; the closest passage of a document counts.
     about
         What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
         question was asked on its own.
@@ -132,7 +133,7 @@ def _without_questions(
         # Queries from one document are not independent; a dict keeps each document once, in order.
         of_documents = dict.fromkeys(passage.unit for passage in query.right)
         samples.append(Question(query.id, query.text, right, units=units(of_documents, about)))
-    documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
+    documents = [Document(passage.id, (passage.text,)) for passage in made.passages]
     were = counted(len(made.queries), "query was", "queries were")
     summary = f"no questions given: {were} {SOURCE.removeprefix('queries ')}; {REAL_ADD}"
     return corpus_of(name, documents, samples, notes=(summary, "each passage is a document", *notes), source=SOURCE)

@@ -88,7 +88,7 @@ def judged_corpus(
     counts["document", "left out: no text"] = len(whole) - len(texts)
     same_id = "with the id of a document, which can be retrieved here; BEIR's evaluation leaves it out"
     counts["question", same_id] = len(gains.keys() & texts.keys())
-    notes = [f"judgements: {judgements.name}", f"passages: {cut.way}", *notes_on(counts)]
+    notes = [f"judgements: {judgements.name}", f"passages: {cut.passages}", *notes_on(counts)]
     if not questions:
         raise SourceError("; ".join(["no judgement gives a question a right document", *notes]), judgements)
     if about == "these-documents":

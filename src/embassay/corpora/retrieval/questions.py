@@ -16,7 +16,7 @@ from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Stripped, as_list, column
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.retrieval.answers import RawQuestion, Searched, located
+from embassay.corpora.retrieval.answers import RawQuestion, located
 from embassay.corpora.retrieval.corpus import About, units
 
 QUESTION = ("question", "query", "text")
@@ -118,14 +118,14 @@ def read_questions(
         if not all(map(id_of, reading)) and any(map(id_of, row.parts)):
             reading = row.parts
         for name in reading:
-            if not id_of(name):
+            if key := id_of(name):
+                question.right[key] = None
+            else:
                 near = nearest(name, islice(ids, GUESSED))
                 hint = f" (did you mean {quoted(near)}?)" if near else "; leave the cell empty if no document answers"
                 raise row.error(f"no document has the id {quoted(name)}{hint}", "document")
-        question.right.update(dict.fromkeys(map(id_of, reading)))
         question.answers.update(dict.fromkeys(row.answer if has_answers else ()))
-    searched = {name: Searched(text) for name, text in (texts or {}).items()}
-    samples, notes = located(asked.values(), searched, partial(units, about=about))
+    samples, notes = located(asked.values(), texts or {}, partial(units, about=about))
     if not samples:
         # The first note is the number of answers.
         raise SourceError(f"no answer is found in the documents: {notes[1]}", path)

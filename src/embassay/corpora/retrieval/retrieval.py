@@ -36,7 +36,7 @@ class DocumentLine(Row):
 
 
 class QuestionLine(Row):
-    """A question. Its answer is only for people to read."""
+    """A question. Other fields, such as its answer, are only for people to read."""
 
     question: Text
     right: list[Key]
@@ -44,7 +44,6 @@ class QuestionLine(Row):
     gains: tuple[Annotated[int, Field(strict=True, ge=1)], ...] = ()
     unit: Units | None = None
     split: Literal["train", "test", ""] = ""
-    answer: Text = ""
     source: Text = ""
 
 
@@ -64,7 +63,7 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
         With file, line and field, for a line that is neither, and for questions with unknown documents.
     """
     path = Path(source)
-    documents, lines = list[DocumentLine](), list[QuestionLine]()
+    documents, lines = [], []
     for number, values in json_lines(path):
         # A line with a question is a question, any other a document.
         if "question" in values:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -19,14 +18,13 @@ from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
 from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
-from embassay.core.grouping import grouped
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import parsed_json
 from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter, sentences
-from embassay.corpora.retrieval.answers import RawQuestion, Searched, located
+from embassay.corpora.retrieval.answers import RawQuestion, located
 from embassay.corpora.retrieval.corpus import corpus_of, cut_all, notes_on, sound
 
 SHAPE = "retrieval"
@@ -51,37 +49,21 @@ class Asked(BaseModel):
     is_impossible: StrictBool = False
 
 
-class _Paragraph(BaseModel):
+class Paragraph(BaseModel):
+    """A paragraph as it is written in the file: answers are found by their offsets."""
+
     context: Text
     qas: list[Asked] = []
 
 
-class _Article(BaseModel):
-    paragraphs: list[_Paragraph]
+class Article(BaseModel):
+    """An article."""
+
+    paragraphs: list[Paragraph]
 
 
 class _File(Row):
-    data: list[_Article]
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A paragraph.
-
-    Attributes
-    ----------
-    id
-        The numbers of its article and of the paragraph, from 0: ``0-3``.
-    text
-        As it is written in the file: answers are found by their offsets.
-    article
-        The key of its article: ``article:0``.
-    """
-
-    id: str
-    text: str
-    article: str
-    questions: list[Asked]
+    data: list[Article]
 
 
 def recognises(head: str) -> bool:
@@ -117,74 +99,77 @@ def load(
         With file and field, for content that is not in this format.
     """
     path = Path(source)
-    all_paragraphs = list(paragraphs(path))
+    articles = articles_of(path)
     if documents == "articles":
-        return _articles(path, name, all_paragraphs, Cutter(passages, language))
+        return _whole_articles(path, name, articles, Cutter(passages, language))
     if passages != "paragraph":
         raise SpecError("passages= divides whole articles: add documents=articles")
-    read, questions = list[Document](), list[Question]()
+    read, questions = [], []
     counts = Counter[tuple[str, str]]()
-    for paragraph in all_paragraphs:
-        pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
-        if documents == "sentences":
-            pieces = sentences(paragraph.text, language)
-            ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
-        read += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
-        starts = [start for start, _ in pieces]
-        for asked in paragraph.questions:
-            offsets = []
-            for answer in () if asked.is_impossible else asked.answers:
-                offset = _offset(answer, paragraph.text)
-                if offset is None:
-                    counts["answer", "left out: empty, or not exactly once in the context"] += 1
-                    continue
-                is_moved = offset != answer.answer_start
-                counts["answer", "not at the offset: located by the text, which occurs once"] += is_moved
-                # Its first letter counts.
-                offsets.append(offset + len(answer.text) - len(answer.text.lstrip()))
-            # In the order of the text. A sentence is right if an answer begins in it.
-            right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in sorted(offsets))
-            if right or asked.is_impossible:
-                questions.append(Question(asked.id, asked.question, tuple(right), units=(paragraph.article,)))
-            else:
-                counts["question", "left out: no answer can be located"] += 1
+    for number, article in enumerate(articles):
+        for index, paragraph in enumerate(article.paragraphs):
+            key = f"{number}-{index}"
+            pieces = [(0, key, paragraph.context.strip())]
+            if documents == "sentences":
+                placed = enumerate(sentences(paragraph.context, language))
+                pieces = [(start, f"{key}-{place}", sentence) for place, (start, sentence) in placed]
+            read += [Document(name, (text,)) for _, name, text in pieces]
+            starts = [start for start, *_ in pieces]
+            for asked in paragraph.qas:
+                offsets = [] if asked.is_impossible else _offsets(asked.answers, paragraph.context, counts)
+                # A sentence is right if an answer begins in it.
+                right = dict.fromkeys(pieces[max(bisect_right(starts, offset) - 1, 0)][1] for offset in offsets)
+                if right or asked.is_impossible:
+                    questions.append(Question(asked.id, asked.question, tuple(right), units=(f"article:{number}",)))
+                else:
+                    counts["question", "left out: no answer can be located"] += 1
     if not questions:
         raise SourceError("the file has no usable question", path)
-    articles = {paragraph.article for paragraph in all_paragraphs}
-    amounts = f"{counted(len(articles), 'article')}, {counted(len(all_paragraphs), 'paragraph')}"
+    number_of_paragraphs = sum(len(article.paragraphs) for article in articles)
+    amounts = f"{counted(len(articles), 'article')}, {counted(number_of_paragraphs, 'paragraph')}"
     notes = [amounts, f"documents: {documents}", *notes_on(counts)]
     return sound(corpus_of(name, read, questions, notes=notes, noun=documents.removesuffix("s")), path)
 
 
-def _articles(path: Path, name: str, all_paragraphs: Sequence[Paragraph], cut: Cutter) -> Corpus[Question]:
+def _whole_articles(path: Path, name: str, articles: Sequence[Article], cut: Cutter) -> Corpus[Question]:
     """Return the corpus of whole articles, in which the answers are located by their texts."""
-    texts, asked = dict[str, str](), list[RawQuestion]()
-    for key, of_article in grouped(all_paragraphs, lambda paragraph: paragraph.article).items():
-        document = key.removeprefix("article:")
-        texts[document] = "\n\n".join(paragraph.text for paragraph in of_article)
-        for one in (one for paragraph in of_article for one in paragraph.questions):
-            answers = {} if one.is_impossible else dict.fromkeys(answer.text for answer in one.answers)
-            right = {document: None} if answers else {}
-            asked.append(RawQuestion(one.id, one.question, f"question {one.id}", right, answers))
-    searched = {document: Searched(text) for document, text in texts.items()}
-    questions, notes = located(asked, searched, lambda right: tuple(f"article:{document}" for document in right))
-    notes = [*notes, f"documents: articles, passages: {cut.way}"]
-    return sound(corpus_of(name, cut_all(texts, cut), questions, notes=notes, noun="article"), path)
+    texts, questions = {}, []
+    for number, article in enumerate(articles):
+        document = str(number)
+        if article.paragraphs:
+            texts[document] = "\n\n".join(paragraph.context for paragraph in article.paragraphs)
+        for paragraph in article.paragraphs:
+            for asked in paragraph.qas:
+                answers = {} if asked.is_impossible else dict.fromkeys(answer.text for answer in asked.answers)
+                right = {document: None} if answers else {}
+                questions.append(RawQuestion(asked.id, asked.question, f"question {asked.id}", right, answers))
+    samples, notes = located(questions, texts, lambda right: tuple(f"article:{document}" for document in right))
+    notes = [*notes, f"documents: articles, passages: {cut.passages}"]
+    return sound(corpus_of(name, cut_all(texts, cut), samples, notes=notes, noun="article"), path)
 
 
-def _offset(answer: Answer, context: str) -> int | None:
-    """Return where an answer is in its context: at its offset, else where its text occurs once; None if nowhere."""
-    text, start = answer.text, answer.answer_start
-    if not text.strip():
-        return None
-    # A negative index would count from the end.
-    if start >= 0 and context.startswith(text, start):
-        return start
-    return context.find(text) if context.count(text) == 1 else None
+def _offsets(answers: Iterable[Answer], context: str, counts: Counter[tuple[str, str]]) -> list[int]:
+    """Return where answers begin in their context, ascending: at their offsets, else where their texts occur once.
+
+    Answers that are moved or left out are counted.
+    """
+    offsets = []
+    for answer in answers:
+        text, start = answer.text, answer.answer_start
+        # A negative index would count from the end.
+        is_there = start >= 0 and context.startswith(text, start)
+        if not text.strip() or not (is_there or context.count(text) == 1):
+            counts["answer", "left out: empty, or not exactly once in the context"] += 1
+            continue
+        counts["answer", "not at the offset: located by the text, which occurs once"] += not is_there
+        # Its first letter counts.
+        start = start if is_there else context.index(text)
+        offsets.append(start + len(text) - len(text.lstrip()))
+    return sorted(offsets)
 
 
-def paragraphs(path: Path) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a file.
+def articles_of(path: Path) -> list[Article]:
+    """Return the articles of a file.
 
     Raises
     ------
@@ -192,7 +177,4 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
         With file and field, for content that is not in this format.
     """
     content = parsed_json(read_text(path), path)
-    file = checked(_File, content if isinstance(content, dict) else {"data": content}, path)
-    for number, article in enumerate(file.data):
-        for index, row in enumerate(article.paragraphs):
-            yield Paragraph(f"{number}-{index}", row.context, f"article:{number}", row.qas)
+    return checked(_File, content if isinstance(content, dict) else {"data": content}, path).data

@@ -6,6 +6,7 @@ lines of query, 0, document and grade in a file whose name has ``qrels``; a docu
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from embassay.core.errors import SourceError, listed
@@ -19,8 +20,8 @@ from embassay.corpora.retrieval.corpus import About
 from embassay.corpora.retrieval.judgements import judged_corpus
 
 SHAPE = "retrieval"
-JUDGEMENTS, TOPICS = ("qrels",), ("topics", "queries")
-"""What the names of these files contain."""
+JUDGEMENTS, TOPICS = r".*qrels", r"(?!.*qrels).*(topics|queries)"
+"""The names of these files; a file of judgements has no topics."""
 
 
 class Line(Row):
@@ -53,7 +54,8 @@ def load(
         What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
         question was asked on its own.
     passages
-        ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
+        ``document``, ``section``, ``paragraph``, ``sentence``, or a number of words, perhaps with ``+title`` or
+        ``+headings``; the closest passage of a document counts.
     language
         The language whose rules decide where a sentence ends.
 
@@ -63,26 +65,25 @@ def load(
         With file, line and field, for files that are missing or not in this format.
     """
     path, cut = Path(source), Cutter(passages, language)
-    judgements, topics = _only(path, JUDGEMENTS), _only(path, TOPICS)
-    whole = dict[str, str]()
+    judgements, topics = _only(path, JUDGEMENTS, "qrels"), _only(path, TOPICS, "topics or queries")
+    whole: dict[str, str] = {}
     for file in files_in(path, follow_links=True):
         if file.suffix.lower() == ".tsv" and file not in (judgements, topics):
             whole |= _texts(file)
     return judged_corpus(name, judgements, whole, _texts(topics), cut, about)
 
 
-def _named(path: Path, words: tuple[str, ...]) -> list[Path]:
-    """Return the files of a folder whose names have one of some words; those of judgements are no topics."""
-    files = [file for file in entries(path) if file.is_file() and any(word in file.name.lower() for word in words)]
-    return files if words == JUDGEMENTS else [file for file in files if file not in _named(path, JUDGEMENTS)]
+def _named(path: Path, pattern: str) -> list[Path]:
+    """Return the files of a folder whose names match a pattern."""
+    return [file for file in entries(path) if file.is_file() and re.match(pattern, file.name, re.IGNORECASE)]
 
 
-def _only(path: Path, words: tuple[str, ...]) -> Path:
+def _only(path: Path, pattern: str, words: str) -> Path:
     """Return the one file whose name has one of some words."""
-    files = _named(path, words)
+    files = _named(path, pattern)
     if len(files) != 1:
         found = listed(file.name for file in files)
-        raise SourceError(f"needs one file with {' or '.join(words)} in its name; found {found}", path)
+        raise SourceError(f"needs one file with {words} in its name; found {found}", path)
     return files[0]
 
 

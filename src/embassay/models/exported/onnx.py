@@ -35,8 +35,8 @@ TARGET = "FOLDER"
 EXTRA = "onnx"
 REQUIRES = ("onnxruntime", "tokenizers")
 GraphPooling = Literal["mean", "cls", "max", "lasttoken"]
-GRAPH = "onnx/model.onnx"
-"""Where sentence-transformers writes a graph."""
+PLACES = ("model.onnx", "onnx/model.onnx")
+"""The usual paths of a graph in its folder; the first one that exists is used."""
 UNPOOLED = (
     "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used "
     "(set pooling= to change it)"
@@ -55,7 +55,7 @@ def create(
     target: str,
     runtime: Runtime,
     *,
-    file: str = GRAPH,
+    file: str = "",
     pooling: GraphPooling | None = None,
     query_prompt: str | None = None,
     document_prompt: str | None = None,
@@ -72,7 +72,7 @@ def create(
     target
         The folder.
     file
-        The graph's file: ``onnx/model_quantized.onnx``, or ``model.onnx`` as optimum writes it.
+        The graph's file, if the folder has several: ``onnx/model_quantized.onnx``.
     pooling
         How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
     query_prompt, document_prompt, text_prompt
@@ -109,9 +109,9 @@ def create(
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
-    graph = folder / file
+    graph = folder / (file or PLACES[not (folder / PLACES[0]).is_file()])
     if not graph.is_file():
-        raise ModelNotFoundError(f"{graph}: no such graph; set file= to a graph in the folder, such as file=model.onnx")
+        raise ModelNotFoundError(f"{graph}: no such graph; set file= to a graph in the folder")
     try:
         pipeline = Pipeline.of(folder)
     except NotSupportedError as error:
@@ -137,7 +137,7 @@ def create(
         own_limit=token_limit(folder),
         open=lambda model: GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline),
         similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
-        settings={"file": "" if file == GRAPH else file, "pooling": pooling},
+        settings={"file": file, "pooling": pooling},
         warnings=() if pooling or (folder / "modules.json").is_file() else (UNPOOLED,),
     )
 

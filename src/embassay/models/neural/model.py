@@ -215,7 +215,8 @@ class Model(LoadedEncoder[Runner]):
 
 def given(**options: object) -> Options:
     """Return the options that are set, in alphabetical order: all but None, False and the usual precision."""
-    return {name: value for name, value in sorted(options.items()) if value not in (None, False, "float32")}
+    # 0, the layer of the embeddings, equals False.
+    return {name: value for name, value in sorted(options.items()) if str(value) not in ("None", "False", "float32")}
 
 
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:
@@ -265,9 +266,11 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
     first_module, transformer = modules(folder)[0]
-    if first_module.endswith(".Transformer") and not (has_tokenizer(folder) or has_tokenizer(transformer)):
+    needs_tokenizer = first_module.endswith(".Transformer") and "tokenizer" not in options
+    if needs_tokenizer and not (has_tokenizer(folder) or has_tokenizer(transformer)):
         raise ModelNotFoundError(
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
+            ", or, with hf:, set tokenizer="
         )
     is_sparse = kind == "SparseEncoder"
 

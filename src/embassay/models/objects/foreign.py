@@ -101,7 +101,7 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         method = getattr(thing, method_name)
         return [method(text) for text in texts] if method_name in SINGLE else method(texts)
 
-    return CallEncoder(name or model, card, content, call)
+    return CallEncoder(name or model, card, lambda: content, lambda: call)
 
 
 def own_name(thing: object) -> str:

@@ -43,4 +43,5 @@ def of_matrix(name: str, matrix: ArrayLike, texts: Sequence[Text], similarity: S
     # Little-endian, so that the fingerprint is the same on every machine.
     digest = hashlib.sha256(np.ascontiguousarray(rows, dtype="<f4").tobytes()).hexdigest()
     card = Card(spec=f"matrix:{name}", cached=False, similarity=similarity)
-    return CallEncoder(name, card, [digest, rows.shape, [list(text) for text in texts]], look_up)
+    content = [digest, rows.shape, [list(text) for text in texts]]
+    return CallEncoder(name, card, lambda: content, lambda: look_up)

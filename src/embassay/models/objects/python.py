@@ -48,4 +48,4 @@ def create(target: str, runtime: Runtime, *, version: str = "", similarity: Simi
     warnings = () if known else (f"{NOT_KEPT}python:{target},version=1",)
     card = Card(spec, cached=known, known=known, similarity=similarity, warnings=warnings)
     identity = content or secrets.token_hex(16)
-    return CallEncoder(target.rpartition(":")[2], card, identity, lambda texts, role: function(texts))
+    return CallEncoder(target.rpartition(":")[2], card, lambda: identity, lambda: lambda texts, role: function(texts))

@@ -4,8 +4,8 @@
     unfold, top-down         [c₁'; c₂'] = tanh(W_d p + b_d)
     loss                     Σ over merges Σ over the words below it ‖x − x'‖²  +  λ (‖W_e‖² + ‖W_d‖²)
 
-All merges of one height are computed together, and so are all unfolded vectors that are the same number of steps below
-their merge. Every merge is unfolded down to all the words below it.
+All unfolded vectors that are the same number of steps below their merge are computed together. Every merge is unfolded
+down to all the words below it.
 
 Source: Socher, Huang, Pennington, Ng, Manning (2011), "Dynamic pooling and unfolding recursive autoencoders for
 paraphrase detection", sections 2.2 and 2.3.
@@ -13,7 +13,6 @@ paraphrase detection", sections 2.2 and 2.3.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,22 +56,10 @@ def encode(words: Tensor, merges: Merges, matrices: Matrices) -> list[Tensor]:
     import torch
 
     vectors = [*words.unbind(), *[words] * len(merges)]
-    # The height of a merge is the number of steps on the longest path down to a word.
-    heights = [0] * len(vectors)
-    levels = defaultdict[int, list[int]](list)
     for place, (left, right) in enumerate(merges):
-        height = max(heights[left], heights[right]) + 1
-        heights[-1 - place] = height
-        levels[height].append(place)
-    for height in sorted(levels):
-        # Left and right child of each merge, side by side.
-        children = torch.stack([vectors[child] for place in levels[height] for child in merges[place]])
-        pairs = children.view(-1, 2 * words.shape[1])
-        merged = torch.tanh(torch.nn.functional.linear(pairs, matrices.fold, matrices.fold_bias))
-        if matrices.normalize:
-            merged = torch.nn.functional.normalize(merged)
-        for place, vector in zip(levels[height], merged, strict=True):
-            vectors[-1 - place] = vector
+        pair = torch.cat([vectors[left], vectors[right]])
+        merged = torch.tanh(torch.nn.functional.linear(pair, matrices.fold, matrices.fold_bias))
+        vectors[-1 - place] = torch.nn.functional.normalize(merged, dim=0) if matrices.normalize else merged
     return vectors
 
 

@@ -24,7 +24,7 @@ from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.static.autoencoder import Matrices, encode
 from embassay.models.static.trained_folder import TrainedRecord, UraeSettings, read_array, read_record
-from embassay.models.static.trees import Tree, joined, parser, words_of
+from embassay.models.static.trees import Tree, identity, joined, parser, words_of
 from embassay.models.tokens import TOKENS_VERSION, count_unknown
 
 if TYPE_CHECKING:
@@ -45,20 +45,21 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     target
         A folder written by ``embassay train urae``.
     trees
-        The shape of a text's tree: ``right`` (right-branching) or ``balanced``. What it was trained with by default.
+        Where a text's tree comes from: a file of bracketed parses, ``right`` (right-branching) or ``balanced``. What it
+        was trained with by default. The words of parses are taken as they stand.
 
     Raises
     ------
     SourceError
-        If there is no such folder, or no finished model in it.
+        If there is no such folder, or no finished model in it; if the file has other than parses.
     UnknownNameError
-        If there is no such shape of trees.
+        If there is no such source of trees.
     """
     folder = source_path(target)
     record = read_record(folder, "urae", UraeSettings)
     card = Card(spec_of(f"urae:{target}", {"trees": trees}))
-    shape = trees or record.settings.trees
-    return UraeEncoder(target, card, folder, record, shape, parser(shape))
+    source = trees or record.settings.trees
+    return UraeEncoder(target, card, folder, record, identity(source), parser(source))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +69,9 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
     Attributes
     ----------
     trees
-        The shape of the trees.
+        What the trees depend on.
     parse
-        Returns the tree of a text.
+        Returns the tree of a text, or raises EncoderError.
     """
 
     name: str
@@ -106,7 +107,7 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the folder's files and of the shape of trees."""
+        """A hash of the folder's files and of the source of trees."""
         files = hashes_of(self.folder, ("urae.json", *self.record.files))
         return content_hash(["urae", files, self.trees, TOKENS_VERSION])
 
@@ -116,7 +117,7 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
         Raises
         ------
         EncoderError
-            If a file of the folder is damaged.
+            If a file of the folder is damaged, or a text has no parse.
         """
         import torch
 

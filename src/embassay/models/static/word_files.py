@@ -155,7 +155,10 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
     try:
         with open_file(path) as plain:
             file: Any = plain
-            if plain.peek(2).startswith(b"\x1f\x8b"):
+            beginning = plain.peek(4)
+            if beginning.startswith(b"PK\x03\x04"):
+                raise SourceError("a zip archive; unzip first", path)
+            if beginning.startswith(b"\x1f\x8b"):
                 file = gzip.GzipFile(fileobj=plain)
             with BufferedReader(file) as content:
                 yield content

@@ -1,19 +1,23 @@
-"""Word vectors (GloVe, word2vec) pooled over a text's words: their mean or their sum.
+"""Word vectors (GloVe, word2vec) pooled over a text's words: their mean, their sum, or SIF.
 
-These are the baselines MOWE and SOWE of White et al. (2015), section 3.2.3. Words without a vector are skipped; a text
-without any word vector has the zero vector.
+Mean and sum are the baselines MOWE and SOWE of White et al. (2015), section 3.2.3; smooth inverse frequency (SIF) is
+Arora, Liang & Ma (2017), "A simple but tough-to-beat baseline for sentence embeddings", algorithm 1. Words without a
+vector are skipped; a text without any word vector has the zero vector.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
 from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
@@ -27,7 +31,9 @@ from embassay.models.tokens import TOKENS_VERSION, Cutting, CutWords, count_unkn
 
 TARGET = "FILE"
 EXTRA = "words"
-WordPooling = Literal["mean", "sum"]
+A = 1e-3
+"""The a of SIF's weights a/(a + p(w))."""
+WordPooling = Literal["mean", "sum", "sif"]
 
 
 def create(
@@ -45,7 +51,8 @@ def create(
         A file of word vectors (GloVe text, word2vec text or binary, gzipped or not), or a folder written by
         ``embassay train words``.
     pool
-        What a text's vector is: the ``mean`` or the ``sum`` of its words' vectors.
+        What a text's vector is: ``mean`` or ``sum`` of its words' vectors, or ``sif``, which learns how frequent each
+        word is, and a common direction to take out, from the corpus's texts.
     tokens
         How texts are cut: ``words`` (words and single punctuation marks), or ``treebank`` through nltk; ``words``,
         and in a trained folder what it was trained with, where this is not said.
@@ -69,7 +76,8 @@ def create(
     tokens = tokens or "words"
     recognise(path)
     cut = cutter(tokens, place, lower=bool(lower))
-    return WordsEncoder(target, Card(spec), path, cut, tokens, pool, lower)
+    card = Card(spec, fitted=pool == "sif", cached=pool != "sif")
+    return WordsEncoder(target, card, path, cut, tokens, pool, lower)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +88,10 @@ class WordsEncoder(LoadedEncoder[WordVectors]):
     ----------
     lower
         Whether texts are lower-cased; None to lower-case a word that has no vector as it is.
+    learnt
+        The texts from which SIF learns; None before :meth:`fit`.
+    unfitted
+        The encoder that was fitted, which reads the file; None before :meth:`fit`.
     """
 
     name: str
@@ -89,15 +101,21 @@ class WordsEncoder(LoadedEncoder[WordVectors]):
     tokens: Cutting
     pool: WordPooling
     lower: bool | None
+    learnt: Sequence[str] | None = field(default=None, repr=False)
+    unfitted: WordsEncoder | None = field(default=None, repr=False)
 
     def load(self) -> WordVectors:
         """Read the words and their vectors."""
-        return read(self.path)
+        return self.unfitted.model if self.unfitted else read(self.path)
+
+    def fit(self, texts: Sequence[str]) -> WordsEncoder:
+        """Return an encoder that learns from these texts, for SIF; otherwise itself."""
+        return replace(self, learnt=tuple(texts), unfitted=self) if self.pool == "sif" else self
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the file's content, and of all options that change vectors."""
-        settings = [self.pool, self.tokens, self.lower, TOKENS_VERSION]
+        """A hash of the file's content, of all options that change vectors, and of the texts from which SIF learns."""
+        settings = [self.pool, self.tokens, self.lower, TOKENS_VERSION, self.learnt]
         return content_hash(["words", sha256_of(self.path), settings])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
@@ -106,16 +124,39 @@ class WordsEncoder(LoadedEncoder[WordVectors]):
         Raises
         ------
         EncoderError
-            If the file cannot be read to its end.
+            If the file cannot be read to its end, or SIF has not learnt from texts yet.
         """
+        if self.pool != "sif":
+            return self._pooled(texts, {}).astype(np.float32)
+        weights, projection = self._sif
+        return (self._pooled(texts, weights) @ projection).astype(np.float32)
+
+    @cached_property
+    def _sif(self) -> tuple[Mapping[int, float], NDArray[np.float64]]:
+        """The weight of each row that occurs in the learnt texts, and the (d, d) projection without a common direction.
+
+        p(w) is the share of w among all tokens of the learnt texts; a word that does not occur has p(w) = 0. The
+        direction is the first right singular vector of the (n, d) weighted means of these texts, which are not centred.
+        """
+        if self.learnt is None:
+            raise EncoderError("words with pool=sif learns word frequencies from a corpus; call fit(texts) first")
+        words = [word for text in self.learnt for word in self.cut(text)]
+        weights = {row: A / (A + count / len(words)) for row, count in Counter(self._rows(words)).items()}
+        means = self._pooled(self.learnt, weights)
+        # If all means are zero, there is no direction.
+        direction = np.linalg.eigh(means.T @ means).eigenvectors[:, -1] * means.any()
+        return weights, np.eye(len(direction)) - np.outer(direction, direction)
+
+    def _pooled(self, texts: Sequence[str], weights: Mapping[int, float]) -> NDArray[np.float64]:
+        """Return the (n, d) sums or means of the texts' word vectors; a row without a weight has the weight 1."""
         matrix = self.model.matrix
         pooled = np.zeros((len(texts), matrix.shape[1]))
         for place, text in enumerate(texts):
             rows = self._rows(self.cut(text))
-            pooled[place] = matrix[rows].sum(axis=0, dtype=np.float64)
-            if self.pool == "mean":
+            pooled[place] = np.array([weights.get(row, 1.0) for row in rows]) @ matrix[rows]
+            if self.pool != "sum":
                 pooled[place] /= max(len(rows), 1)
-        return pooled.astype(np.float32)
+        return pooled
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""

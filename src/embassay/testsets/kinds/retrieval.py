@@ -16,9 +16,8 @@ from typing import Literal
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
-from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.made import AGREEMENT, SOURCE, MadeQuery, made_queries
-from embassay.corpora.queries.passages import cut_all
+from embassay.corpora.queries.passages import passages_of, selected
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.chat import ChatGenerator
@@ -91,7 +90,7 @@ def build(
             raise SpecError(f"generator and prompt cannot be used with method {method}")
         made = made_queries(sources, passages=passages, count=count, seed=seed, share=leak)
         questions = [_question(query) for query in made.queries]
-        built = built_of(questions, made.groups, seed=seed, unanswerable=unanswerable, test=test)
+        built = built_of(questions, made.passages, seed=seed, unanswerable=unanswerable, test=test)
         return replace(
             built,
             rejected=made.rejected,
@@ -104,10 +103,10 @@ def build(
             "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
             "the documents with method='cloze'"
         )
-    grounds = PassageGroups.of(cut_all(sources, passages))
+    grounds = passages_of(sources, passages)
     # Some questions will be rejected, so a few more passages are asked about.
     most = None if count is None else math.ceil(MARGIN * count)
-    fit = grounds.selected(rejected)
+    fit = selected(grounds, rejected)
     wanted = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
     rejected["a passage that was not drawn (--count)"] += len(fit) - len(wanted)
     replies = generator.replies([prompt_of(passage, prompt) for passage in wanted], advance)
