@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from embassay.core.errors import EncoderError
 from embassay.core.randomness import generator
 from embassay.core.samples.base import Role
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Card, Corpus, content_hash
 from embassay.corpora.builtin import opposites
 

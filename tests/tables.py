@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Card, Corpus
 from embassay.core.vectors import Vectors
 from embassay.models.lexical.hashing import HashingEncoder

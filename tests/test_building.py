@@ -10,7 +10,7 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError
 from embassay.core.plugins import BUILDERS, Folder
-from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.shapes import MinimalPairs
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built, silent
 

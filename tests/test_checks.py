@@ -11,13 +11,8 @@ from embassay.core.errors import SpecError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS
 from embassay.core.result import Estimate, Row
 from embassay.core.samples.checks import SAMPLES
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
-from embassay.core.samples.two import TwoText
+from embassay.core.samples.shapes import Choice, Composition, Grouped, MinimalPairs, Pair, TwoText
 from embassay.core.types import Corpus, ItemScores, Origin
 from embassay.run.plan import ANY, prepare
 from embassay.run.request import RunRequest

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.core.samples.composition import OPERATORS, Composition
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Question
+from embassay.core.samples.shapes import OPERATORS, Composition, MinimalPairs, Pair
 from embassay.core.samples.units import independent_units, label_sets
 from embassay.stats.labels import Labels
 

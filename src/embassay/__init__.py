@@ -32,15 +32,15 @@ _HOME = {
     "rate": "embassay.testsets.rating:rate",
     "train": "embassay.api:train",
     "evaluator": "embassay.cli.evaluator:evaluator",
-    "Choice": "embassay.core.samples.choice:Choice",
-    "Composition": "embassay.core.samples.composition:Composition",
+    "Choice": "embassay.core.samples.shapes:Choice",
+    "Composition": "embassay.core.samples.shapes:Composition",
     "Document": "embassay.core.samples.retrieval:Document",
-    "Grouped": "embassay.core.samples.groups:Grouped",
-    "MinimalPairs": "embassay.core.samples.minimal_pairs:MinimalPairs",
-    "Pair": "embassay.core.samples.pairs:Pair",
+    "Grouped": "embassay.core.samples.shapes:Grouped",
+    "MinimalPairs": "embassay.core.samples.shapes:MinimalPairs",
+    "Pair": "embassay.core.samples.shapes:Pair",
     "Question": "embassay.core.samples.retrieval:Question",
-    "AnswerPlace": "embassay.core.samples.answers:AnswerPlace",
-    "AnsweredQuestion": "embassay.core.samples.answers:AnsweredQuestion",
+    "AnswerPlace": "embassay.core.samples.retrieval:AnswerPlace",
+    "AnsweredQuestion": "embassay.core.samples.retrieval:AnsweredQuestion",
     "Sample": "embassay.core.samples.base:Sample",
     "Text": "embassay.core.samples.base:Text",
     "Card": "embassay.core.types:Card",
@@ -127,14 +127,9 @@ if TYPE_CHECKING:
     from embassay.comparison.plan import plan
     from embassay.core.errors import EmbassayError, EncoderError, InputError
     from embassay.core.result import Answer, Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
-    from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
     from embassay.core.samples.base import Sample, Text
-    from embassay.core.samples.choice import Choice
-    from embassay.core.samples.composition import Composition
-    from embassay.core.samples.groups import Grouped
-    from embassay.core.samples.minimal_pairs import MinimalPairs
-    from embassay.core.samples.pairs import Pair
-    from embassay.core.samples.retrieval import Document, Question
+    from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Document, Question
+    from embassay.core.samples.shapes import Choice, Composition, Grouped, MinimalPairs, Pair
     from embassay.core.types import Card, Corpus, Diagnostic, Draws, Encoder, ItemScores, Origin, Runtime
     from embassay.core.vectors import Vectors
     from embassay.run.resolve import load_candidate as encoder

@@ -10,10 +10,8 @@ from embassay.core.layout import Column, ComparisonTable, EncoderTable, GroupedB
 from embassay.core.randomness import generator
 from embassay.core.result import Result
 from embassay.core.samples.base import Role
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.shapes import Grouped, MinimalPairs, Pair
 from embassay.core.tables.records import read_table
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Card, Corpus, Draws, Encoder, ItemScores, Origin, Runtime, content_hash

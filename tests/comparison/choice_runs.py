@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Card, Corpus, content_hash
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest

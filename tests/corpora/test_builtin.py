@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from embassay.core.samples.minimal_pairs import EDITS
+from embassay.core.samples.shapes import EDITS
 from embassay.corpora.builtin.handwritten import rows_of
 from embassay.run.resolve import load_corpus
 

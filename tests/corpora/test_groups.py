@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.core.errors import InputError, SpecError
-from embassay.core.samples.groups import closure
+from embassay.core.samples.shapes import closure
 from embassay.corpora.groups.groups import load, recognises
 from embassay.run.resolve import load_corpus
 from failing import failing

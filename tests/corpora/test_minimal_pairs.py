@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embassay.core.samples.minimal_pairs import EDITS
+from embassay.core.samples.shapes import EDITS
 from embassay.corpora.minimal_pairs.minimal_pairs import load
 from embassay.run.resolve import load_corpus
 from failing import failing

@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import embassay as ea
-from embassay.core.samples.composition import Composition
+from embassay.core.samples.shapes import Composition
 from embassay.core.types import Corpus, Draws, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.composition import composition

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from embassay.api import assay
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.shapes import Pair
 from embassay.core.types import Corpus
 from embassay.diagnostics.isotropy import SUBSETS
 from embassay.stats.geometry.closeness import unit_rows

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from embassay.api import assay
 from embassay.core.errors import InputError
-from embassay.core.samples.groups import Grouped
+from embassay.core.samples.shapes import Grouped
 from embassay.core.types import Card, Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.localization.localization import LocalizationView, agreement, create

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.api import assay
-from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
+from embassay.core.samples.shapes import EDITS, MinimalPairs
 from embassay.core.types import Corpus, Origin
 from embassay.diagnostics.minimal_pairs import CONTRASTS, HEADLINE, create, normalised
 from embassay.run.resolve import load_corpus

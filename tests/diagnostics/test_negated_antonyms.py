@@ -10,7 +10,7 @@ from scipy import stats
 
 from embassay.api import assay
 from embassay.core.data import SEMANTONEG_V1
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
 from embassay.diagnostics.negated_antonyms import choices
 from embassay.diagnostics.published import published

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from embassay.api import assay
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.pairs import Pair
+from embassay.core.samples.shapes import MinimalPairs, Pair
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.overlap import NO_PIECES, overlap_rows

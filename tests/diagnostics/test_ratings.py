@@ -7,7 +7,7 @@ import pytest
 
 from embassay.api import assay, report
 from embassay.core.result import MIN_UNITS
-from embassay.core.samples.composition import Composition
+from embassay.core.samples.shapes import Composition
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.diagnostics.composition.composition import SetView, rating_matrix, rating_rows, rating_series
 

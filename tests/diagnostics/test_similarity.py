@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from embassay.api import assay
-from embassay.core.samples.pairs import Pair
+from embassay.core.samples.shapes import Pair
 from embassay.core.types import Corpus, Origin, Runtime
 from embassay.diagnostics.similarity import create
 from embassay.run.resolve import load_corpus, load_encoder

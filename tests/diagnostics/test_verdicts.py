@@ -6,7 +6,7 @@ import pytest
 from embassay.api import assay
 from embassay.core.errors import UnknownNameError
 from embassay.core.result import worse_systems
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
 from embassay.reports.findings.support import verdict
 from tables import Table

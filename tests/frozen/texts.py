@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from embassay.core.samples.pairs import Pair
+from embassay.core.samples.shapes import Pair
 from embassay.core.types import Corpus
 from embassay.run.resolve import load_corpus
 

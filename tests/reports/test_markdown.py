@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from embassay.api import assay
 from embassay.core.formatting import visible
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
 from embassay.run.finished import FinishedRun
 from embassay.run.outputs.kinds.md import LONGEST, MARKER, fitted, report

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from embassay.api import assay
-from embassay.core.samples.choice import Choice
 from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
 from embassay.reports.layouts import layouts
 from embassay.run.outputs.kinds.model_card import cards

@@ -37,9 +37,7 @@ from embassay.core.result import (
     Series,
     Verdict,
 )
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.pairs import Pair
+from embassay.core.samples.shapes import Composition, MinimalPairs, Pair
 from embassay.core.types import Corpus
 from embassay.reports import charts
 from embassay.reports.page import render

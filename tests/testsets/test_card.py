@@ -5,11 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.shapes import Choice, Composition, Grouped, MinimalPairs
 from embassay.testsets.base import Built, Resource, library
 from embassay.testsets.card import card_of, counts_of
 from embassay.testsets.files import lines_of

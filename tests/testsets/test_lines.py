@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from embassay.core.samples.composition import Composition
 from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.shapes import Composition
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built
 from embassay.testsets.files import content_of, lines_of

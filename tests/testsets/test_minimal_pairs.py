@@ -12,7 +12,7 @@ pytest.importorskip("codespell_lib")
 pytest.importorskip("better_profanity")
 
 from embassay.core.errors import SourceError
-from embassay.core.samples.minimal_pairs import ALL_EDITS, EDITS
+from embassay.core.samples.shapes import ALL_EDITS, EDITS
 from embassay.corpora.minimal_pairs.minimal_pairs import load
 from embassay.testsets.english.wordnet import places
 from embassay.testsets.files import content_of, lines_of

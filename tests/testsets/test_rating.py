@@ -8,10 +8,7 @@ import pytest
 
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.shapes import Choice, Composition, Grouped, MinimalPairs
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Built
 from embassay.testsets.build import put

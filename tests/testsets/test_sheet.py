@@ -7,9 +7,7 @@ from collections import Counter
 import pytest
 
 from embassay.core.errors import SourceError
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.shapes import Choice, Grouped, MinimalPairs
 from embassay.testsets.base import Built
 from embassay.testsets.files import lines_of
 from embassay.testsets.sheets import rating_sheet, read_sheet

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.arrays import Floats, Ints, Texts
 from embassay.core.errors import InputError, SourceError
 from embassay.core.layout import Format
 from embassay.core.metric_key import MetricKey
@@ -76,14 +77,14 @@ class ItemColumn:
     kind: str
     is_bounded: bool
     correlation: str
-    item: NDArray[np.str_]
-    content: NDArray[np.str_]
-    text: NDArray[np.str_]
-    unit: NDArray[np.int64]
-    unit_labels: NDArray[np.int64]
-    value: NDArray[np.float64]
-    against: NDArray[np.float64]
-    fold: NDArray[np.int64]
+    item: Texts
+    content: Texts
+    text: Texts
+    unit: Ints
+    unit_labels: Ints
+    value: Floats
+    against: Floats
+    fold: Ints
 
     @property
     def task(self) -> tuple[str, str]:
@@ -100,13 +101,13 @@ class ItemColumn:
         """How many items have a value."""
         return int(np.count_nonzero(~np.isnan(self.value)))
 
-    def of_items(self, places: NDArray[np.int64]) -> ItemColumn:
+    def of_items(self, places: Ints) -> ItemColumn:
         """Return the column with some items only, in the order of their places."""
         arrays = {name: getattr(self, name) for name in ARRAYS if name != "unit_labels"}
         return replace(self, **{name: array[places] for name, array in arrays.items() if len(array)})
 
 
-ARRAYS = tuple(field.name for field in fields(ItemColumn) if "NDArray" in str(field.type))
+ARRAYS = tuple(field.name for field in fields(ItemColumn) if field.type in ("Texts", "Ints", "Floats"))
 
 
 def write_columns(folder: Path, columns: Iterable[ItemColumn]) -> None:
@@ -118,7 +119,7 @@ def write_columns(folder: Path, columns: Iterable[ItemColumn]) -> None:
         If the folder cannot be written to.
     """
     arrays: dict[str, NDArray[Any]] = {}
-    names: dict[tuple[object, ...], str] = {}
+    names = dict[object, str]()
     index = []
     for column in columns:
         record: dict[str, object] = {**vars(column), "key": asdict(column.key)}

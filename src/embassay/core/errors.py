@@ -195,8 +195,7 @@ class EndpointError(EncoderError):
         kind: str = "refused",
         pause: float | None = None,
     ):
-        self.host, self.problem, self.status = host, problem, status
-        self.said, self.kind, self.pause = said, kind, pause
+        self.problem, self.status, self.said, self.kind, self.pause = problem, status, said, kind, pause
         message = f"{host} answered {status}: {problem}" if status else f"{host}: {problem}"
         if said:
             message += f"; it says: {said}"

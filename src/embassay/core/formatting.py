@@ -12,14 +12,14 @@ from embassay.core.layout import Format
 DASH = "–"
 POINTS = "points"
 """How percentage points are written after a number; ``point`` after 1."""
-FORMATS: dict[Format, tuple[int, str]] = {
-    "percent": (100, ".1f"),
-    "points": (100, ".1f"),
-    "number": (1, ",.3f"),
-    "declared": (1, ",.3f"),
-    "count": (1, ",.0f"),
+FORMATS = {
+    "percent": (100, ".1f", "%"),
+    "points": (100, ".1f", f" {POINTS}"),
+    "number": (1, ",.3f", ""),
+    "declared": (1, ",.3f", ""),
+    "count": (1, ",.0f", ""),
 }
-"""By format what a number is multiplied by, and how it is written; a threshold is rounded down."""
+"""By format what a number is multiplied by, how it is written, and its unit; a threshold is rounded down."""
 OPEN = 1e-300
 """An end of an interval that is nearer to 0 is 0, and open: 0 does not belong to the interval."""
 FUSED = 0.02
@@ -40,13 +40,12 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
         return DASH
     sign = "+" if signed else ""
     if style == "threshold":
-        text = f"{rounded_down(value):{sign},.5f}".removesuffix("00")
+        text, unit = f"{rounded_down(value):{sign},.5f}".removesuffix("00"), ""
     else:
-        factor, digits = FORMATS[style]
+        factor, digits, unit = FORMATS[style]
         text = f"{factor * value:{sign}{digits}}"
     if not any(digit in text for digit in "123456789"):
         text = text.lstrip("+-")  # what rounds to 0 has no sign
-    unit = {"percent": "%", "points": f" {POINTS}"}.get(style, "")
     return text.replace("-", "−") + unit
 
 

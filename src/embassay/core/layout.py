@@ -213,19 +213,7 @@ class Examples:
     note: str = ""
 
 
-Part = (
-    EncoderTable
-    | CorpusTable
-    | SubsetTable
-    | ComparisonTable
-    | SeriesTable
-    | IntervalChart
-    | GroupedBars
-    | Curves
-    | Histograms
-    | Matrix
-    | Examples
-)
+Part = EncoderTable | CorpusTable | SubsetTable | ComparisonTable | SeriesPart | IntervalChart | GroupedBars | Examples
 
 
 @dataclass(frozen=True)

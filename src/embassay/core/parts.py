@@ -12,7 +12,7 @@ whole, and a command that is repeated makes only those that are missing.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -97,7 +97,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest of a folder of parts; OutputError if it cannot be written."""
-    write(folder / MANIFEST, canonical(asdict(manifest)))
+    write(folder / MANIFEST, canonical(manifest))
 
 
 def part_of(ids: Sequence[str], texts: Sequence[str]) -> Part:

@@ -103,11 +103,12 @@ class Folder:
 
     def options(self, name: str) -> tuple[str, ...]:
         """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
+        parameters = inspect.getfullargspec(getattr(self._imported(name), self.function))
         options = []
-        for parameter in inspect.signature(getattr(self._imported(name), self.function)).parameters.values():
-            if parameter.kind is parameter.KEYWORD_ONLY and not inspect.isfunction(parameter.default):
-                is_empty = parameter.default in (None, "")
-                options.append(parameter.name if is_empty else f"{parameter.name}={parameter.default}")
+        for option in parameters.kwonlyargs:
+            default = (parameters.kwonlydefaults or {}).get(option)
+            if not inspect.isfunction(default):
+                options.append(option if default in (None, "") else f"{option}={default}")
         return tuple(options)
 
     def _imported(self, name: str) -> ModuleType:

@@ -24,4 +24,4 @@ def generator(seed: int, *purpose: str) -> np.random.Generator:
     """
     digest = hashlib.blake2b(json.dumps(purpose).encode(), digest_size=16).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *words])))
+    return np.random.Generator(np.random.PCG64([seed, *words]))

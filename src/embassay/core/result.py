@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -219,12 +219,12 @@ def between(comparisons: Iterable[Comparison], encoder: str, other: str) -> Comp
 
 def worse_systems(comparisons: Iterable[Comparison]) -> dict[str, set[str]]:
     """Return by system those that it is shown to be worse than."""
-    better = dict[str, set[str]]()
+    better = defaultdict[str, set[str]](set)
     for one in comparisons:
         if one.is_significant and one.difference:
             winner, loser = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
-            better.setdefault(loser, set()).add(winner)
-    return better
+            better[loser].add(winner)
+    return dict(better)
 
 
 def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[str, ...]:
@@ -241,8 +241,7 @@ def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> 
     comparisons
         All of them: verdicts on other systems are ignored.
     """
-    worse_than = worse_systems(comparisons)
-    out = [name for name in values if worse_than.get(name, set()).intersection(values)]
+    out = values.keys() & {name for name, better in worse_systems(comparisons).items() if better & values.keys()}
     highest_out = max((values[name] for name in out), default=-math.inf)
     may_be_best = [name for name in values if name not in out and values[name] >= highest_out - ROUNDING]
     return tuple(sorted(may_be_best, key=lambda name: -values[name]))
@@ -253,10 +252,14 @@ def rank_intervals(names: Iterable[str], comparisons: Iterable[Comparison]) -> d
 
     The first is 1 + the number of verdicts against it, the last the number of systems less the verdicts for it.
     """
-    systems, worse_than = set(names), worse_systems(comparisons)
-    better = {name: worse_than.get(name, set()) & systems for name in systems}
-    losers = Counter(winner for winners in better.values() for winner in winners)
-    return {name: (1 + len(better[name]), len(systems) - losers[name]) for name in systems}
+    systems = set(names)
+    first, last = dict.fromkeys(systems, 1), dict.fromkeys(systems, len(systems))
+    for loser, winners in worse_systems(comparisons).items():
+        if loser in systems:
+            first[loser] += len(winners & systems)
+            for winner in winners & systems:
+                last[winner] -= 1
+    return {name: (first[name], last[name]) for name in systems}
 
 
 @dataclass(frozen=True)
@@ -409,7 +412,7 @@ def rows_of(key: MetricKey, rows: Iterable[Row]) -> dict[str, Row]:
 
 
 Severity = Literal["high", "medium", "low"]
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+SEVERITIES = get_args(Severity)
 
 
 @dataclass(frozen=True)
@@ -808,8 +811,7 @@ class Result:
     @property
     def statements(self) -> tuple[Finding, ...]:
         """The answers and the findings together, the most important one first."""
-        statements = (*self.answers, *self.findings)
-        return tuple(sorted(statements, key=lambda statement: SEVERITIES.index(statement.severity)))
+        return tuple(sorted((*self.answers, *self.findings), key=lambda one: SEVERITIES.index(one.severity)))
 
     def with_statements(self, statements: Iterable[Finding]) -> Result:
         """Return the result with other answers and findings."""
@@ -916,20 +918,26 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{verdict.diagnostic} does not rank encoders")
-        rows = self.headline(verdict)
-        columns = {"encoder": str, "value": float, "low": float, "high": float}
-        frame = polars.DataFrame([vars(rows[name]) for name in verdict.candidates], schema=columns)
-        may_be_best = polars.when(bool(verdict.best_set)).then(polars.col("encoder").is_in(verdict.best_set))
         # Each base system is compared with each other one, in these families.
         pairs = [one for one in self.differences(verdict) if one.family in ("main", "lexical", "models")]
         base = {name for one in pairs for name in (one.a, one.b)} - set(verdict.left_out)
         ranks = {} if verdict.reason else rank_intervals(base.union(verdict.best_set), pairs)
-        low, high = ([ranks.get(name, (None, None))[end] for name in frame["encoder"]] for end in (0, 1))
-        return frame.with_columns(
-            rank_low=polars.Series(low, dtype=polars.Int64),
-            rank_high=polars.Series(high, dtype=polars.Int64),
-            may_be_best=may_be_best,
-        )
+        rows = self.headline(verdict)
+        ranked = []
+        for name in verdict.candidates:
+            row, rank = rows[name], ranks.get(name, (None, None))
+            may_be_best = name in verdict.best_set if verdict.best_set else None
+            ranked.append((name, row.value, row.low, row.high, *rank, may_be_best))
+        schema = {
+            "encoder": str,
+            "value": float,
+            "low": float,
+            "high": float,
+            "rank_low": int,
+            "rank_high": int,
+            "may_be_best": bool,
+        }
+        return polars.DataFrame(ranked, schema=schema, orient="row")
 
     def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.core.arrays import Floats, Ints, Texts
 from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
 from embassay.core.result import Audit, EncoderFacts, Result
@@ -29,9 +29,9 @@ from embassay.core.store.hashes import sha256_of as sha256_of
 from embassay.core.vectors import VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
-JsonObject: TypeAlias = dict[str, Any]
+JsonObject = dict[str, Any]
 """An object read from a JSON file; its content is not checked yet."""
-Function: TypeAlias = Callable[[list[str]], Any]
+Function = Callable[[list[str]], Any]
 """Returns the (n, d) vectors of n texts."""
 MAX_LISTED = 8
 """Texts that are shown with a sample, at most: right documents, sentences of its group."""
@@ -140,16 +140,16 @@ class Corpus(Generic[S]):
             )
 
     @cached_property
-    def _label_sets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _label_sets(self) -> tuple[Ints, Ints]:
         return label_sets(self.samples)
 
     @property
-    def units(self) -> NDArray[np.int64]:
+    def units(self) -> Ints:
         """(n,) the unit of independence of each sample, from 0: of a question with several labels, its label set."""
         return self._label_sets[0]
 
     @property
-    def unit_labels(self) -> NDArray[np.int64]:
+    def unit_labels(self) -> Ints:
         """(m, 2) each unit with each of its labels; empty where no two units share one."""
         return self._label_sets[1]
 
@@ -165,13 +165,11 @@ class Corpus(Generic[S]):
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
-        texts: dict[Text, None] = {}
-        for sample in self.samples:
-            texts.update(dict.fromkeys(sample.texts()))
+        texts = [text for sample in self.samples for text in sample.texts()]
         # Of stored documents there is no text to encode.
-        for document in () if self.stored_documents else self.documents:
-            texts.update(dict.fromkeys(("document", passage) for passage in document.passages))
-        return tuple(texts)
+        if not self.stored_documents:
+            texts += [("document", passage) for document in self.documents for passage in document.passages]
+        return tuple(dict.fromkeys(texts))
 
     def learnt(self) -> tuple[str, ...]:
         """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
@@ -187,11 +185,8 @@ class Corpus(Generic[S]):
             If there is no such document.
         """
         name, _, number = reference.rpartition("#")
-        return self._passages_of(name)[int(number)]
-
-    def _passages_of(self, name: str) -> tuple[str, ...]:
-        """Return the passages of a document; of a stored one its id, which stands for its text."""
-        return (name,) if self.stored_documents else self._passages_by_id[name]
+        # Of a stored document there is no text; its id stands for it.
+        return name if self.stored_documents else self._passages_by_id[name][int(number)]
 
     @cached_property
     def _passages_by_id(self) -> dict[str, tuple[str, ...]]:
@@ -200,8 +195,10 @@ class Corpus(Generic[S]):
     def shown(self, sample: S) -> dict[str, str]:
         """Return the texts of a sample by name, for people; of a question also how its right documents begin."""
         shown = dict(sample.fields())
-        if right := getattr(sample, "right", ()):
-            shown["right"] = " / ".join(begun(" ".join(self._passages_of(name))) for name in right[:MAX_LISTED])
+        right = getattr(sample, "right", ())
+        # Of stored documents, the ids are shown.
+        if right and not self.stored_documents:
+            shown["right"] = " / ".join(begun(" ".join(self._passages_by_id[name])) for name in right[:MAX_LISTED])
         return shown
 
     def audit(self) -> Audit:
@@ -220,7 +217,7 @@ class Corpus(Generic[S]):
         )
 
 
-AnyCorpus: TypeAlias = Corpus[Any]
+AnyCorpus = Corpus[Any]
 """A corpus of any shape."""
 
 
@@ -359,9 +356,7 @@ def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 def cache_key(fingerprint: str, route: str) -> str:
     """Return the key of an encoder's vectors in the cache: vectors of two routes are not mixed in one run."""
-    if route:
-        return f"{fingerprint}-{route}"
-    return fingerprint
+    return f"{fingerprint}-{route}" if route else fingerprint
 
 
 @dataclass(frozen=True)
@@ -464,12 +459,12 @@ class ItemScores:
 
     origin: Origin
     similarity_function: str
-    item: NDArray[np.str_]
-    unit: NDArray[np.int64]
-    labels: Mapping[str, NDArray[np.str_]]
-    values: Mapping[str, NDArray[np.float64]]
+    item: Texts
+    unit: Ints
+    labels: Mapping[str, Texts]
+    values: Mapping[str, Floats]
     scalars: Mapping[str, float] = field(default_factory=dict)
-    unit_labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    unit_labels: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together.

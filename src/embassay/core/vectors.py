@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, safely_cast_index_arrays
 
+from embassay.core.arrays import Floats, Ints
 from embassay.core.errors import EncoderError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
 """How a model compares a query with a document."""
-DenseVectors: TypeAlias = NDArray[np.float32]
+DenseVectors = NDArray[np.float32]
 """Vectors, one a row."""
-Indices: TypeAlias = NDArray[np.int64]
+Indices = Ints
 """Numbers of rows or columns, from 0."""
-VectorBatch: TypeAlias = tuple[Indices, DenseVectors]
+VectorBatch = tuple[Indices, DenseVectors]
 """Indices of texts, and their vectors in the same order."""
 VectorMatrix: TypeAlias = DenseVectors | csr_array
 """Vectors, one a row: dense float32, or sparse."""
@@ -49,13 +50,13 @@ class Neighbours:
 
     documents: Indices
     passages: Indices
-    similarity: NDArray[np.float64]
-    own: NDArray[np.float64]
+    similarity: Floats
+    own: Floats
     own_passages: Indices
     greater: Indices
     tied: Indices
 
-    def first(self, depth: int) -> NDArray[np.float64]:
+    def first(self, depth: int) -> Floats:
         """Return (Q, m) the first documents of each query, and all others that are exactly as near as the last of them.
 
         NaN after the last one.

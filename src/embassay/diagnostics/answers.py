@@ -20,8 +20,7 @@ import numpy as np
 from embassay.core.errors import SpecError
 from embassay.core.layout import Curves, Drawings
 from embassay.core.result import Series
-from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Document, Question
 from embassay.core.types import Corpus, ItemScores
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.corpora.io.passages import word_count

@@ -21,8 +21,8 @@ import numpy as np
 from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.layout import Drawings, GroupedBars, SeriesTable
 from embassay.core.result import Estimate, Finding, Row
-from embassay.core.samples.minimal_pairs import ALL_EDITS
-from embassay.core.samples.minimal_pairs import MinimalPairs as Sample
+from embassay.core.samples.shapes import ALL_EDITS
+from embassay.core.samples.shapes import MinimalPairs as Sample
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import against_chance, than_chance, written

@@ -18,7 +18,7 @@ import numpy as np
 from embassay.core.claims import TWO_INTERVALS
 from embassay.core.layout import Curves, Drawings, GroupedBars, SeriesTable
 from embassay.core.result import Finding, Series
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import against_chance, than_chance, written

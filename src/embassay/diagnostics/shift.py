@@ -25,7 +25,7 @@ from embassay.core.layout import Curves, Drawings
 from embassay.core.randomness import generator
 from embassay.core.result import Estimate, Finding, Series
 from embassay.core.samples.base import Role
-from embassay.core.samples.two import Side, TwoText
+from embassay.core.samples.shapes import Side, TwoText
 from embassay.core.types import Corpus, ItemScores
 from embassay.core.vectors import VectorMatrix, Vectors
 from embassay.diagnostics.method import Method, Stored

@@ -18,7 +18,7 @@ from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.formatting import counted
 from embassay.core.layout import Drawings, SeriesTable
 from embassay.core.result import Estimate, Finding, Row
-from embassay.core.samples.pairs import Pair
+from embassay.core.samples.shapes import Pair
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import than_chance, written

@@ -9,15 +9,15 @@ from __future__ import annotations
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
+
+from embassay.core.arrays import Bools as Bools
+from embassay.core.arrays import Floats as Floats
+from embassay.core.arrays import Ints as Ints
 
 LEVEL = 0.95
 """The confidence of all intervals."""
 UPPER = (1 + LEVEL) / 2
 """The quantile at the upper end of a two-sided interval: 0.975."""
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 def unit_codes(unit: Ints) -> Ints:

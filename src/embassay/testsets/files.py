@@ -10,11 +10,8 @@ from typing import Any
 
 from embassay.core.errors import OutputError
 from embassay.core.samples.base import Sample
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.retrieval import Question
+from embassay.core.samples.shapes import Choice, Composition, Grouped, MinimalPairs
 from embassay.testsets.base import Built
 
 # --- Samples as the JSON lines that the loaders of corpora read back ---

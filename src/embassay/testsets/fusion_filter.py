@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.errors import SpecError
-from embassay.core.samples.composition import Composition
+from embassay.core.samples.shapes import Composition
 from embassay.core.types import Encoder
 from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.units import Bools

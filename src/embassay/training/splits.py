@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from embassay.core.errors import InputError
 from embassay.core.randomness import generator
-from embassay.core.samples.groups import closure
 from embassay.core.samples.retrieval import Question
+from embassay.core.samples.shapes import closure
 from embassay.core.types import Corpus
 from embassay.training.negatives import normalised
 from embassay.training.options import By

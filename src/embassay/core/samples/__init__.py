@@ -1,1 +1,1 @@
-"""The shapes of samples, one file each; the checks of every corpus (``checks``); independent units (``units``)."""
+"""Samples of every shape (``shapes``, ``retrieval``); the checks of every corpus (``checks``); units (``units``)."""

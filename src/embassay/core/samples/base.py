@@ -10,7 +10,7 @@ from annotated_types import MinLen, Predicate
 
 Role = Literal["text", "query", "document"]
 """How a text is used; a model may have a different prompt for each role."""
-ROLES: tuple[Role, ...] = get_args(Role)
+ROLES = get_args(Role)
 
 STRICT = {"strict": True, "revalidate_instances": "always", "allow_inf_nan": False}
 """How pydantic checks a sample that was made in Python: by its annotations, and nothing is converted."""

@@ -10,15 +10,10 @@ from typing import Any
 
 from embassay.core.errors import SpecError, quoted
 from embassay.core.samples.base import Sample
-from embassay.core.samples.choice import Choice
-from embassay.core.samples.composition import Composition
-from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments, places_of
-from embassay.core.samples.two import TwoText
+from embassay.core.samples.shapes import Choice, Composition, Grouped, MinimalPairs, Pair, TwoText
 
-SAMPLES: dict[str, type] = {
+SAMPLES = {
     "choice": Choice,
     "minimal_pairs": MinimalPairs,
     "composition": Composition,

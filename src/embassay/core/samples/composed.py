@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from embassay.core.samples.composition import Composition, Operator
+from embassay.core.samples.shapes import Composition, Operator
 
 SENTENCES = ("S1", "S2", "S3", "F12", "F23")
 SAMPLES: tuple[tuple[Operator, str, str, str], ...] = (
@@ -36,11 +36,10 @@ def of_document(name: str, texts: Mapping[str, str], unit: str = "") -> list[Com
     unit
         The key of the unit of independence; by default the name of the document.
     """
-    samples = list[Composition]()
-    for operator, a, b, target in SAMPLES:
-        key = f"{name}.{operator}.{a}.{b}"
-        samples.append(Composition(key, operator, texts[a], texts[b], texts[target], unit or name))
-    return samples
+    return [
+        Composition(f"{name}.{operator}.{a}.{b}", operator, texts[a], texts[b], texts[target], unit or name)
+        for operator, a, b, target in SAMPLES
+    ]
 
 
 def degenerate(texts: Mapping[str, str]) -> bool:
@@ -55,7 +54,7 @@ def degenerate(texts: Mapping[str, str]) -> bool:
 
 def without_repeats(samples: Iterable[Composition]) -> tuple[Composition, ...]:
     """Return the samples without those that repeat an earlier one: same operator, same three texts."""
-    first_with: dict[tuple[str, str, str, str], Composition] = {}
+    first_with = dict[tuple[str, ...], Composition]()
     for sample in samples:
         first_with.setdefault((sample.operator, sample.a, sample.b, sample.target), sample)
     return tuple(first_with.values())

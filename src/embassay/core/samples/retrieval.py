@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, MinLen
-from numpy.typing import NDArray
 
+from embassay.core.arrays import Ints
 from embassay.core.samples.base import STRICT, Sample, Text, Words
 
 if TYPE_CHECKING:
@@ -67,6 +67,47 @@ class Question(Sample):
         if self.gains and len(self.gains) != len(self.right):
             return f"gains must have {len(self.right)} values, one per right document; has {len(self.gains)}"
         return "a right document is listed twice" if len(set(self.right)) < len(self.right) else ""
+
+
+class AnswerPlace(NamedTuple):
+    """Where an answer stands: in this document, from ``start`` to before ``end``, white space not counted.
+
+    Examples
+    --------
+    >>> ea.AnswerPlace("faq", 0, 3)
+    AnswerPlace(document='faq', start=0, end=3)
+    """
+
+    document: Words
+    start: Annotated[int, Ge(0)]
+    end: Annotated[int, Ge(1)]
+
+
+@dataclass(frozen=True)
+class AnsweredQuestion(Question):
+    """A question with its answers as texts: it is answered by what is read of a document, not by its title.
+
+    Attributes
+    ----------
+    answers
+        The texts of the answers; any of them is enough.
+    places
+        Where they stand in the documents; at least one.
+
+    Examples
+    --------
+    >>> places = (ea.AnswerPlace("faq", 0, 6),)
+    >>> question = ea.AnsweredQuestion("1", "When is it open?", ("faq",), answers=("All day",), places=places)
+    >>> question.fields()["answer"]
+    'All day'
+    """
+
+    answers: Annotated[tuple[Words, ...], MinLen(1)] = ()
+    places: Annotated[tuple[AnswerPlace, ...], MinLen(1)] = ()
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the question, the ids of the right documents, and the answers."""
+        return {**super().fields(), "answer": " / ".join(self.answers)}
 
 
 @dataclass(frozen=True)
@@ -157,7 +198,7 @@ def places_of(samples: Sequence[Question], documents: Sequence[Document]) -> dic
     return {document.id: place for place, document in enumerate(documents)}
 
 
-def right_pairs(samples: Sequence[Question], documents: Sequence[Document]) -> NDArray[np.int64]:
+def right_pairs(samples: Sequence[Question], documents: Sequence[Document]) -> Ints:
     """Return (R, 2) the places of each question and of each of its right documents."""
     place_of = places_of(samples, documents)
     pairs = [(question, place_of[name]) for question, sample in enumerate(samples) for name in sample.right]
@@ -165,7 +206,7 @@ def right_pairs(samples: Sequence[Question], documents: Sequence[Document]) -> N
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def first_passages(documents: Sequence[Document]) -> NDArray[np.int64]:
+def first_passages(documents: Sequence[Document]) -> Ints:
     """Return (N,) the first passage of each document, counted over all documents."""
     sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
     return np.cumsum(sizes) - sizes

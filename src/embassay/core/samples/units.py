@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
+from embassay.core.arrays import Ints
 from embassay.core.samples.base import Sample
-from embassay.core.samples.groups import closure
 from embassay.core.samples.retrieval import Question
+from embassay.core.samples.shapes import closure
 
 
-def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
+def independent_units(samples: Sequence[Sample]) -> Ints:
     """Number the units of independence, merging those that share a text.
 
     Two samples depend on each other if they share a unit key or a text, in any role. The units are the connected
@@ -32,7 +34,7 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     return np.unique(first_of, return_inverse=True)[1].astype(np.int64)
 
 
-def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def label_sets(samples: Sequence[Sample]) -> tuple[Ints, Ints]:
     """Return which unit labels each sample has.
 
     The labels of a question are the keys of its units, its right documents for example, and those of the questions with
@@ -49,17 +51,18 @@ def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np
     questions = [sample for sample in samples if isinstance(sample, Question)]
     if len(questions) < len(samples):
         return independent_units(samples), np.zeros((0, 2), dtype=np.int64)
-    labels_of_text = dict[str, set[str]]()
+    labels_of_text = defaultdict[str, set[str]](set)
     for sample in questions:
-        labels_of_text.setdefault(sample.question, set()).update(sample.units)
-    # Without units, a question depends on those with the same text only.
-    sets = [tuple(sorted(labels_of_text[sample.question])) or (f"text:{sample.question}",) for sample in questions]
-    number_of_set = {labels: number for number, labels in enumerate(dict.fromkeys(sets))}
-    number_of_label = dict[str, int]()
-    pairs = []
-    for labels, number in number_of_set.items():
-        pairs += [(number, number_of_label.setdefault(label, len(number_of_label))) for label in labels]
+        labels_of_text[sample.question].update(sample.units)
+    # What is looked up for the first time gets the next number.
+    number_of_set = defaultdict[tuple[str, ...], int](count().__next__)
+    number_of_label = defaultdict[str, int](count().__next__)
+    unit = []
+    for sample in questions:
+        # Without units, a question depends on those with the same text only.
+        labels = sorted(labels_of_text[sample.question]) or [f"text:{sample.question}"]
+        unit.append(number_of_set[tuple(labels)])
+    pairs = [(number, number_of_label[label]) for of_set, number in number_of_set.items() for label in of_set]
     if len(pairs) == len(number_of_set) == len(number_of_label):
         pairs = []
-    unit = np.array([number_of_set[labels] for labels in sets], dtype=np.int64)
-    return unit, np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return np.array(unit, dtype=np.int64), np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -47,7 +47,7 @@ def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     OutputError
         If the path cannot be written to.
     """
-    temporary = partial_file(path)
+    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
@@ -61,11 +61,6 @@ def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
         raise OutputError(f"{path}: cannot be written: {reason}") from None
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def partial_file(path: Path) -> Path:
-    """Return a temporary path in the folder of ``path``."""
-    return path.with_name(f".{secrets.token_hex(8)}.part")
 
 
 def names_in(folder: Path) -> set[str]:
@@ -110,5 +105,5 @@ def _contents(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+        return vars(value)
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -54,7 +54,7 @@ class Selection(Generic[R]):
     def missing(self, use: str, name: str = "") -> SourceError:
         """Return the error of a column that the table lacks; ``name`` is what the user calls it."""
         problem = f"missing; found {listed(self.table.names)}; add it, or name another column"
-        return SourceError(problem, self.table.path, self.table.line, name or known_names(self.model, use)[0])
+        return SourceError(problem, self.table.path, 1, name or known_names(self.model, use)[0])
 
     @property
     def note(self) -> str:
@@ -86,15 +86,14 @@ class Table:
 
     Attributes
     ----------
-    line
-        The line of the header; 1 if there is none.
+    names
+        The columns. Errors about them name the first line, in which they stand.
     records
         The rows. Those of JSON lines may lack some columns, and have others.
     """
 
     path: Path
     names: tuple[str, ...]
-    line: int
     records: Sequence[Record]
 
     def select(self, model: type[R], **given: str) -> Selection[R]:
@@ -116,7 +115,7 @@ class Table:
             unused = [name for name in known_names(model, use) if name not in names.values()]
             name = given.get(use) or recognised(self.names, unused)
             if name in names.values():
-                raise SourceError(f"has another use, and cannot be the {use} as well", self.path, self.line, name)
+                raise SourceError(f"has another use, and cannot be the {use} as well", self.path, 1, name)
             # A table may have a column without a name.
             if name and name in self.names:
                 names[use] = name
@@ -138,7 +137,7 @@ def recognised_pair(names: Collection[str]) -> bool:
 
 def columns_in(head: str) -> frozenset[str]:
     """Return the names of the columns in the first line of a file: JSON, or a header."""
-    line = first_line(head)
+    line = first_line_of(head)
     if line.startswith("{"):
         with suppress(ValueError, RecursionError):
             return frozenset(json.loads(line))
@@ -148,11 +147,6 @@ def columns_in(head: str) -> frozenset[str]:
 def has_columns(*names: str, least: int) -> Callable[[str], bool]:
     """Return what says whether the first line of a file has so many of these columns, at least."""
     return lambda head: len(columns_in(head).intersection(names)) >= least
-
-
-def first_line(head: str) -> str:
-    """Return the first line of a file that is not blank."""
-    return head.strip(BLANK).partition("\n")[0].strip(BLANK)
 
 
 def delimiter_of(line: str) -> str:
@@ -178,14 +172,13 @@ def read_table(path: Path, *, is_quoted: bool = True) -> Table:
     """
     if is_parquet(path):
         return _parquet(path)
-    head = read_head(path, PEEK).lstrip(BLANK)
+    head = first_line_of(read_head(path, PEEK))
     if head.startswith("["):
         raise SourceError(ARRAY, path)
     if head.startswith("{"):
         objects = list(json_lines(path))
-        line, fields = objects[0]
-        return Table(path, tuple(fields), line, objects)
-    delimiter = delimiter_of(first_line(head))
+        return Table(path, tuple(objects[0][1]), objects)
+    delimiter = delimiter_of(head)
     rows = list(delimited(path, delimiter))
     if not rows:
         raise SourceError("the file is empty", path)
@@ -198,9 +191,8 @@ def read_table(path: Path, *, is_quoted: bool = True) -> Table:
     repeated = [name for name in names if name and names.count(name) > 1]
     if repeated:
         raise SourceError("this column appears twice", path, line, quoted(repeated[0]))
-    return Table(
-        path, tuple(names), line, [(number, by_name(names, cells, path, number)) for number, cells in rows[1:]]
-    )
+    records = [(number, by_name(names, cells, path, number)) for number, cells in rows[1:]]
+    return Table(path, tuple(names), records)
 
 
 def _unquoted(cell: str) -> str:
@@ -289,4 +281,4 @@ def _parquet(path: Path) -> Table:
     # A panic of its reader is not an Exception.
     except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
         raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
-    return Table(path, tuple(frame.columns), 1, list(enumerate(frame.iter_rows(named=True), 1)))
+    return Table(path, tuple(frame.columns), list(enumerate(frame.iter_rows(named=True), 1)))

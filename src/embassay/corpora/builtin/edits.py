@@ -6,7 +6,7 @@ HEROS takes them from a masked language model.
 
 from __future__ import annotations
 
-from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
+from embassay.core.samples.shapes import EDITS, MinimalPairs
 from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 

@@ -7,7 +7,7 @@ is the input in turn. For trying things out: too small for choosing a model.
 
 from __future__ import annotations
 
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 

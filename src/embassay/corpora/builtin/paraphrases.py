@@ -8,7 +8,7 @@ them apart. For trying things out: too small for choosing a model.
 
 from __future__ import annotations
 
-from embassay.core.samples.groups import Grouped
+from embassay.core.samples.shapes import Grouped
 from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 

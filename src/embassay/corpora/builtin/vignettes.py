@@ -7,7 +7,7 @@ say, and nothing else. For trying things out: too small for choosing a model.
 from __future__ import annotations
 
 from embassay.core.samples.composed import SENTENCES, of_document
-from embassay.core.samples.composition import Composition
+from embassay.core.samples.shapes import Composition
 from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 

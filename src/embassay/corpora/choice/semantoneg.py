@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from embassay.core.samples.choice import Choice, PartOfSpeech
+from embassay.core.samples.shapes import Choice, PartOfSpeech
 from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Key, Row, Text, column
 from embassay.core.types import Corpus

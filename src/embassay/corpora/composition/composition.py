@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import StrictBool
 
-from embassay.core.samples.composition import Composition, Operator
+from embassay.core.samples.shapes import Composition, Operator
 from embassay.core.tables.records import has_columns
 from embassay.core.tables.rows import Text
 from embassay.core.types import Corpus

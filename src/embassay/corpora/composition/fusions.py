@@ -9,7 +9,7 @@ filtered in this way names them in ``filtered_with``.
 from __future__ import annotations
 
 from embassay.core.samples.composed import SENTENCES, degenerate, of_document
-from embassay.core.samples.composition import Composition
+from embassay.core.samples.shapes import Composition
 from embassay.core.tables.records import has_columns
 from embassay.core.tables.rows import Text
 from embassay.core.types import Corpus

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Strict
 from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
 from embassay.core.samples.composed import without_repeats
-from embassay.core.samples.composition import Composition, Rating
+from embassay.core.samples.shapes import Composition, Rating
 from embassay.core.tables.records import Table, read_table
 from embassay.core.tables.rows import Key, Row, Text
 from embassay.core.types import Corpus

@@ -7,7 +7,7 @@ separately.
 
 from __future__ import annotations
 
-from embassay.core.samples.composition import Composition, Operator
+from embassay.core.samples.shapes import Composition, Operator
 from embassay.core.tables.records import has_columns
 from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import CompositionRow, Verbalised, corpus_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.core.samples.composition import Composition
-from embassay.core.tables.records import first_line
+from embassay.core.errors import first_line_of
+from embassay.core.samples.shapes import Composition
 from embassay.core.tables.rows import Stripped
 from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import CompositionRow, corpus_of
@@ -34,7 +34,7 @@ class SplitRow(CompositionRow):
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    line = first_line(head)
+    line = first_line_of(head)
     return line.count("\t") == 1 and MARK in line
 
 

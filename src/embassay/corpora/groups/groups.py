@@ -12,7 +12,7 @@ from pathlib import Path
 
 from embassay.core.errors import SpecError, quoted
 from embassay.core.formatting import counted
-from embassay.core.samples.groups import Grouped, closure
+from embassay.core.samples.shapes import Grouped, closure
 from embassay.core.tables.records import FIRST, SECOND, Selection, columns_in, read_table, recognised_pair
 from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
 from embassay.core.types import Corpus

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
-from embassay.core.samples.groups import Grouped
+from embassay.core.samples.shapes import Grouped
 from embassay.core.types import Corpus
 
 SMALLEST = 3

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.core.formatting import counted
-from embassay.core.samples.groups import Grouped, closure
+from embassay.core.samples.shapes import Grouped, closure
 from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Row, Text, Whole, YesNo, column
 from embassay.core.types import Corpus

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.core.errors import SourceError, listed
-from embassay.core.samples.groups import Grouped
+from embassay.core.samples.shapes import Grouped
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Whole, column
 from embassay.core.tables.texts import read_text

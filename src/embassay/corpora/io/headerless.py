@@ -25,4 +25,4 @@ def headerless(path: Path, names: Sequence[str], values_of: Callable[[list[str]]
         if len(values) != len(names):
             raise SourceError(f"must be {form}", path, line)
         records.append((line, dict(zip(names, values, strict=True))))
-    return Table(path, tuple(names), 1, records)
+    return Table(path, tuple(names), records)

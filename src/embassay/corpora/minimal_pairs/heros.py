@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
-from embassay.core.tables.records import Table, by_name, delimited, first_line
+from embassay.core.errors import first_line_of
+from embassay.core.samples.shapes import EDITS, MinimalPairs
+from embassay.core.tables.records import Table, by_name, delimited
 from embassay.core.tables.rows import Row, Stripped, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
@@ -35,7 +36,7 @@ class HerosRow(Row):
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    return len({"original", "synonym", "antonym"} & set(_heads(first_line(head).split("\t")))) > 1
+    return len({"original", "synonym", "antonym"} & set(_heads(first_line_of(head).split("\t")))) > 1
 
 
 def load(source: str, name: str) -> Corpus[MinimalPairs]:
@@ -53,12 +54,12 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
     """
     path = Path(source)
     lines = delimited(path)
-    line, header = next(lines, (1, []))
+    _, header = next(lines, (1, []))
     heads = _heads(header)
     if heads.count("negation") == 2:
         heads[heads.index("negation", heads.index("negation") + 1)] = "another"
     records = [(number, by_name(heads, cells, path, number)) for number, cells in lines]
-    rows = list(Table(path, tuple(heads), line, records).select(HerosRow))
+    rows = list(Table(path, tuple(heads), records).select(HerosRow))
     # For each column of negations, the number of rows whose negation changes the place of the synonym.
     first = sum(touches(row.original, row.synonym, row.negation) for row in rows)
     second = sum(touches(row.original, row.synonym, row.another) for row in rows)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from embassay.core.samples.minimal_pairs import ALL_EDITS, Edit, ExtraEdit, MinimalPairs
+from embassay.core.samples.shapes import ALL_EDITS, Edit, ExtraEdit, MinimalPairs
 from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Key, Row, Text
 from embassay.core.types import Corpus

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from embassay.core.errors import first_line_of
 from embassay.core.formatting import counted
-from embassay.core.samples.pairs import Pair
+from embassay.core.samples.shapes import Pair
 from embassay.core.tables.records import (
     FIRST,
     SECOND,
     columns_in,
-    first_line,
     is_parquet,
     read_table,
     recognised_pair,
@@ -49,7 +49,7 @@ class PairRow(Row):
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    return _is_stsb(first_line(head)) or bool(recognised_pair(columns_in(head)))
+    return _is_stsb(first_line_of(head)) or bool(recognised_pair(columns_in(head)))
 
 
 def load(
@@ -71,7 +71,7 @@ def load(
     """
     path = Path(source)
     is_named = any((first, second, score, subset))
-    if not is_named and not is_parquet(path) and _is_stsb(first_line(read_head(path, HEAD))):
+    if not is_named and not is_parquet(path) and _is_stsb(first_line_of(read_head(path, HEAD))):
         form = "genre, file, year, index, score and two sentences, between tabs"
         table = headerless(path, STSB, _stsb_values, form)
     else:

@@ -19,8 +19,7 @@ from rapidfuzz.fuzz import partial_ratio_alignment
 
 from embassay.core.errors import begun, quoted
 from embassay.core.formatting import counted
-from embassay.core.samples.answers import AnsweredQuestion, AnswerPlace
-from embassay.core.samples.retrieval import Question, length
+from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Question, length
 from embassay.stats.lexical.words import UNSPACED
 
 FLOOR = 90

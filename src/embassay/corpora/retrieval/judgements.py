@@ -9,9 +9,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from embassay.core.errors import SourceError
+from embassay.core.errors import SourceError, first_line_of
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.records import first_line, read_table
+from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, column
 from embassay.core.tables.texts import read_head
 from embassay.core.types import Corpus
@@ -33,7 +33,7 @@ class Judgement(Row):
 
 def read_judgements(path: Path) -> Iterable[Judgement]:
     """Read BEIR's table or JSON lines, or TREC's lines of query, 0, document and grade."""
-    if len(first_line(read_head(path, HEAD)).split()) == 4:
+    if len(first_line_of(read_head(path, HEAD)).split()) == 4:
         names = ("query-id", "corpus-id", "score")
         return headerless(path, names, _trec_values, "query, 0, document and grade").select(Judgement)
     return read_table(path).select(Judgement)

@@ -38,8 +38,8 @@ from embassay.core.layout import (
 )
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import Estimate, Finding, Row, Series
-from embassay.core.samples.composition import LIKERT, OPERATORS
-from embassay.core.samples.composition import Composition as Sample
+from embassay.core.samples.shapes import LIKERT, OPERATORS
+from embassay.core.samples.shapes import Composition as Sample
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.composition.criteria import (

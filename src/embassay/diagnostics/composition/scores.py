@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.randomness import generator
-from embassay.core.samples.composition import Composition as Sample
+from embassay.core.samples.shapes import Composition as Sample
 from embassay.core.vectors import Vectors
 from embassay.stats.geometry.closeness import MEASURES, Measure, Moments, Sums
 from embassay.stats.geometry.plane import project, project_by_products

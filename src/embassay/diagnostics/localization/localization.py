@@ -23,7 +23,7 @@ from embassay.core.errors import InputError
 from embassay.core.formatting import counted
 from embassay.core.layout import Drawings, Matrix, SeriesTable
 from embassay.core.result import Estimate, Finding, Series
-from embassay.core.samples.groups import Grouped
+from embassay.core.samples.shapes import Grouped
 from embassay.core.types import MAX_LISTED, Corpus
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import than_chance

@@ -26,7 +26,7 @@ from embassay.core.errors import OutputError, SourceError, begun
 from embassay.core.plugins import FORMATS
 from embassay.core.result import Result
 from embassay.core.samples.base import Sample
-from embassay.core.samples.groups import Grouped
+from embassay.core.samples.shapes import Grouped
 from embassay.core.store.arrays import read_arrays, write_arrays
 from embassay.core.store.canonical import canonical, names_in, plain, write
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin, content_hash

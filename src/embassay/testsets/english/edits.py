@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from embassay.core.randomness import generator
-from embassay.core.samples.minimal_pairs import Edit, ExtraEdit, MinimalPairs
+from embassay.core.samples.shapes import Edit, ExtraEdit, MinimalPairs
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.numbers import number

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.testsets.english.negators import negations
 from embassay.testsets.english.predicates import SHORTEST
 from embassay.testsets.english.wordnet import antonyms

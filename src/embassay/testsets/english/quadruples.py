@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.testsets.english.negation import falls_elsewhere, negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import first_negation

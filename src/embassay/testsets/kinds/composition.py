@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from embassay.core.errors import SpecError
 from embassay.core.samples.composed import of_document, without_repeats
-from embassay.core.samples.composition import Composition
+from embassay.core.samples.shapes import Composition
 from embassay.core.types import Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read

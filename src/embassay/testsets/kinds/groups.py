@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from embassay.core.errors import SourceError, SpecError, listed
-from embassay.core.samples.groups import Grouped, closure
+from embassay.core.samples.shapes import Grouped, closure
 from embassay.core.tables.records import FIRST, SECOND, read_table, recognised_pair
 from embassay.core.tables.rows import Row, Stripped, YesNo, column
 from embassay.core.types import Encoder

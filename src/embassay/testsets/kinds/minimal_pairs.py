@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from embassay.core.randomness import generator
-from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.shapes import MinimalPairs
 from embassay.corpora.io.passages import whole_sentences
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import (

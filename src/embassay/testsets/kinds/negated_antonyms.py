@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from embassay.core.samples.choice import Choice
+from embassay.core.samples.shapes import Choice
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Resource, library, silent
