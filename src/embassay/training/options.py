@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Annotated, Literal, TypeVar, get_type_hints
+from typing import Annotated, Literal, TypeVar
 
 from annotated_types import Ge, Gt, Lt
 
-from embassay.run.specs import fitting
+from embassay.run.specs import Checked
 
 Tokens = Literal["words", "treebank"]
 By = Literal["question", "context"]
@@ -18,24 +18,6 @@ Count = Annotated[int, Ge(1)]
 Seed = Annotated[int, Ge(0)]
 Amount = Annotated[float, Gt(0), Lt(math.inf)]
 Share = Annotated[float, Ge(0), Lt(1)]
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Options that are checked when they are made.
-
-    Raises
-    ------
-    SpecError
-        If one is of another kind than its annotation or out of its range; the message names it.
-    """
-
-    def __post_init__(self) -> None:
-        """Check each option that is not the default; so commands can hold the defaults without loading pydantic."""
-        kinds = get_type_hints(type(self), include_extras=True)
-        for field in fields(self):
-            if (value := getattr(self, field.name)) is not field.default:
-                fitting(value, kinds[field.name], f"option {field.name!r}")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Gt, Lt
 
 from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.samples.groups import Grouped, closure
@@ -81,7 +84,7 @@ def build(
     count: int | None = None,
     advance: Advance = silent,
     encoder: Encoder | None = None,
-    threshold: float = 0.8,
+    threshold: Annotated[float, Gt(0), Lt(1)] = 0.8,
 ) -> Built:
     """Return groups of at least three sentences: components of the paraphrase pairs, or clusters of an encoder.
 
@@ -151,9 +154,7 @@ def propose(texts: Sequence[str], encoder: Encoder, threshold: float) -> dict[st
     Raises
     ------
     InputError
-        For a threshold out of range, or one that distinguishes nothing.
+        For a threshold that distinguishes nothing.
     """
-    if not 0 < threshold < 1:
-        raise SpecError(f"--threshold must be above 0 and below 1, is {threshold:g}")
     vectors = encoder.fit(texts).encode(texts, "text")
     return dict(zip(texts, map(str, complete_linkage(vectors, threshold).tolist()), strict=True))

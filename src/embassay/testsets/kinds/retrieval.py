@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, Le, Lt
 
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
@@ -44,9 +46,9 @@ def build(
     generator: ChatGenerator | None = None,
     prompt: str = "",
     passages: str = "paragraph",
-    unanswerable: float = 0.1,
-    test: float = 0.2,
-    leak: float = 0.6,
+    unanswerable: Annotated[float, Ge(0), Lt(1)] = 0.1,
+    test: Annotated[float, Ge(0), Le(1)] = 0.2,
+    leak: Annotated[float, Gt(0), Le(1)] = 0.6,
 ) -> Built:
     """Return questions with their right documents, each of which is a passage.
 
@@ -75,18 +77,10 @@ def build(
     Raises
     ------
     SpecError
-        If there is no generator, or for options out of range.
+        If there is no generator, or one that has no effect.
     """
-    if not 0 <= unanswerable < 1:
-        raise SpecError(f"unanswerable must be at least 0 and below 1, is {unanswerable:g}")
-    if not 0 <= test <= 1:
-        raise SpecError(f"test must be from 0 to 1, is {test:g}")
-    if not 0 < leak <= 1:
-        raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
     rejected = Reasons()
-    if method != "generator":
-        if method != "cloze":
-            raise SpecError(f"method must be generator or cloze, is {method!r}")
+    if method == "cloze":
         if generator is not None or prompt:
             raise SpecError(f"generator and prompt cannot be used with method {method}")
         made = made_queries(sources, passages=passages, count=count, seed=seed, share=leak)
