@@ -1,5 +1,6 @@
 """The data card says where a test set comes from and how it was made."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,11 @@ def counts(built):
     return counts_of(lines_of(built))
 
 
-CARD = card("pairs.jsonl@0123456789abcdef", ORDER, BUILT)
+def narrow(text):
+    return re.sub(" +", " ", text)
+
+
+CARD = narrow(card("pairs.jsonl@0123456789abcdef", ORDER, BUILT))
 
 
 def row(*cells):
@@ -51,7 +56,7 @@ def row(*cells):
 
 
 def test_it_says_where_the_test_set_comes_from():
-    lines = [" ".join(line.split()) for line in CARD.splitlines()]
+    lines = CARD.splitlines()
     assert lines[0] == "# Data card: pairs.jsonl"
     for expected in (
         row("test set", "pairs.jsonl@0123456789abcdef, 2 samples of shape minimal_pairs"),
@@ -76,7 +81,7 @@ def test_it_counts_what_was_built_and_what_was_left_out():
 
 def test_a_licence_that_was_not_given_is_asked_for():
     order = Order("groups", Path("f.csv"))
-    assert row("its licence", "not stated; set it with --licence") in card("g@0", order, BUILT)
+    assert row("its licence", "not stated; set it with --licence") in narrow(card("g@0", order, BUILT))
 
 
 def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():

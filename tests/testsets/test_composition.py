@@ -170,9 +170,9 @@ def test_a_whole_sentence(sentence, whole):
 
 def test_the_triple_of_a_document_depends_on_its_own_text_only():
     long = document("long", [f"The {way} was built in the year {1800 + n}." for n, way in enumerate(WAYS)])
-    found = {s: triples([long], seed=s, count=None, wanted=is_whole)[0] for s in range(8)}
+    found = {s: triples([long], seed=s, count=None)[0] for s in range(8)}
     assert len(set(found.values())) > 1
-    assert triples([*many(3), long], seed=4, count=None, wanted=is_whole)[0][-1:] == found[4]
+    assert triples([*many(3), long], seed=4, count=None)[0][-1:] == found[4]
 
 
 def test_so_many_documents_are_drawn_by_the_seed():

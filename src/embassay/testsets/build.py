@@ -96,10 +96,10 @@ def _checked_options(module: ModuleType, order: Order) -> dict[str, Any]:
             raise UnknownNameError(f"option of builder {order.kind!r}", name, names)
     kinds = get_type_hints(module.build, include_extras=True)
     options = {name: value for name, value in order.kind_options.items() if name in of_builder}
-    for name, value in options.items():
+    for name, kind in kinds.items():
         # Encoders and generators are used as they are.
-        if isinstance(value, (str, float, int)):
-            fitting(value, kinds[name], name)
+        if isinstance(value := options.get(name), (str, float, int)):
+            fitting(value, kind, name)
     return options
 
 
