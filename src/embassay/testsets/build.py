@@ -53,7 +53,12 @@ def make(order: Order, advance: Advance = silent) -> Built:
         problem = f"{order.source_name}: nothing can be built from its {counted(len(all_sources), 'row')}"
         raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
     notes = (*notes, *built.notes)
-    return replace(built, rejected=rejected, notes=notes, read=len(all_sources), sha256=_hash(order, all_sources))
+    if isinstance(order.sources, Path) and order.sources.is_file():
+        sha256 = sha256_of(order.sources)
+    else:
+        content = "\n".join(map(str, all_sources))
+        sha256 = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return replace(built, rejected=rejected, notes=notes, read=len(all_sources), sha256=sha256)
 
 
 def put(out: Path, built: Built, order: Order) -> None:
@@ -131,11 +136,3 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
     english = [source for source in sources if may_be_english(source.text)]
     rejected["not English"] += len(sources) - len(english)
     return english, rejected
-
-
-def _hash(order: Order, sources: Sequence[Any]) -> str:
-    """Return the SHA-256 of a file; for a folder, and for sources that are passed in Python, of what was read."""
-    if isinstance(order.sources, Path) and order.sources.is_file():
-        return sha256_of(order.sources)
-    content = "\n".join(map(str, sources))
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()

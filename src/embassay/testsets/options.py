@@ -7,10 +7,9 @@ Options of a single kind of test set are in the signature of its builder.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from annotated_types import Ge
-
+from embassay.models.limits import Count, CountOrZero
 from embassay.run.specs import Checked
 
 Language = Literal["en", "any"]
@@ -38,8 +37,8 @@ class BuildOptions(Checked):
         en: sentences that are not English are refused; any: sentences of any language are used.
     """
 
-    count: Annotated[int, Ge(1)] | None = None
-    seed: Annotated[int, Ge(0)] = 0
+    count: Count | None = None
+    seed: CountOrZero = 0
     licence: str = ""
     column: str = ""
     language: Language = "en"

@@ -91,17 +91,12 @@ def is_whole(sentence: str) -> bool:
     return pairs_are_closed and sentence.count('"') % 2 == 0
 
 
-def _sentences(text: str) -> list[str]:
-    """Return the sentences of a document; none crosses the end of a paragraph."""
-    texts = list[str]()
-    for paragraph in paragraphs(text):
-        texts += [sentence for _, sentence in sentences(collapsed(paragraph))]
-    return texts
-
-
 def _candidates(document: SourceDocument) -> list[Triple]:
     """Return all triples of different whole sentences."""
-    parts = _sentences(document.text)
+    parts = list[str]()
+    # No sentence crosses the end of a paragraph.
+    for paragraph in paragraphs(document.text):
+        parts += [sentence for _, sentence in sentences(collapsed(paragraph))]
     candidates = list[Triple]()
     for number, three in enumerate(zip(parts, parts[1:], parts[2:], strict=False), 1):
         if all(map(is_whole, three)) and not degenerate(dict(zip(("S1", "S2", "S3"), three, strict=True))):

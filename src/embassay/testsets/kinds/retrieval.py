@@ -22,6 +22,7 @@ from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.made import AGREEMENT, SOURCE, MadeQuery, made_queries
 from embassay.corpora.queries.passages import cut_all
 from embassay.corpora.queries.sampling import evenly
+from embassay.models.limits import Share
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
@@ -47,7 +48,7 @@ def build(
     prompt: str = "",
     passages: str = "paragraph",
     unanswerable: Annotated[float, Ge(0), Lt(1)] = 0.1,
-    test: Annotated[float, Ge(0), Le(1)] = 0.2,
+    test: Share = 0.2,
     leak: Annotated[float, Gt(0), Le(1)] = 0.6,
 ) -> Built:
     """Return questions with their right documents, each of which is a passage.
