@@ -103,7 +103,9 @@ def build(
     pairs = [source for source in sources if isinstance(source, PairRow)]
     sentences = [source.text for source in sources if isinstance(source, SourceSentence)]
     if encoder is not None:
-        group_of = propose(sentences, encoder, threshold)
+        vectors = encoder.fit(sentences).encode(sentences, "text")
+        clusters = complete_linkage(vectors, threshold).tolist()
+        group_of = dict(zip(sentences, map(str, clusters), strict=True))
         notes.append(
             f"Groups are clusters of {encoder.card.spec}, with cosines above {threshold:g}. Rate them before you use "
             "them. The test set favours this encoder."
@@ -141,20 +143,3 @@ def _components(pairs: Sequence[PairRow], rejected: Reasons) -> dict[str, str]:
             rejected["pair with different meanings"] += 1
     texts = list(numbers)
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
-
-
-def propose(texts: Sequence[str], encoder: Encoder, threshold: float) -> dict[str, str]:
-    """Return the cluster of each text: every two of a cluster have a cosine above the threshold (complete linkage).
-
-    Parameters
-    ----------
-    threshold
-        Above 0 and below 1.
-
-    Raises
-    ------
-    InputError
-        For a threshold that distinguishes nothing.
-    """
-    vectors = encoder.fit(texts).encode(texts, "text")
-    return dict(zip(texts, map(str, complete_linkage(vectors, threshold).tolist()), strict=True))

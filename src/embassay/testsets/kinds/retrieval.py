@@ -19,7 +19,7 @@ from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
 from embassay.corpora.queries.duplicates import PassageGroups
-from embassay.corpora.queries.made import AGREEMENT, SOURCE, MadeQuery, made_queries
+from embassay.corpora.queries.made import AGREEMENT, SOURCE, made_queries
 from embassay.corpora.queries.passages import cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.models.limits import Share
@@ -85,7 +85,11 @@ def build(
         if generator is not None or prompt:
             raise SpecError(f"generator and prompt cannot be used with method {method}")
         made = made_queries(sources, passages=passages, count=count, seed=seed, share=leak)
-        questions = [_question(query) for query in made.queries]
+        # A made query has no answer's wording, and near-duplicates are right too.
+        questions = [
+            PassageQuestion(query.id, query.right[0], query.text, "", SOURCE, right=query.right, near=query.right)
+            for query in made.queries
+        ]
         built = built_of(questions, made.groups, seed=seed, unanswerable=unanswerable, test=test)
         return replace(
             built,
@@ -123,8 +127,3 @@ def build(
         materials=(generator.material(),),
         prompt=prompt or PROMPT,
     )
-
-
-def _question(query: MadeQuery) -> PassageQuestion:
-    """Return a made query as a question without an answer's wording; near-duplicates are right too."""
-    return PassageQuestion(query.id, query.right[0], query.text, "", SOURCE, right=query.right, near=query.right)
