@@ -170,9 +170,9 @@ def test_a_whole_sentence(sentence, whole):
 
 def test_the_triple_of_a_document_depends_on_its_own_text_only():
     long = document("long", [f"The {way} was built in the year {1800 + n}." for n, way in enumerate(WAYS)])
-    found = {s: triples([long], seed=s, count=None, wanted=is_whole)[0] for s in range(8)}
+    found = {s: triples([long], seed=s, count=None)[0] for s in range(8)}
     assert len(set(found.values())) > 1
-    assert triples([*many(3), long], seed=4, count=None, wanted=is_whole)[0][-1:] == found[4]
+    assert triples([*many(3), long], seed=4, count=None)[0][-1:] == found[4]
 
 
 def test_so_many_documents_are_drawn_by_the_seed():
@@ -288,26 +288,6 @@ def test_every_rejection_of_a_generator_has_its_reason():
     }
 
 
-def test_nothing_is_rejected_where_all_is_kept():
-    # Bansal et al. (2025), section 5, leave out equal neighbours, and nothing else before the filter.
-    short = ("It ran, 7 km.", "they left [7]", "“We stay.")
-    generator = Stub(lambda first, second: "" if "0" in first else "Reykjavik is near")
-    sources = [SourceDocument(str(n), "\n\n".join(short).replace("7", str(n))) for n in range(2)]
-    built = composition.build(sources, generator=generator, keep_all=True)
-    assert {s.unit for s in built.samples} == {"1"}
-    assert {s.target for s in built.samples if s.operator == "union"} == {"Reykjavik is near"}
-    assert +built.rejected == {
-        "an empty answer": 2,
-        "triple of sentences without both fusions": 1,
-    }
-    assert (
-        composition.build(sources, generator=generator).rejected[
-            "document without three different whole sentences in a row"
-        ]
-        == 2
-    )
-
-
 def test_a_fusion_in_another_language_and_answers_laid_bare():
     german = "Das Schiff ist alt und der Kapitän war nicht von hier, aber es ist auch sehr schön."
     assert (
@@ -408,16 +388,16 @@ def test_a_prompt_of_ones_own_has_both_places():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"filter": "ab"}, "bd or"),
+        ({"filter": "ab"}, "'bd' or"),
         ({"below": 2}, "below"),
         ({"below": float("nan")}, "below"),
-        ({"filter": "neighbours"}, "filter neighbours and below 0.25 have no effect without an encoder; .* -e"),
-        ({"below": 0.1}, "filter bd and below 0.1 have no effect without an encoder; .* -e"),
+        ({"filter": "neighbours"}, "filter and below have no effect without an encoder; .* -e"),
+        ({"below": 0.1}, "filter and below have no effect without an encoder; .* -e"),
     ],
 )
 def test_wrong_options_are_refused_before_a_build(options, words):
     with pytest.raises(SpecError, match=words):
-        composition.build([document("isle", ISLAND)], **options)
+        make(Order("composition", [document("isle", ISLAND)], kind_options=options))
 
 
 def test_a_built_set_is_read_back(tmp_path):

@@ -147,7 +147,7 @@ def test_a_threshold_that_tells_nothing_apart_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("threshold", [0, 1, -1, float("nan")])
 def test_a_threshold_out_of_range_is_refused(threshold):
-    with pytest.raises(InputError, match="above 0 and below 1"):
+    with pytest.raises(InputError, match="threshold: must be"):
         ea.build("groups", ["a"], encoder="hashing", threshold=threshold)
 
 

@@ -100,7 +100,11 @@ def bless(
             for name in FILES:
                 shutil.copy2(folder / name, anchor / name)
         folder.mkdir(parents=True, exist_ok=True)
-        _write(stored, gate, folder)
+        files = RunFolder(folder)
+        files.write_result(_main_result(stored))
+        write_columns(folder, [column for column in stored.columns if column.is_candidate])
+        day, _, _ = stored.record.get("time", "").partition("T")
+        files.write_record({"state": "finished", "embassay": __version__, "time": day, "gate": gate})
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror}") from None
     return folder
@@ -143,15 +147,6 @@ def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRec
                 run.path,
             )
     return {"pages": pages, "margins": dict(margins)}
-
-
-def _write(run: StoredRun, gate: GateRecord, place: Path) -> None:
-    """Write the files of a baseline."""
-    folder, result = RunFolder(place), _main_result(run)
-    folder.write_result(result)
-    write_columns(place, [column for column in run.columns if column.is_candidate])
-    day, _, _ = run.record.get("time", "").partition("T")
-    folder.write_record({"state": "finished", "embassay": __version__, "time": day, "gate": gate})
 
 
 def _main_result(run: StoredRun) -> Result:

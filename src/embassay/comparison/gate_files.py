@@ -42,10 +42,11 @@ def write_files(check: Check, paths: Paths) -> None:
     OutputError
         If one of them cannot be written.
     """
-    makers = {"junit": junit, "markdown": markdown_bytes, "json": json_bytes}
+    makers = {"junit": junit, "json": json_bytes}
     for kind, path in paths.items():
         if path is not None:
-            write(output_path(path), makers[kind](check))
+            content = markdown(check).encode("utf-8", "replace") if kind == "markdown" else makers[kind](check)
+            write(output_path(path), content)
 
 
 def terminal_lines(check: Check) -> list[str]:
@@ -123,11 +124,6 @@ def markdown(check: Check) -> str:
     if len(text) > MARKDOWN_LIMIT:
         return text[:MARKDOWN_LIMIT] + "\n\nMore in the other outputs.\n"
     return text
-
-
-def markdown_bytes(check: Check) -> bytes:
-    """Return :func:`markdown` in UTF-8."""
-    return markdown(check).encode("utf-8", "replace")
 
 
 def flipped_items(changes: Sequence[Change]) -> Iterator[str]:

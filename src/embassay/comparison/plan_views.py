@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from embassay.comparison.plan import PairPlan, SizePlan
@@ -13,6 +12,7 @@ from embassay.core.formatting import (
     number,
     visible,
 )
+from embassay.core.grouping import grouped
 from embassay.reports.findings import templates
 from embassay.reports.tables import Cell, Table
 
@@ -24,9 +24,8 @@ def show(plan: SizePlan, console: Console) -> None:
     """Print a plan: for each metric of each task the pairs of interest, and what it takes to tell them apart."""
     from embassay.reports.terminal import print_line, print_table
 
-    # The pairs of a task follow each other, and in a task those of a metric.
-    for (heading, diagnostic, corpus), group in groupby(plan.pairs, _metric):
-        pairs = list(group)
+    of_metric = grouped(plan.pairs, lambda pair: (pair.heading, pair.comparison.diagnostic, pair.comparison.corpus))
+    for (heading, diagnostic, corpus), pairs in of_metric.items():
         console.print(visible(f"{heading} ({diagnostic} on {corpus})"), style="bold", markup=False)
         table = _table(pairs)
         if table is not None:
@@ -37,11 +36,6 @@ def show(plan: SizePlan, console: Console) -> None:
         console.print()
     for note in plan.notes:
         print_line(console, visible(note))
-
-
-def _metric(pair: PairPlan) -> tuple[str, str, str]:
-    """Return what a pair is compared on: the metric, the diagnostic and the corpus."""
-    return pair.heading, pair.comparison.diagnostic, pair.comparison.corpus
 
 
 def _table(pairs: Sequence[PairPlan]) -> Table | None:

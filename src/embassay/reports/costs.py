@@ -30,9 +30,12 @@ def cost_tables(result: Result, milliseconds: Milliseconds) -> Iterator[Table]:
         # A file that was edited may name candidates that it does not list.
         names = dict.fromkeys((*verdict.candidates, verdict.baseline))
         lines = [_line(records[name], verdict, milliseconds) for name in names if name in records]
-        table = Table.of(f"Costs on {verdict.corpus}", lines, NOTE) if lines else None
-        if table and len(table.head) > 1 and len(lines) > 1:
-            yield table
+        if len(lines) > 1:
+            # Without the columns in which nothing is known.
+            head = [name for name in lines[0] if any(line[name].text != DASH for line in lines)]
+            if len(head) > 1:
+                rows = tuple(tuple(line[name] for name in head) for line in lines)
+                yield Table(f"Costs on {verdict.corpus}", tuple(head), rows, NOTE)
 
 
 def _line(record: EncoderRecord, verdict: Verdict, milliseconds: Milliseconds) -> dict[str, Cell]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from embassay.core.formatting import counted, rounded_down
 from embassay.core.layout import ExampleColumn, Examples
@@ -235,12 +234,5 @@ def _passage_name(reference: str, single: bool) -> str:
 
 def _labels(labels: Mapping[str, str], name: str) -> list[str]:
     """Return the labels of a name, which may be numbered: ``right`` or ``right1``, ``right2`` …"""
-    if name in labels:
-        return [labels[name]]
-    numbered = list[str]()
-    for number in count(1):
-        label = labels.get(f"{name}{number}")
-        if label is None:
-            break
-        numbered.append(label)
-    return numbered
+    names = [name, *(f"{name}{number}" for number in range(1, len(labels) + 1))]
+    return [labels[one] for one in names if one in labels]

@@ -265,7 +265,8 @@ def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]
         How often each id was used: no two blocks have the same.
     """
     for part in parts:
-        block = _block(scope, part, f"{section}--{_slug(part.title)}")
+        slug = re.sub(r"[^a-z0-9]+", "-", part.title.lower()).strip("-")
+        block = _block(scope, part, f"{section}--{slug}")
         if block is None:
             continue
         ids[block.anchor] += 1
@@ -286,15 +287,10 @@ def _block(scope: Scope, part: Part, name: str) -> PageBlock | None:
         if table is None:
             return None
         return PageBlock(name, part.title, table.note, table)
-    pictures = _embedded_charts(pictures_of(scope, part))
+    pictures = [(caption, _embedded(spec)) for caption, spec in pictures_of(scope, part)]
     if not pictures:
         return None
     return PageBlock(name, part.title, getattr(part, "note", ""), charts=tuple(pictures))
-
-
-def _slug(title: str) -> str:
-    """Return a title as the part of an id."""
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
@@ -305,11 +301,6 @@ def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
     spec = CHARTS[type(part)](scope, part)
     if spec:
         yield "", spec
-
-
-def _embedded_charts(captioned: Iterable[tuple[str, charts.Spec]]) -> list[tuple[str, str]]:
-    """Return charts as JSON that is safe inside a script element, each with its caption."""
-    return [(caption, _embedded(spec)) for caption, spec in captioned]
 
 
 def _embedded(value: object) -> str:

@@ -23,7 +23,7 @@ from embassay.core.layout import (
     SubsetTable,
 )
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import ALPHA, Comparison, Result, Row, Verdict
+from embassay.core.result import Comparison, Result, Row, Verdict
 from embassay.reports.findings.support import remark
 
 BASELINE = "baseline"
@@ -74,12 +74,6 @@ class Table:
             return (False,) * len(self.head)
         columns = zip(*self.rows, strict=True)
         return tuple(all(cell.is_number for cell in column) for column in columns)
-
-    @classmethod
-    def of(cls, title: str, lines: Sequence[Mapping[str, Cell]], note: str = "") -> Table:
-        """Return lines of named cells as a table, without columns in which nothing is known."""
-        kept = [name for name in lines[0] if any(line[name].text not in ("", DASH) for line in lines)]
-        return cls(title, tuple(kept), tuple(tuple(line[name] for name in kept) for line in lines), note)
 
     @property
     def cells(self) -> Iterator[Cell]:
@@ -199,7 +193,8 @@ def figure_table(
     for names, rows in lines:
         numbers = [number_cell(row, column) for row, column in zip(rows, columns, strict=True)]
         table_rows.append((*names, *numbers))
-    return Table(part.title, (*head, *map(heading_of, columns)), tuple(table_rows), part.note)
+    headings = [f"{column.heading}, {POINTS}" if column.format == "points" else column.heading for column in columns]
+    return Table(part.title, (*head, *headings), tuple(table_rows), part.note)
 
 
 def encoder_table(scope: Scope, part: EncoderTable) -> Table | None:
@@ -283,7 +278,8 @@ def _comparison_cells(comparison: Comparison, style: Format) -> tuple[Cell, ...]
         Cell(comparison.step or FAMILIES[comparison.family]),
         difference_cell(comparison.difference, comparison.low, comparison.high, style),
         Cell(p_value(comparison.p)),
-        p_cell(comparison.p_holm),
+        # Bold if it is significant.
+        Cell(p_value(comparison.p_holm), strong=comparison.is_significant),
         Cell(f"{comparison.items:,}"),
     )
 
@@ -292,11 +288,6 @@ def difference_cell(difference: float | None, low: float | None, high: float | N
     """Write the difference of two values that are written in ``style``, with its interval."""
     style = difference_format(style)
     return Cell(number(difference, style, signed=True), interval(low, high, style, signed=True))
-
-
-def p_cell(p: float | None) -> Cell:
-    """Write a p-value, in bold if it is significant."""
-    return Cell(p_value(p), strong=p is not None and p <= ALPHA)
 
 
 def series_table(scope: Scope, part: SeriesTable) -> Table | None:
@@ -357,13 +348,6 @@ def number_cell(row: Row | None, column: Column) -> Cell:
     if column.interval:
         ends = interval(row.low, row.high, column.format, signed)
     return Cell(text, ends, remark(row))
-
-
-def heading_of(column: Column) -> str:
-    """Return the heading of a column, with the unit if it is points."""
-    if column.format == "points":
-        return f"{column.heading}, {POINTS}"
-    return column.heading
 
 
 def _formatted(value: Any, style: str) -> Cell:

@@ -11,9 +11,10 @@ from typing import cast
 from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import AnyCorpus, Card, Runtime
+from embassay.models.addresses import without_secrets
 from embassay.models.base import FullEncoder
 from embassay.run.cuts import joined_setting
-from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_candidate
+from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, load_candidate, scheme_of
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.search.retrievers.base import PARTS_HINT, Retriever
 
@@ -124,7 +125,8 @@ def load_candidates(
     for label, encoder in given:
         if isinstance(encoder, (str, Spec)):
             spec = as_spec(encoder, "encoder")
-            label = label or spec.label or default_label(spec)
+            scheme, target = scheme_of(spec.head)
+            label = label or spec.label or without_secrets(target) or scheme
             for alternative in alternatives(spec, label):
                 entry = load_spec(alternative, runtime, trusted)
                 # "m,dim=64" -> "dim=64"; without lists, "m" -> "".

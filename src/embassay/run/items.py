@@ -108,8 +108,6 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
     items
         (m,) their indices.
     """
-    if not task.diagnostic.shows_items:
-        return
     # Each cut has a record of every item. They become one, with the passages of all cuts.
     records: dict[str, list[Example]] = {}
     for fingerprint, corpus in task.corpora.items():

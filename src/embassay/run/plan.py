@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 
 from embassay.core.errors import SpecError, UnknownNameError
@@ -97,10 +96,6 @@ class Plan:
         """The corpora; one whose documents are cut in several ways is there once for each."""
         return corpora_of(self.tasks)
 
-    @cached_property
-    def _entry_of(self) -> dict[str, RunEncoder]:
-        return {entry.label: entry for entry in self.entries}
-
     def origin(self, task: Task, entry: RunEncoder, fingerprint: str) -> Origin:
         """Return what identifies the scores of an encoder on a task.
 
@@ -111,7 +106,8 @@ class Plan:
         """
         corpus, card, requested = task.corpus, entry.card, self.request.reference
         label, step = entry.label_on(corpus), entry.step
-        parts = tuple(self._entry_of[part].label_on(corpus) for part in entry.parts)
+        entry_of = {one.label: one for one in self.entries}
+        parts = tuple(entry_of[part].label_on(corpus) for part in entry.parts)
         base = corpus
         if corpus.cut:
             # The other cuts are steps on that of the reference, or on the first.

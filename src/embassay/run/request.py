@@ -22,10 +22,6 @@ DEFAULT_OUT = Path("embassay-run")
 PYTHON_OPTIONS = options_in(PYTHON)
 
 
-def silent(message: str) -> None:
-    """Say nothing."""
-
-
 @dataclass(frozen=True)
 class RunRequest(RunOptions):
     """What a run is about, and its options.
@@ -94,7 +90,7 @@ class RunRequest(RunOptions):
     @property
     def tell(self) -> Callable[[str], None]:
         """The function that shows the messages that ``quiet`` turns off."""
-        return silent if self.quiet else say
+        return (lambda message: None) if self.quiet else say
 
     def runtime(self) -> Runtime:
         """Return where and how encoders run."""

@@ -219,12 +219,6 @@ def labelled(encoders: EncoderInputs) -> list[tuple[str, EncoderInput]]:
     return [("", encoder) for encoder in several]
 
 
-def default_label(spec: Spec) -> str:
-    """Return the label of an encoder whose spec has none: its target, or its scheme if it has no target."""
-    scheme, target = scheme_of(spec.head)
-    return without_secrets(target) or scheme
-
-
 def scheme_of(head: str) -> tuple[str, str]:
     """Return the scheme and the target of a spec's head.
 

@@ -10,7 +10,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -169,3 +169,21 @@ def fitting(value: object, kind: Any, place: str, *, strict: bool = True) -> obj
     except ValidationError as error:
         reasons = " or ".join(problem["msg"].partition(", unable")[0] for problem in error.errors(include_url=False))
         raise SpecError(f"{place}: {reasons.replace('Input should', 'must')}, is {quoted(value)}") from None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Options that are checked when they are made.
+
+    Raises
+    ------
+    SpecError
+        If one is of another kind than its annotation or out of its range; the message names it.
+    """
+
+    def __post_init__(self) -> None:
+        """Check each option that is not the default; so commands can hold the defaults without loading pydantic."""
+        kinds = get_type_hints(type(self), include_extras=True)
+        for option in fields(self):
+            if (value := getattr(self, option.name)) is not option.default:
+                fitting(value, kinds[option.name], f"option {option.name!r}")

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.plugins import BUILDERS
 from embassay.core.store.canonical import write
 from embassay.core.types import sha256_of
-from embassay.run.specs import known_options
+from embassay.run.specs import fitting, known_options
 from embassay.stats.lexical.language import may_be_english, refuse_other
 from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.card import card_of
@@ -41,8 +41,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
         If the sources cannot be read, are in another language, or nothing can be built from them.
     """
     options = order.options
-    options.check()
-    module = BUILDERS.module(order.builder)
+    module = BUILDERS.module(order.kind.replace("-", "_"))
     builder_options = _checked_options(module, order)
     all_sources, notes = _read(module, order)
     sources, rejected = _usable_sources(module, order, all_sources)
@@ -54,7 +53,12 @@ def make(order: Order, advance: Advance = silent) -> Built:
         problem = f"{order.source_name}: nothing can be built from its {counted(len(all_sources), 'row')}"
         raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
     notes = (*notes, *built.notes)
-    return replace(built, rejected=rejected, notes=notes, read=len(all_sources), sha256=_hash(order, all_sources))
+    if isinstance(order.sources, Path) and order.sources.is_file():
+        sha256 = sha256_of(order.sources)
+    else:
+        content = "\n".join(map(str, all_sources))
+        sha256 = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return replace(built, rejected=rejected, notes=notes, read=len(all_sources), sha256=sha256)
 
 
 def put(out: Path, built: Built, order: Order) -> None:
@@ -79,7 +83,15 @@ def put(out: Path, built: Built, order: Order) -> None:
 
 
 def _checked_options(module: ModuleType, order: Order) -> dict[str, Any]:
-    """Return the options of the builder; raise UnknownNameError for one that neither it nor its reader has."""
+    """Return the options of the builder.
+
+    Raises
+    ------
+    UnknownNameError
+        For an option that neither it nor its reader has.
+    SpecError
+        For a value that is out of range.
+    """
     # The signatures are the only list of options, so a new option cannot be forgotten elsewhere.
     of_builder = known_options(module.build)
     of_reader = known_options(module.read) if hasattr(module, "read") else frozenset()
@@ -87,7 +99,13 @@ def _checked_options(module: ModuleType, order: Order) -> dict[str, Any]:
     for name in order.kind_options:
         if name not in names:
             raise UnknownNameError(f"option of builder {order.kind!r}", name, names)
-    return {name: value for name, value in order.kind_options.items() if name in of_builder}
+    kinds = get_type_hints(module.build, include_extras=True)
+    options = {name: value for name, value in order.kind_options.items() if name in of_builder}
+    for name, kind in kinds.items():
+        # Encoders and generators are used as they are.
+        if isinstance(value := options.get(name), (str, float, int)):
+            fitting(value, kind, name)
+    return options
 
 
 def _read(module: ModuleType, order: Order) -> tuple[Sequence[Any], Sequence[str]]:
@@ -118,11 +136,3 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
     english = [source for source in sources if may_be_english(source.text)]
     rejected["not English"] += len(sources) - len(english)
     return english, rejected
-
-
-def _hash(order: Order, sources: Sequence[Any]) -> str:
-    """Return the SHA-256 of a file; for a folder, and for sources that are passed in Python, of what was read."""
-    if isinstance(order.sources, Path) and order.sources.is_file():
-        return sha256_of(order.sources)
-    content = "\n".join(map(str, sources))
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()

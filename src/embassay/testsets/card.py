@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from embassay._version import __version__
 from embassay.core.formatting import counted
+from embassay.run.outputs.markdown import plain_table
 from embassay.testsets.base import Built
 from embassay.testsets.files import Line, SetFiles
 from embassay.testsets.options import Order
@@ -34,7 +35,7 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built) -> s
     ]
     parts = [
         f"# Data card: {file}",
-        table(("", ""), facts),
+        plain_table(("", ""), facts),
         "\n".join(f"- {note}" for note in built.notes),
         "## Built",
         _counts(counts_of(lines)),
@@ -42,8 +43,8 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built) -> s
         _counts(built.rejected) if built.rejected else "Nothing.",
     ]
     if built.materials:
-        materials = [vars(each).values() for each in built.materials]
-        parts += ["## Made with", table(("what", "version", "licence", "for"), materials)]
+        materials = [[*vars(each).values()] for each in built.materials]
+        parts += ["## Made with", plain_table(("what", "version", "licence", "for"), materials)]
     if built.prompt:
         # In lines indented by four spaces, no character of the prompt is read as Markdown.
         prompt = "\n".join(f"    {line}" for line in built.prompt.splitlines())
@@ -78,15 +79,4 @@ def _options(order: Order) -> str:
 
 
 def _counts(counts: Counter[str]) -> str:
-    return table(("what", "how many"), [(name, f"{count:,}") for name, count in counts.most_common()])
-
-
-def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    """Return a text escaped for a cell of a Markdown table."""
-    return " ".join(text.split()).replace("|", "\\|")
+    return plain_table(("what", "how many"), [(name, f"{count:,}") for name, count in counts.most_common()])

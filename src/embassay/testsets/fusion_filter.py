@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import SpecError
 from embassay.core.samples.shapes import Composition
 from embassay.core.types import Encoder
 from embassay.stats.geometry.closeness import paired_cosine
@@ -26,19 +25,6 @@ Which = Literal["bd", "neighbours"]
 
 DEFAULT: Which = "bd"
 BELOW = 0.25
-
-
-def check_filter(encoders: Sequence[Encoder], which: Which, below: float) -> None:
-    """Raise SpecError for an unknown pair, a bound that is not a cosine, or either option without an encoder."""
-    if which not in ("bd", "neighbours"):
-        raise SpecError(f"filter must be bd or neighbours, is {which!r}")
-    if not -1 < below <= 1:
-        raise SpecError(f"below must be above -1 and at most 1, is {below:g}")
-    if not encoders and (which, below) != (DEFAULT, BELOW):
-        raise SpecError(
-            f"filter {which} and below {below:g} have no effect without an encoder; name one with -e, or in Python "
-            "with filters="
-        )
 
 
 class Filtered(NamedTuple):

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from embassay.core.errors import SpecError
+from embassay.models.limits import Count, CountOrZero
+from embassay.run.specs import Checked
 
 Language = Literal["en", "any"]
 ENGLISH, ANY = "en", "any"
@@ -19,7 +20,7 @@ Auxiliary = Literal["keep", "drop"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildOptions:
+class BuildOptions(Checked):
     """All options that do not depend on the kind, as :func:`embassay.build` takes them.
 
     Attributes
@@ -36,20 +37,11 @@ class BuildOptions:
         en: sentences that are not English are refused; any: sentences of any language are used.
     """
 
-    count: int | None = None
-    seed: int = 0
+    count: Count | None = None
+    seed: CountOrZero = 0
     licence: str = ""
     column: str = ""
     language: Language = "en"
-
-    def check(self) -> None:
-        """Raise SpecError for a value that is out of range."""
-        if self.seed < 0:
-            raise SpecError(f"seed must be 0 or more, is {self.seed}")
-        if self.count is not None and self.count < 1:
-            raise SpecError(f"count must be 1 or more, is {self.count}")
-        if self.language not in {ENGLISH, ANY}:
-            raise SpecError(f"language must be {ENGLISH} or {ANY}, is {self.language!r}")
 
 
 @dataclass(frozen=True)
@@ -75,11 +67,6 @@ class Order:
     options: BuildOptions = field(default_factory=BuildOptions)
     kind_options: Mapping[str, Any] = field(default_factory=dict)
     aside: Sequence[Path] = ()
-
-    @property
-    def builder(self) -> str:
-        """The name of the builder's module."""
-        return self.kind.replace("-", "_")
 
     @property
     def source_name(self) -> str:

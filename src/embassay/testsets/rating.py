@@ -20,11 +20,11 @@ from embassay.core.result import Estimate
 from embassay.core.store.canonical import write
 from embassay.core.store.paths import output_path, source_path
 from embassay.core.tables.texts import read_text
+from embassay.run.outputs.markdown import plain_table
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.labels import Labels
 from embassay.stats.shares import bounded_mean
 from embassay.stats.units import Floats
-from embassay.testsets.card import table
 from embassay.testsets.files import Line, SetFiles, check_free, content_of, name_of
 from embassay.testsets.sheets import HIGH, LOW, Key, RatingRow, identity, rateable, read_sheet
 
@@ -244,7 +244,7 @@ def _card(rated: Rated, remaining: str, path: Path) -> str:
     parts = [
         f"# Data card: {remaining}",
         f"What people left of {path.name}. Ratings are from {LOW} to {HIGH}; alpha is Krippendorff's.",
-        table(head, rows),
+        plain_table(head, rows),
         card.read_text(encoding="utf-8") if card.is_file() else "",
     ]
     return "\n\n".join(parts)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import SourceError
-from embassay.core.tables.records import Table, read_table
+from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Row, Stripped, column
 from embassay.core.tables.texts import read_text
 from embassay.corpora.io.documents import SourceDocument
@@ -73,7 +73,14 @@ def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
         With file, line and column, for a file that cannot be read, a missing column, and a file without sentences.
     """
     if column or path.suffix.lower() in TABLES:
-        sources = _sentences_of(read_table(path), column)
+        table = read_table(path)
+        # The only column of a table may have any name.
+        if not column and len(table.names) == 1:
+            column = table.names[0]
+        selection = table.select(SentenceRow, sentence=column)
+        if "sentence" not in selection.names:
+            raise selection.missing("sentence")
+        sources = [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
     else:
         lines = enumerate(read_text(path).split("\n"), 1)
         sources = [SourceSentence(line.strip(), number) for number, line in lines if line.strip()]
@@ -93,17 +100,6 @@ class SentenceRow(Row):
 
     sentence: Stripped = column(*SENTENCE, default="")
     unit: Key = ""
-
-
-def _sentences_of(table: Table, column: str) -> list[SourceSentence]:
-    """Return the non-empty cells of the column of sentences, with their units."""
-    # The only column of a table may have any name.
-    if not column and len(table.names) == 1:
-        column = table.names[0]
-    selection = table.select(SentenceRow, sentence=column)
-    if "sentence" not in selection.names:
-        raise selection.missing("sentence")
-    return [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
 
 
 # --- What may be a sentence ---

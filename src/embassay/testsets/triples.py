@@ -7,7 +7,7 @@ definition: no headings, items of lists, markup or halves of sentences.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embassay.core.randomness import generator
@@ -47,7 +47,6 @@ def triples(
     *,
     seed: int,
     count: int | None,
-    wanted: Callable[[str], bool],
 ) -> tuple[tuple[Triple, ...], Reasons]:
     """Return a triple of each document, in order, and the number of documents left out by reason.
 
@@ -57,12 +56,10 @@ def triples(
     ----------
     count
         Use at most N randomly chosen documents; all by default.
-    wanted
-        Whether a sentence may be in a triple.
     """
     rejected, drawn = Reasons(), dict[tuple[str, ...], Triple]()
     for document in sources:
-        candidates = _candidates(document, wanted)
+        candidates = _candidates(document)
         if not candidates:
             rejected[NONE_WHOLE] += 1
             continue
@@ -94,19 +91,14 @@ def is_whole(sentence: str) -> bool:
     return pairs_are_closed and sentence.count('"') % 2 == 0
 
 
-def _sentences(text: str) -> list[str]:
-    """Return the sentences of a document; none crosses the end of a paragraph."""
-    texts = list[str]()
-    for paragraph in paragraphs(text):
-        texts += [sentence for _, sentence in sentences(collapsed(paragraph))]
-    return texts
-
-
-def _candidates(document: SourceDocument, wanted: Callable[[str], bool]) -> list[Triple]:
-    """Return all triples of different wanted sentences."""
-    parts = _sentences(document.text)
+def _candidates(document: SourceDocument) -> list[Triple]:
+    """Return all triples of different whole sentences."""
+    parts = list[str]()
+    # No sentence crosses the end of a paragraph.
+    for paragraph in paragraphs(document.text):
+        parts += [sentence for _, sentence in sentences(collapsed(paragraph))]
     candidates = list[Triple]()
     for number, three in enumerate(zip(parts, parts[1:], parts[2:], strict=False), 1):
-        if all(map(wanted, three)) and not degenerate(dict(zip(("S1", "S2", "S3"), three, strict=True))):
+        if all(map(is_whole, three)) and not degenerate(dict(zip(("S1", "S2", "S3"), three, strict=True))):
             candidates.append(Triple(f"{document.id}.{number}", three, document.id))
     return candidates

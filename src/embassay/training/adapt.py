@@ -26,13 +26,13 @@ from embassay.models.neural.library import available_device
 from embassay.reports.findings import templates
 from embassay.run.command import save
 from embassay.run.execute import execute
-from embassay.run.plan import Plan
+from embassay.run.plan import Plan, load_given_corpora
 from embassay.run.plan import prepare as plan_run
 from embassay.run.request import RunRequest
 from embassay.run.specs import Spec
 from embassay.training.base_model import LIBRARIES, Base, find_base
 from embassay.training.card import bullets, card_of
-from embassay.training.material import Material, gather, general_corpora, load_corpora, write_questions
+from embassay.training.material import Material, gather, general_corpora, write_questions
 from embassay.training.negatives import Triplet, mine
 from embassay.training.options import AdaptOptions, FinetuneOptions, SentenceRecipe
 from embassay.training.stage import RECORD, Advance, Kind, Stage, as_stored, check_folder, read_json
@@ -155,7 +155,7 @@ class Adaptation:
             from embassay.training.pretraining import check_masks
 
             check_masks(base)
-        material = gather(load_corpora(request.corpora), options)
+        material = gather(load_given_corpora(request.corpora, follow_links=False), options)
         made_from = as_stored(
             {
                 "base": base.fingerprint,

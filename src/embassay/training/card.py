@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from embassay.core.result import Result
 from embassay.core.types import AnyCorpus, JsonObject
-from embassay.training.verdict import BASE, figures, table
+from embassay.run.outputs.markdown import plain_table
+from embassay.training.verdict import BASE, figures
 
 HEAD = """---
 library_name: sentence-transformers
@@ -53,12 +54,12 @@ def card_of(
                 facts.append((fact, f"{value:,}" if isinstance(value, int) else str(value)))
         evaluations = [f"{score:.3f} (step {step:g})" for step, score in record["evaluations"]]
         facts.append(("Success@5 of the dev questions", ", ".join(evaluations)))
-        parts += [f"### {variant}", table(("", ""), facts), bullets(record["notes"])]
+        parts += [f"### {variant}", plain_table(("", ""), facts), bullets(record["notes"])]
     data = [(corpus.name, "learnt, before the split", corpus.fingerprint, corpus.licence) for corpus in learnt]
     for corpus in result.corpora:
         role = "test questions of the domain" if corpus.name in domain else "general"
         data.append((corpus.name, f"{role}, {corpus.items:,} items", corpus.fingerprint, corpus.licence))
-    parts += ["## Data", table(("corpus", "role", "fingerprint", "licence"), data)]
+    parts += ["## Data", plain_table(("corpus", "role", "fingerprint", "licence"), data)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -18,7 +18,7 @@ from embassay.corpora.queries.made import SOURCE
 from embassay.diagnostics.metrics.metric import ranking_diagnostics
 from embassay.run.cuts import limited
 from embassay.run.outputs.exhibits import file_name
-from embassay.run.plan import check_labels
+from embassay.run.plan import check_labels, load_given_corpora
 from embassay.run.resolve import load_corpus
 from embassay.training.negatives import normalised
 from embassay.training.options import AdaptOptions
@@ -155,18 +155,6 @@ def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
     return Corpus(name, "retrieval", tuple(samples), documents=tuple(documents))
 
 
-def load_corpora(corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
-    """Load the corpora that are sources, and check those that were made in Python."""
-    loaded = []
-    for corpus in corpora:
-        if isinstance(corpus, Corpus):
-            corpus.check()
-            loaded.append(corpus)
-        else:
-            loaded.append(load_corpus(corpus))
-    return loaded
-
-
 def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> tuple[AnyCorpus, ...]:
     """Return the general corpora: those that the user names, and built-in ones of the other shapes.
 
@@ -175,7 +163,7 @@ def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> t
     SpecError
         If a corpus has questions that are learnt, or has a shape that no diagnostic examines.
     """
-    corpora = load_corpora(sources)
+    corpora = load_given_corpora(sources, follow_links=False)
     learnt = {normalised(question.question) for question in (*material.split.train, *material.split.dev)}
     shapes = ranking_diagnostics().keys()
     named_shapes = {corpus.shape for corpus in corpora}

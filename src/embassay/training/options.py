@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
-from typing import Annotated, Literal, TypeVar, get_type_hints
+from typing import Annotated, Literal, TypeVar
 
 from annotated_types import Ge, Gt, Lt
 
-from embassay.run.specs import fitting
+from embassay.models.limits import Amount, AmountOrZero, Count, CountOrZero
+from embassay.run.specs import Checked
 
 Tokens = Literal["words", "treebank"]
 By = Literal["question", "context"]
 """What training and test questions must not share: their text, or also a unit or a right document."""
 Device = Literal["auto", "cpu", "cuda", "mps"]
-Count = Annotated[int, Ge(1)]
-Seed = Annotated[int, Ge(0)]
-Amount = Annotated[float, Gt(0), Lt(math.inf)]
 Share = Annotated[float, Ge(0), Lt(1)]
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Options that are checked when they are made.
-
-    Raises
-    ------
-    SpecError
-        If one is of another kind than its annotation or out of its range; the message names it.
-    """
-
-    def __post_init__(self) -> None:
-        """Check each option that is not the default; so commands can hold the defaults without loading pydantic."""
-        kinds = get_type_hints(type(self), include_extras=True)
-        for field in fields(self):
-            if (value := getattr(self, field.name)) is not field.default:
-                fitting(value, kinds[field.name], f"option {field.name!r}")
 
 
 @dataclass(frozen=True)
@@ -69,7 +48,7 @@ class WordsOptions(Checked):
     epochs: Count = 5
     negative: Count = 5
     tokens: Tokens = "words"
-    seed: Seed = 0
+    seed: CountOrZero = 0
 
 
 @dataclass(frozen=True)
@@ -100,7 +79,7 @@ class ParagraphsOptions(Checked):
     min_count: Count | None = None
     epochs: Count = 20
     tokens: Tokens = "words"
-    seed: Seed = 0
+    seed: CountOrZero = 0
 
 
 @dataclass(frozen=True)
@@ -129,9 +108,9 @@ class UraeOptions(Checked):
     epochs: Count = 10
     trees: str = "right"
     normalize: bool = False
-    decay: Annotated[float, Ge(0), Lt(math.inf)] = 1e-5
+    decay: AmountOrZero = 1e-5
     rate: Amount = 0.01
-    seed: Seed = 0
+    seed: CountOrZero = 0
 
 
 @dataclass(frozen=True)
@@ -163,7 +142,7 @@ class SentenceRecipe(Checked):
     warmup: Share = 0.1
     device: Device = "auto"
     checkpoints: Count = 2
-    seed: Seed = 0
+    seed: CountOrZero = 0
 
 
 @dataclass(frozen=True)
@@ -241,7 +220,7 @@ class AdaptOptions(Checked):
     batch: Count = 32
     rate: Amount | None = None
     warmup: Share = 0.1
-    seed: Seed = 0
+    seed: CountOrZero = 0
     resamples: Count = 1000
     device: Device = "auto"
     limit: Count | None = None

@@ -6,7 +6,7 @@ corrected p-value of the run; its sentence is that of ``embassay compare``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from embassay.comparison.differences import Change, Pair, difference_of
 from embassay.comparison.views import sentence
@@ -16,6 +16,7 @@ from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result, rows_of
 from embassay.diagnostics.metrics.metric import declared
 from embassay.reports.findings import templates
+from embassay.run.outputs.markdown import plain_table
 
 BASE, PRETRAINED, FINETUNED, BOTH = "base", "pretrained", "finetuned", "pretrained+finetuned"
 """The labels of the base and of its variants, Roychowdhury et al. (2024), section 2.4."""
@@ -100,14 +101,5 @@ def figures(result: Result, corpora: Sequence[str], encoders: Sequence[str]) -> 
             for name, cells in lines.items():
                 row = rows.get(name)
                 cells.append(with_interval(row.value, row.low, row.high, declared(row.key).style) if row else DASH)
-        parts.append(table((corpus, *FIGURES), lines.values()))
+        parts.append(plain_table((corpus, *FIGURES), lines.values()))
     return "\n\n".join((*parts, INTERVALS))
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table, with aligned columns so that it can also be read as plain text."""
-    # A line break or a bar within a cell would break the table.
-    lines = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in (head, *rows)]
-    widths = [max(3, *map(len, cells)) for cells in zip(*lines, strict=True)]
-    lines.insert(1, ["-" * width for width in widths])
-    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)

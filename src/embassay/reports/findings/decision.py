@@ -277,11 +277,6 @@ class Decision:
             format=self.difference_style,
         )
 
-    @property
-    def counts_items(self) -> bool:
-        """Whether items are won and lost: of shares."""
-        return self.headline.format == "percent"
-
     def versus(self, name: str, other: str, *, than: bool = False) -> str:
         """Write how a candidate differs from another one: what was observed, its interval, items won and lost."""
         return templates.VERSUS.sentence(encoder=name, difference=self.difference(name, other, than=than))
@@ -307,7 +302,8 @@ class Decision:
         if than:
             text += f" {word} {other}"
         text = f"{text} {interval(pair.low, pair.high, style, signed=True)}".rstrip()
-        if self.counts_items and pair.family != "all":
+        # Items of a share are won and lost.
+        if self.headline.format == "percent" and pair.family != "all":
             text += f" ({pair.won:,} won, {pair.lost:,} lost)"
         return text
 

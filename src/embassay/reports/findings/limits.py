@@ -44,12 +44,16 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
     """
     findings: list[Finding] = []
     for corpus in result.corpora:
-        findings += _made_queries(corpus)
+        if corpus.source == MADE_QUERIES:
+            findings.append(
+                templates.MADE_QUERIES.finding(corpus=corpus.name, items=corpus.items, source=corpus.source)
+            )
         if corpus.mismatch:
             findings.append(templates.FEW_SHARED_WORDS.finding(corpus=corpus.name, mismatch=corpus.mismatch))
-    decisions = list(_decisions(result, headlines, accept))
-    use = {(one.diagnostic, one.corpus): one.encoder for one in decisions if is_decision(one)}
-    findings += decisions
+    for verdict in result.verdicts:
+        if verdict.metric:
+            findings += Decision(result, verdict, headlines[verdict.diagnostic], accept).findings()
+    use = {(one.diagnostic, one.corpus): one.encoder for one in findings if is_decision(one)}
     findings += _of_use(_best_first(result), use)
     if result.failed and all(encoder.baseline for encoder in result.encoders):
         # All requested encoders failed. What is known of the baselines is in the tables.
@@ -67,13 +71,6 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
 
     # The sort is stable: what has one place stays in the order above.
     return tuple(_linked(finding) for finding in sorted(findings, key=place))
-
-
-def _decisions(result: Result, headlines: Mapping[str, Column], accept: float | None) -> Iterator[Finding]:
-    """Yield which encoders and set-ups to use, for each verdict that ranks encoders."""
-    for verdict in result.verdicts:
-        if verdict.metric:
-            yield from Decision(result, verdict, headlines[verdict.diagnostic], accept).findings()
 
 
 def _of_use(findings: Iterable[Finding], use: dict[tuple[str, str], str]) -> Iterator[Finding]:
@@ -96,7 +93,13 @@ def _limits(result: Result) -> Iterator[Finding]:
     yield from _negation_not_tested(result)
     builtin_corpora = [corpus for corpus in result.corpora if corpus.builtin]
     if builtin_corpora:
-        yield _builtin(has_own_data=len(builtin_corpora) < len(result.corpora))
+        action = ""
+        if len(builtin_corpora) == len(result.corpora):
+            action = (
+                "To see which encoder may be the best, and whether it is better than bm25, run it on your own data: "
+                "embassay run -c mine=./docs,questions=questions.csv"
+            )
+        yield templates.BUILTIN.finding(action=action)
     for corpus in result.corpora:
         yield from _few_units(corpus)
     for encoder in result.encoders:
@@ -140,23 +143,6 @@ def _linked(finding: Finding) -> Finding:
     if not finding.diagnostic:
         return finding
     return replace(finding, link=f"#{anchor(finding.diagnostic, finding.corpus)}")
-
-
-def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
-    """Yield a finding if the queries of a corpus were made by a program."""
-    if corpus.source == MADE_QUERIES:
-        yield templates.MADE_QUERIES.finding(corpus=corpus.name, items=corpus.items, source=corpus.source)
-
-
-def _builtin(*, has_own_data: bool) -> Finding:
-    """Return the finding that no best encoder is named on built-in corpora."""
-    action = ""
-    if not has_own_data:
-        action = (
-            "To see which encoder may be the best, and whether it is better than bm25, run it on your own data: "
-            "embassay run -c mine=./docs,questions=questions.csv"
-        )
-    return templates.BUILTIN.finding(action=action)
 
 
 def _negation_not_tested(result: Result) -> Iterator[Finding]:

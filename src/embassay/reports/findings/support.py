@@ -49,10 +49,12 @@ def findings_of(result: Result, verdict: Verdict) -> list[Finding]:
 
 def support(result: Result, verdict: Verdict) -> Iterator[str]:
     """Yield what the figures of a verdict rest on, and why no encoder is named where none is."""
-    yield _support(result, verdict)
+    corpus = record_of(result.corpora, verdict.corpus)
+    source = f" Source: {corpus.source}." if corpus.source else ""
+    yield f"Support: {rests_on(result, verdict)}.{source}"
     if not verdict.metric:
         yield templates.UNRANKED.sentence()
-    elif record_of(result.corpora, verdict.corpus).builtin:
+    elif corpus.builtin:
         yield templates.NO_BEST_ON_BUILTIN.sentence()
 
 
@@ -73,13 +75,6 @@ def whole_run(result: Result) -> Iterator[str]:
     for finding in result.statements:
         if not finding.diagnostic:
             yield statement(finding)
-
-
-def _support(result: Result, verdict: Verdict) -> str:
-    """Say how many items, units and texts there are, and where they come from."""
-    corpus = record_of(result.corpora, verdict.corpus)
-    source = f" Source: {corpus.source}." if corpus.source else ""
-    return f"Support: {rests_on(result, verdict)}.{source}"
 
 
 def rests_on(result: Result, verdict: Verdict) -> str:

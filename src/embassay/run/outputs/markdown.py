@@ -6,6 +6,7 @@ Every text from data is escaped: in no place does it start a link, a mention, HT
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from embassay.core.formatting import visible
@@ -65,3 +66,12 @@ def table_lines(table: Table) -> str:
     lines = [f"| {' | '.join(map(escaped, row))} |" for row in rows]
     lines.insert(1, f"| {' | '.join('--:' if is_numeric else '---' for is_numeric in table.numeric)} |")
     return "\n".join([*lines, *(f"\n{escaped(remark)}" for remark in remark_lines(table))])
+
+
+def plain_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table, with aligned columns so that it can also be read as plain text."""
+    # A line break or a bar within a cell would break the table.
+    lines = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in (head, *rows)]
+    widths = [max(3, *map(len, cells)) for cells in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)

@@ -42,13 +42,13 @@ def grammar_checker(grammar: Grammar) -> Checker:
     american, british = Linter(), Linter(Dialect.BRITISH)
     for linter in (american, british):
         linter.set_lint_config({**linter.get_lint_config(), **dict.fromkeys(OFF, False)})
-    return lambda text: _is_clean(text, american, british)
 
+    def is_clean(text: str) -> bool:
+        # An error of grammar or spelling is one in both dialects.
+        places = _complaints(text, american)
+        return not places or places.isdisjoint(_complaints(text, british))
 
-def _is_clean(text: str, american: Any, british: Any) -> bool:
-    """Return whether a text has no errors of grammar or spelling that are errors in both dialects."""
-    places = _complaints(text, american)
-    return not places or places.isdisjoint(_complaints(text, british))
+    return is_clean
 
 
 def _complaints(text: str, linter: Any) -> set[tuple[int, int]]:

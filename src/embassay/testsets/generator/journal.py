@@ -10,7 +10,6 @@ import os
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from threading import Lock
 
 from embassay.core.errors import OutputError
 from embassay.models.services.chat import ChatAnswer
@@ -29,7 +28,6 @@ class Journal:
         """Name the file; it is neither read nor made yet."""
         self.path = path
         self.answers: dict[str, ChatAnswer] = {}
-        self._lock = Lock()
 
     def read(self) -> None:
         """Read the file, if there is one; a line that is no answer is left out: a killed build may cut its last one."""
@@ -42,23 +40,22 @@ class Journal:
                 self.answers[request] = ChatAnswer(**row)
 
     def keep(self, request: str, answer: ChatAnswer) -> None:
-        """Write an answer into the file; several threads may do so at once.
+        """Write an answer into the file.
 
         Raises
         ------
         OutputError
             If it cannot be written.
         """
-        with self._lock:
-            self.answers[request] = answer
-            if self.path is None:
-                return
-            try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                with self.path.open("ab") as file:
-                    # The line break comes first, because the line before may have been cut short.
-                    file.write(b"\n" + json.dumps({"request": request, **asdict(answer)}).encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-            except OSError as error:
-                raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None
+        self.answers[request] = answer
+        if self.path is None:
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab") as file:
+                # The line break comes first, because the line before may have been cut short.
+                file.write(b"\n" + json.dumps({"request": request, **asdict(answer)}).encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Annotated
+
+from annotated_types import Gt, Le
 
 from embassay.core.errors import SpecError
 from embassay.core.samples.composed import of_document, without_repeats
@@ -18,12 +21,12 @@ from embassay.core.types import Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
 from embassay.testsets.base import Advance, Built, library, silent
-from embassay.testsets.fusion_filter import BELOW, DEFAULT, Which, check_filter, filtered
+from embassay.testsets.fusion_filter import BELOW, DEFAULT, Which, filtered
 from embassay.testsets.generator.base import Reply, check_prompt, filled
 from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given
-from embassay.testsets.triples import is_whole, triples
+from embassay.testsets.triples import triples
 
 __all__ = ["build", "given", "read"]
 PROMPT = """\
@@ -57,8 +60,7 @@ def build(
     prompt: str = "",
     filters: Sequence[Encoder] = (),
     filter: Which = DEFAULT,  # noqa: A002 - the option's name
-    below: float = BELOW,
-    keep_all: bool = False,
+    below: Annotated[float, Gt(-1), Le(1)] = BELOW,
 ) -> Built:
     """Return overlaps, differences and unions made of three consecutive sentences of each document.
 
@@ -79,22 +81,23 @@ def build(
         Which parts: ``bd``, the second sentence and the difference, or ``neighbours``, the two fused sentences.
     below
         Their cosine must be below this value.
-    keep_all
-        Whether every sentence and every answer of the generator is used: none is rejected for its form or its words.
 
     Raises
     ------
     SpecError
-        If an option is out of range or has no effect, or the prompt lacks a placeholder.
+        If an option has no effect, or the prompt lacks a placeholder.
     EncoderError
         If the generator or an encoder fails.
     """
-    check_filter(filters, filter, below)
+    if not filters and (filter, below) != (DEFAULT, BELOW):
+        raise SpecError(
+            "filter and below have no effect without an encoder; name one with -e, or in Python with filters="
+        )
     template = prompt or PROMPT
     check_prompt(template, ("first", "second"))
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
-    drawn, rejected = triples(sources, seed=seed, count=count, wanted=bool if keep_all else is_whole)
+    drawn, rejected = triples(sources, seed=seed, count=count)
     pairs = [pair for triple in drawn for pair in pairwise(triple.sentences)]
     if generator is None:
         way, made = BY_RULES, [fuse(first, second) for first, second in pairs]
@@ -102,7 +105,7 @@ def build(
         way = f"fused by {generator.name}"
         prompts = [filled(template, first=first, second=second) for first, second in pairs]
         replies = generator.replies(prompts, advance)
-        made = [_checked(reply, *pair, keep_all) for reply, pair in zip(replies, pairs, strict=True)]
+        made = [_checked(reply, *pair) for reply, pair in zip(replies, pairs, strict=True)]
     documents = list[tuple[Mapping[str, str], list[Composition]]]()
     # As in the paper, a document gives all of its nine samples or none.
     for number, triple in enumerate(drawn):
@@ -141,10 +144,9 @@ def fuse(first: str, second: str) -> Reply:
     return Reply(f"{first.removesuffix('.')}; {second}")
 
 
-def _checked(reply: Reply, first: str, second: str, keep_all: bool) -> Reply:
+def _checked(reply: Reply, first: str, second: str) -> Reply:
     """Return a generator's fusion of two sentences, with why it cannot be used."""
     text = bared(reply.text)
-    problem = reply.problem or ("" if text else "an empty answer")
-    if not problem and not keep_all:
-        problem = problem_of(text, first, second)
-    return Reply(text, problem)
+    if reply.problem:
+        return reply
+    return Reply(text, problem_of(text, first, second) if text else "an empty answer")

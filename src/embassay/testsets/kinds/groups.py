@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Gt, Lt
 
 from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.samples.shapes import Grouped, closure
@@ -81,7 +84,7 @@ def build(
     count: int | None = None,
     advance: Advance = silent,
     encoder: Encoder | None = None,
-    threshold: float = 0.8,
+    threshold: Annotated[float, Gt(0), Lt(1)] = 0.8,
 ) -> Built:
     """Return groups of at least three sentences: components of the paraphrase pairs, or clusters of an encoder.
 
@@ -100,7 +103,9 @@ def build(
     pairs = [source for source in sources if isinstance(source, PairRow)]
     sentences = [source.text for source in sources if isinstance(source, SourceSentence)]
     if encoder is not None:
-        group_of = propose(sentences, encoder, threshold)
+        vectors = encoder.fit(sentences).encode(sentences, "text")
+        clusters = complete_linkage(vectors, threshold).tolist()
+        group_of = dict(zip(sentences, map(str, clusters), strict=True))
         notes.append(
             f"Groups are clusters of {encoder.card.spec}, with cosines above {threshold:g}. Rate them before you use "
             "them. The test set favours this encoder."
@@ -138,22 +143,3 @@ def _components(pairs: Sequence[PairRow], rejected: Reasons) -> dict[str, str]:
             rejected["pair with different meanings"] += 1
     texts = list(numbers)
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
-
-
-def propose(texts: Sequence[str], encoder: Encoder, threshold: float) -> dict[str, str]:
-    """Return the cluster of each text: every two of a cluster have a cosine above the threshold (complete linkage).
-
-    Parameters
-    ----------
-    threshold
-        Above 0 and below 1.
-
-    Raises
-    ------
-    InputError
-        For a threshold out of range, or one that distinguishes nothing.
-    """
-    if not 0 < threshold < 1:
-        raise SpecError(f"--threshold must be above 0 and below 1, is {threshold:g}")
-    vectors = encoder.fit(texts).encode(texts, "text")
-    return dict(zip(texts, map(str, complete_linkage(vectors, threshold).tolist()), strict=True))

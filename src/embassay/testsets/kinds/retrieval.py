@@ -11,14 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, Le, Lt
 
 from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
-from embassay.corpora.queries.made import AGREEMENT, SOURCE, MadeQuery, made_queries
+from embassay.corpora.queries.made import AGREEMENT, SOURCE, made_queries
 from embassay.corpora.queries.passages import passages_of, selected
 from embassay.corpora.queries.sampling import evenly
+from embassay.models.limits import Share
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.chat import ChatGenerator
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
@@ -43,9 +46,9 @@ def build(
     generator: ChatGenerator | None = None,
     prompt: str = "",
     passages: str = "paragraph",
-    unanswerable: float = 0.1,
-    test: float = 0.2,
-    leak: float = 0.6,
+    unanswerable: Annotated[float, Ge(0), Lt(1)] = 0.1,
+    test: Share = 0.2,
+    leak: Annotated[float, Gt(0), Le(1)] = 0.6,
 ) -> Built:
     """Return questions with their right documents, each of which is a passage.
 
@@ -74,22 +77,18 @@ def build(
     Raises
     ------
     SpecError
-        If there is no generator, or for options out of range.
+        If there is no generator, or one that has no effect.
     """
-    if not 0 <= unanswerable < 1:
-        raise SpecError(f"unanswerable must be at least 0 and below 1, is {unanswerable:g}")
-    if not 0 <= test <= 1:
-        raise SpecError(f"test must be from 0 to 1, is {test:g}")
-    if not 0 < leak <= 1:
-        raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
     rejected = Reasons()
-    if method != "generator":
-        if method != "cloze":
-            raise SpecError(f"method must be generator or cloze, is {method!r}")
+    if method == "cloze":
         if generator is not None or prompt:
             raise SpecError(f"generator and prompt cannot be used with method {method}")
         made = made_queries(sources, passages=passages, count=count, seed=seed, share=leak)
-        questions = [_question(query) for query in made.queries]
+        # A made query has no answer's wording, and near-duplicates are right too.
+        questions = [
+            PassageQuestion(query.id, query.right[0], query.text, "", SOURCE, right=query.right, near=query.right)
+            for query in made.queries
+        ]
         built = built_of(questions, made.passages, seed=seed, unanswerable=unanswerable, test=test)
         return replace(
             built,
@@ -127,8 +126,3 @@ def build(
         materials=(generator.material(),),
         prompt=prompt or PROMPT,
     )
-
-
-def _question(query: MadeQuery) -> PassageQuestion:
-    """Return a made query as a question without an answer's wording; near-duplicates are right too."""
-    return PassageQuestion(query.id, query.right[0], query.text, "", SOURCE, right=query.right, near=query.right)
