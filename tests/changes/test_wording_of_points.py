@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from embassay.comparison.gate_words import number
 from embassay.core import formatting
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "embassay"
@@ -27,7 +26,9 @@ def test_no_other_file_writes_the_unit():
 
 def test_another_wording_is_everywhere_at_once(monkeypatch):
     monkeypatch.setattr(formatting, "POINTS", "pp")
-    assert number(0.02, "points") == "2.0 pp"
+    # Made of it when the module is imported.
+    monkeypatch.setitem(formatting.FORMATS, "points", (100, ".1f", " pp"))
+    assert formatting.number(0.02, "points") == "2.0 pp"
     assert formatting.interval(0.01, 0.02, "points") == "[1.0, 2.0]"
     assert formatting.size_in_points(0.02) == "2 pp"
     assert formatting.without_points("2.0 pp [1.0 pp]") == "2.0 [1.0]"

@@ -616,8 +616,10 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
             steps = np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
         below = [np.searchsorted(of_set, steps) / max(len(of_set), 1) for of_set in sets.values()]
         card += [[view.encoder, *line] for line in np.stack([steps, *below], axis=1).tolist()]
-        # Of equal values the curve is a millionth of them wide.
-        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6 * max(1.0, -low, high))
+        # Floating-point numbers cannot tell larger scores apart finely enough for a density.
+        if max(-low, high) > 1e6:
+            continue
+        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6)
         low, high = low - beyond, high + beyond
         # Each line has its own points: the similarities of two encoders may have different ranges.
         grid = np.linspace(low, high, 160)
