@@ -207,11 +207,11 @@ def _places(question: RawQuestion, texts: Mapping[str, str]) -> dict[AnswerPlace
 def _not_located(question: RawQuestion, texts: Mapping[str, str], documents: int) -> str:
     """Return a note on an answer without a place: where it is looked for, and what is most like it there."""
     answer, names = next(iter(question.answers)), list(question.right or texts)
-    said = f"{question.place}: the answer {quoted(begun(answer))}"
+    note = f"{question.place}: the answer {quoted(begun(answer))}"
     if documents:
-        return f"{said} stands in {documents:,} documents; name its document"
-    said += " is not found" + (f" in {names[0]}" if len(names) == 1 else "")
+        return f"{note} stands in {documents:,} documents; name its document"
+    note += " is not found" + (f" in {names[0]}" if len(names) == 1 else "")
     near, name = max((nearest(answer, texts[name]), name) for name in names)
     if near.similarity:
-        said += f"; nearest: {name}: {' '.join(texts[name][near.start : near.end].split())}"
-    return said
+        note += f"; nearest: {name}: {' '.join(texts[name][near.start : near.end].split())}"
+    return note
