@@ -37,13 +37,10 @@ AROUND = " \"“”'‘’«».,;:!?"
 EQUAL = ('"“”„‟«»″', "'‘’‚‛‹›′`´", "-‐‑‒–—―−")
 """Quotes, apostrophes and dashes that are written in several ways."""
 CLASS_OF = {character: f"[{re.escape(ways)}]" for ways in EQUAL for character in ways}
-INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-"""Soft hyphens, and what has no width."""
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 """A word or a number of a script with spaces between words."""
-_BEFORE = rf"(?<![^\W_{UNSPACED}])(?:(?<!\d[.,:])|(?!\d))"
-_AFTER = rf"(?![^\W_{UNSPACED}])(?:(?![.,:]\d)|(?<!\d))"
-"""No word and no number is cut: neither 12 nor 30 is found in ``12:30``."""
+_CUT = re.compile(rf"(?<=[^\W_{UNSPACED}])(?=[^\W_{UNSPACED}])|(?<=\d[.,:])(?=\d)|(?<=\d)(?=[.,:]\d)")
+"""Where a word or a number would be cut: neither 12 nor 30 is found in ``12:30``."""
 _FACTS = re.compile(
     r"\d+|\b(?:no|not|never|none|without|cannot|nor|neither|\w+n't|zero|one|two|three|four|five|six|seven|eight|nine|ten|"
     r"eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|first|second|third|half)\b"
@@ -66,8 +63,7 @@ def locate(answer: str, text: str) -> list[tuple[int, int]]:
     if length(letters) < SHORTEST and not letters.isdecimal():
         return []
     for pattern in (written(answer), alike(answer)):
-        spans = [match.span() for match in pattern.finditer(text)]
-        if spans:
+        if spans := whole_matches(pattern, text):
             return spans
     if length(answer) >= LEAST:
         similarity, start, end = nearest(answer, text)
@@ -79,15 +75,14 @@ def locate(answer: str, text: str) -> list[tuple[int, int]]:
 @lru_cache
 def written(answer: str) -> re.Pattern[str]:
     """Return what finds an answer as it is written, with any white space between its words."""
-    return re.compile(_whole(answer, r"\s+".join(map(re.escape, answer.split()))))
+    return re.compile(r"\s+".join(map(re.escape, answer.split())))
 
 
 @lru_cache
 def alike(answer: str) -> re.Pattern[str]:
     """Return what finds an answer in other case, quotes, dashes, accents and emphasis, without marks around it."""
-    answer = normalize("NFC", answer).strip(AROUND).translate(dict.fromkeys(map(ord, INVISIBLE)))
-    words = [f"[{INVISIBLE}]*".join(map(_equal, word)) for word in answer.split()]
-    return re.compile(_whole(answer, r"[*_`]*\s+[*_`]*".join(words)), re.IGNORECASE)
+    words = ["".join(map(_equal, word)) for word in normalize("NFC", answer).strip(AROUND).split()]
+    return re.compile(r"[*_`]*\s+[*_`]*".join(words), re.IGNORECASE)
 
 
 def _equal(character: str) -> str:
@@ -97,11 +92,10 @@ def _equal(character: str) -> str:
     return CLASS_OF.get(character, either)
 
 
-def _whole(answer: str, pattern: str) -> str:
-    """Return a pattern that cuts no word and no number."""
-    before = _BEFORE if _WORD.match(answer) else ""
-    after = _AFTER if _WORD.match(answer[-1:]) else ""
-    return before + pattern + after
+def whole_matches(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Return start and end of each match that cuts no word and no number."""
+    spans = [match.span() for match in pattern.finditer(text)]
+    return [span for span in spans if not any(_CUT.match(text, place) for place in span)]
 
 
 def nearest(answer: str, text: str) -> Near:
@@ -176,7 +170,9 @@ def located(
         right = named or documents
         sample = Question(question.key, question.text, right, units=units_of(right))
         if places:
-            nearly += not any(alike(answer).search(texts[name]) for name in documents for answer in question.answers)
+            nearly += not any(
+                whole_matches(alike(answer), texts[name]) for name in documents for answer in question.answers
+            )
             sample = AnsweredQuestion(**vars(sample), answers=tuple(question.answers), places=tuple(places))
         samples.append(sample)
     notes = []
