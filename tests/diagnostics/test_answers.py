@@ -9,6 +9,7 @@ import embassay as ea
 from embassay.core.errors import SpecError
 from embassay.core.samples.retrieval import length
 from embassay.corpora.io.passages import Cutter
+from embassay.corpora.retrieval.corpus import cut_all
 from embassay.diagnostics.answers import BUDGETS, Answers, Passages, until, words_to
 from embassay.search.exact.top import search
 
@@ -21,7 +22,7 @@ def reader(order, documents, place):
     missing, read = set(range(place.start, place.end)), 0
     for position, row in enumerate(order, start=1):
         document, number = passages[row]
-        at, end_of_passage = document.spans[number][0], read + len(document.passages[number].split())
+        at, end_of_passage = document.placed[number][1], read + len(document.passages[number].split())
         for word in document.passages[number].split():
             read += 1
             if document.id == place.document:
@@ -35,9 +36,8 @@ def reader(order, documents, place):
 @pytest.mark.parametrize("passages", ["document", "1", "3", "20"])
 def test_until_against_a_reader_of_words(passages):
     rng = np.random.default_rng(0)
-    cut = Cutter(passages)
     texts = {f"d{number}": " ".join(rng.choice(WORDS, 30)) for number in range(4)}
-    documents = [ea.Document(name, cut(text), cut.overlap) for name, text in texts.items()]
+    documents = cut_all(texts, Cutter(passages))
     all_passages = Passages.of_documents(documents)
     words = np.array(all_passages.words)
     for _ in range(60):
@@ -65,8 +65,7 @@ def corpus_of(passages, pages=0):
         "office": "It is shut.",
         **{f"page{number}": f"Page {number} is blank." for number in range(pages)},
     }
-    cut = Cutter(passages)
-    documents = [ea.Document(name, cut(text)) for name, text in texts.items()]
+    documents = cut_all(texts, Cutter(passages))
     start = length("We answer. The warranty lasts")
     asked = [
         ea.AnsweredQuestion(

@@ -67,9 +67,10 @@ class Passages:
         texts, words, spans, rows = list[str](), list[int](), list[tuple[int, int]](), dict[str, range]()
         for document in documents:
             rows[document.id] = range(len(texts), len(texts) + len(document.passages))
-            texts += document.own_passages
             words += map(word_count, document.passages)
-            spans += document.spans
+            for text, start, end in document.placed:
+                texts.append(text)
+                spans.append((start, end))
         return cls(texts, words, spans, rows)
 
 
