@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import embassay as ea
 from embassay.core.errors import SourceError, SpecError
-from embassay.core.samples.retrieval import Document, length
+from embassay.core.samples.retrieval import length
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.answers import locate
 from embassay.corpora.retrieval.corpus import cut_all
@@ -79,14 +79,14 @@ def test_all_places_count_and_what_is_written_alike_comes_first():
 words = st.lists(st.text("aé.“ü1ß東", min_size=1, max_size=6), min_size=1, max_size=80)
 
 
-@given(words, st.sampled_from(["document", "paragraph", "sentence", "1", "7", "20"]))
+@given(words, st.sampled_from(["document", "paragraph", "sentence", "1", "7", "20", "9tokens"]))
 def test_a_place_is_the_same_however_the_document_is_divided(parts, passages):
     text = " ".join(parts)
-    document = Document("d", Cutter(passages)(text), Cutter(passages).overlap)
+    (document,) = cut_all({"d": text}, Cutter(passages))
     letters = "".join(text.split())
-    for (start, end), passage in zip(document.spans, document.passages, strict=True):
+    for passage, start, end in document.placed:
         assert letters[start:end] == "".join(passage.split())
-    assert document.spans[-1][1] == length(text)
+    assert document.placed[-1][2] == length(text)
 
 
 TREE = "# Guide\n\nIt is red.\n\n## Use\n\nPress the button.\n\n### Twice\n\nIt stops.\n\n## Care\n\nKeep it dry."
@@ -102,8 +102,8 @@ def test_headings_before_passages_are_read_but_are_no_place():
     assert cuts["4+title"].passages[:2] == ("# Guide It is", "Guide\nis red. ## Use")
     letters = "".join(TREE.split())
     for document in cuts.values():
-        own = ["".join(passage.split()) for passage in document.own_passages]
-        assert [letters[start:end] for start, end in document.spans] == own
+        for passage, start, end in document.placed:
+            assert letters[start:end] == "".join(passage.split())
         assert "".join(document.whole.split()) == letters
     with pytest.raises(SpecError, match=r"may end with \+title or \+headings; it is '100\+all'"):
         Cutter("100+all")

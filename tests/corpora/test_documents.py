@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.core.errors import SourceError, SpecError
+from embassay.core.samples.retrieval import after as text_after
 from embassay.core.store.paths import source_path
 from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.passages import FEWEST_WORDS, Cutter, collapsed, paragraphs
 from embassay.corpora.retrieval.corpus import cut_all
 from embassay.corpora.retrieval.documents import load
 from embassay.run.resolve import load_corpus
+from embassay.stats.lexical.tokens import word_pieces
 
 DOCS = "id,text\na,It rained.\nb,We ran home.\nc d,She sang.\n"
 ASKED = "question,document\nDid it rain?,a\nWho sang?,c d\n"
@@ -228,6 +230,11 @@ def test_documents_of_a_folder_are_called_pages_and_others_documents(docs, at, t
     assert load(docs, "mine", questions=questions).document_noun == "document"
 
 
+def texts(pieces):
+    """Return the texts of passages."""
+    return tuple(piece.text for piece in pieces)
+
+
 @pytest.mark.parametrize(
     ("passages", "expected"),
     [
@@ -239,10 +246,11 @@ def test_documents_of_a_folder_are_called_pages_and_others_documents(docs, at, t
         ("4", ("One two. Three four.", "four. Five six seven.")),
         ("7", ("One two. Three four. Five six seven.",)),
         (" 100 ", ("One two. Three four. Five six seven.",)),
+        ("4tokens", ("One two. Three", "Three four. Five", "Five six seven.")),
     ],
 )
 def test_passages_worked_by_hand(passages, expected):
-    assert Cutter(passages)("  One two.  Three\nfour.\n \n\nFive six seven. ") == expected
+    assert texts(Cutter(passages)("  One two.  Three\nfour.\n \n\nFive six seven. ")) == expected
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -271,20 +279,55 @@ LONG = "word " * (FEWEST_WORDS - 1) + "word."
 )
 def test_short_paragraphs_join_those_of_their_section(parts, expected):
     joined = [" ".join(collapsed(parts[place]) for place in places) for places in expected]
-    assert list(Cutter("paragraph")("\n\n".join(parts))) == joined
+    assert list(texts(Cutter("paragraph")("\n\n".join(parts)))) == joined
 
 
 def test_writing_without_spaces_has_words_too():
     text = "水" * (2 * FEWEST_WORDS)
-    assert Cutter("paragraph")(f"{text}\n\n{text}") == (text, text)
+    assert texts(Cutter("paragraph")(f"{text}\n\n{text}")) == (text, text)
 
 
 words = st.lists(st.sampled_from(["it", "rained", "a", "lot", "é"]), min_size=1, max_size=90)
 
 
+TABLE = "Before it.\n\nDay\tHours\nMonday\t9 to 5\n\tclosed at noon\n\nAfter it, at last."
+
+
+@pytest.mark.parametrize(
+    ("passages", "expected"),
+    [
+        ("sentence", ("Before it.", "Day Hours Monday 9 to 5 closed at noon", "After it, at last.")),
+        ("3", ("Before it.", "Day Hours Monday 9 to 5 closed at noon", "After it, at", "at last.")),
+        ("12", ("Before it. Day Hours Monday 9 to 5 closed at noon After", "After it, at last.")),
+        ("5tokens", ("Before it.", "Day Hours Monday 9 to 5 closed at noon", "After it, at", "at last.")),
+    ],
+)
+def test_a_table_is_not_divided(passages, expected):
+    assert texts(Cutter(passages)(TABLE)) == expected
+    in_markdown = TABLE.replace("\t", " | ").replace("Day", "| Day")
+    assert any(
+        "| Day | Hours Monday | 9 to 5 | closed at noon" in text for text in texts(Cutter(passages)(in_markdown))
+    )
+
+
+def test_windows_of_tokens_against_the_tokenizer():
+    text = "Unbelievably, antidisestablishmentarianism was reconsidered " * 20 + "x-" * 40
+    pieces = Cutter("16tokens")(text)
+    counts = [len(tokens) for tokens in word_pieces()(texts(pieces))]
+    # Only a word that is longer than that has more.
+    assert all(count <= 16 for count in counts[:-1])
+    assert pieces[-1].text == "x-" * 40
+    # No window could take the next word as well.
+    for piece, following in pairwise(pieces):
+        added = text_after(following.text, following.shared).split()[0]
+        assert len(word_pieces()([f"{piece.text} {added}"])[0]) > 16
+    (document,) = cut_all({"d": text}, Cutter("16tokens"))
+    assert document.whole.split() == text.split()
+
+
 @given(words=words, size=st.integers(1, 100))
 def test_windows_hold_all_words_and_overlap_by_a_tenth(words, size):
-    found = [passage.split(" ") for passage in Cutter(str(size))(" ".join(words))]
+    found = [passage.split(" ") for passage in texts(Cutter(str(size))(" ".join(words)))]
     overlap = max(1, size // 10) if size > 1 else 0
     assert found[0] + [word for window in found[1:] for word in window[overlap:]] == words
     assert all(len(window) == size for window in found[:-1])
@@ -293,9 +336,9 @@ def test_windows_hold_all_words_and_overlap_by_a_tenth(words, size):
 
 
 @given(text=st.text(alphabet="a.! \n\r\té\u2028\u200b\x1c", max_size=40).filter(str.strip))
-@pytest.mark.parametrize("passages", ["document", "paragraph", "sentence", "1", "3"])
+@pytest.mark.parametrize("passages", ["document", "paragraph", "sentence", "1", "3", "3tokens"])
 def test_every_text_has_passages_and_none_is_blank(text, passages):
-    found = Cutter(passages)(text)
+    found = texts(Cutter(passages)(text))
     assert found
     assert all(passage == passage.strip() != "" for passage in found)
 
@@ -304,7 +347,7 @@ def test_every_text_has_passages_and_none_is_blank(text, passages):
 def test_junk_for_passages_is_named(docs, at, passages):
     found = fails(docs, SpecError, questions=at("q.csv", ASKED), passages=passages)
     assert found.startswith(
-        "passages must be document, section, paragraph, sentence or a number of words (at least 1), and may end "
+        "passages must be document, section, paragraph, sentence, a number of words (at least 1) or of tokens "
     )
     assert found.endswith("; several as a list: passages=[document,100]")
 
@@ -396,7 +439,7 @@ def test_right_documents_may_be_named_by_their_files(tmp_path, at):
     ]
 
 
-@pytest.mark.parametrize("passages", ["document", "paragraph", "1", "2", "5", "30"])
+@pytest.mark.parametrize("passages", ["document", "paragraph", "1", "2", "5", "30", "7tokens", "9+title"])
 def test_passages_make_the_whole_document_again(passages):
     text = "One two. Three\n\nfour five. Six\n\nseven eight. Nine ten. " + "One two. " * 30
     (document,) = cut_all({"d": text}, Cutter(passages))

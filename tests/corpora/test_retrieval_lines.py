@@ -59,9 +59,8 @@ def test_questions_of_one_unit_are_one_unit_of_independence(file):
 def test_a_list_of_units_is_taken_as_it_is(file):
     several = {**COOLS, "unit": ["oven", "washer"]}
     own = {**HOLDS, "unit": []}
-    corpus = load_corpus(str(file({**DRUM, "shared": 1}, FAN, several, own)))
+    corpus = load_corpus(str(file({**DRUM, "spans": [[0, 13], [11, 22]]}, FAN, several, own)))
     assert [question.units for question in corpus.samples] == [("oven", "washer"), ()]
-    assert [document.shared for document in corpus.documents] == [1, 0]
     assert corpus.documents[0].whole == "The drum turns.\nholds 8 kg."
 
 

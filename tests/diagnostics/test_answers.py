@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import embassay as ea
 from embassay.core.errors import SpecError
 from embassay.core.samples.retrieval import length
-from embassay.corpora.io.passages import Cutter
-from embassay.diagnostics.answers import BUDGETS, Answers, Passages, until, words_to
+from embassay.core.types import Draws, Origin
+from embassay.corpora.io.passages import Cutter, word_count
+from embassay.corpora.retrieval.corpus import cut_all
+from embassay.diagnostics.answers import BUDGETS, Answers, Passages, beginning, until
 from embassay.search.exact.top import search
 
 WORDS = ("rain", "snow", "a", "of", "gateway", "24", "months", "node", "relay", "the")
@@ -21,7 +25,7 @@ def reader(order, documents, place):
     missing, read = set(range(place.start, place.end)), 0
     for position, row in enumerate(order, start=1):
         document, number = passages[row]
-        at, end_of_passage = document.spans[number][0], read + len(document.passages[number].split())
+        at, end_of_passage = document.placed[number][1], read + len(document.passages[number].split())
         for word in document.passages[number].split():
             read += 1
             if document.id == place.document:
@@ -35,9 +39,8 @@ def reader(order, documents, place):
 @pytest.mark.parametrize("passages", ["document", "1", "3", "20"])
 def test_until_against_a_reader_of_words(passages):
     rng = np.random.default_rng(0)
-    cut = Cutter(passages)
     texts = {f"d{number}": " ".join(rng.choice(WORDS, 30)) for number in range(4)}
-    documents = [ea.Document(name, cut(text), cut.overlap) for name, text in texts.items()]
+    documents = cut_all(texts, Cutter(passages))
     all_passages = Passages.of_documents(documents)
     words = np.array(all_passages.words)
     for _ in range(60):
@@ -51,11 +54,11 @@ def test_until_against_a_reader_of_words(passages):
         assert found == reader(order, documents, place)
 
 
-def test_words_to_a_letter():
+def test_a_text_up_to_a_letter():
     text = "It rained for 24 hours."
-    assert [words_to(text, letters) for letters in (1, 2, 3, 8, 9, 15)] == [1, 1, 2, 2, 3, 5]
+    assert [beginning(text, letters) for letters in (1, 2, 3, 14)] == ["I", "It", "It r", "It rained for 24 h"]
     # Two letters of a script without spaces count as a word.
-    assert words_to("東京は日本の首都である。", 4) == 2
+    assert word_count(beginning("東京は日本の首都である。", 4)) == 2
 
 
 def corpus_of(passages, pages=0):
@@ -65,8 +68,7 @@ def corpus_of(passages, pages=0):
         "office": "It is shut.",
         **{f"page{number}": f"Page {number} is blank." for number in range(pages)},
     }
-    cut = Cutter(passages)
-    documents = [ea.Document(name, cut(text)) for name, text in texts.items()]
+    documents = cut_all(texts, Cutter(passages))
     start = length("We answer. The warranty lasts")
     asked = [
         ea.AnsweredQuestion(
@@ -93,20 +95,41 @@ def test_what_is_stored_of_a_question():
     corpus = corpus_of("sentence")
     order = ["The shop is open.", "The warranty lasts 24 months.", "We answer.", "It is shut."]
     stored = Answers().values(corpus, vectors_of(corpus, order))
-    assert {name: values.tolist()[0] for name, values in stored.items()} == {"rank": 2.0, "stop": 9.0, "whole": 9.0}
+    assert [stored[name][0] for name in ("rank", "stop", "whole")] == [2.0, 9.0, 9.0]
     # A question without an answer is undefined.
-    assert all(np.isnan(values[1]) for values in stored.values())
+    assert all(np.isnan(stored[name][1]) for name in ("rank", "stop", "whole"))
     corpus = corpus_of("document")
     order = ["The shop is open.", "We answer. The warranty lasts 24 months.", "It is shut."]
     stored = Answers().values(corpus, vectors_of(corpus, order))
-    assert [values[0] for values in stored.values()] == [2.0, 11.0, 11.0]
+    assert [stored[name][0] for name in ("rank", "stop", "whole")] == [2.0, 11.0, 11.0]
+
+
+@pytest.mark.parametrize(
+    ("passages", "most_tokens", "encoded"), [("document", 6, 0), ("document", 7, 1), ("sentence", 5, 1)]
+)
+def test_an_answer_behind_the_last_token_that_is_encoded(passages, most_tokens, encoded):
+    corpus = corpus_of(passages)
+    vectors = vectors_of(corpus, [text for role, text in corpus.texts() if role == "document"])
+
+    def tokens(texts):
+        return [len(text.split()) for text in texts]
+
+    method = Answers()
+    stored = method.values(corpus, replace(vectors, tokens=tokens, most_tokens=most_tokens))
+    assert stored["encoded"].tolist()[:1] == [encoded]
+    assert np.isnan(stored["encoded"][1])
+    origin = Origin("answers", "", "docs", "", "m", "")
+    scores = method.stored(corpus, origin, stored)
+    statements = [one.sentence for one in method.summarise([scores], Draws(100, 0)).findings if "token" in one.sentence]
+    says = f"m stops reading a passage after {most_tokens} tokens, before 1 answer of docs (100%)."
+    assert statements == ([] if encoded else [says])
 
 
 def test_vectors_of_zeros_leave_every_question_undefined():
     corpus = corpus_of("sentence")
     row = {text: place for place, text in enumerate(corpus.texts())}
     stored = Answers().values(corpus, ea.Vectors(np.zeros((len(row), 2), np.float32), row, search=search))
-    assert all(np.isnan(values).all() for values in stored.values())
+    assert all(np.isnan(stored[name]).all() for name in ("rank", "stop", "whole"))
 
 
 def test_it_runs_where_there_are_answers_and_refuses_to_where_there_are_none():

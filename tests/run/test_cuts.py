@@ -1,5 +1,7 @@
 """Settings as candidates: one corpus cut in several ways, several encoders, all on the same questions."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -132,3 +134,78 @@ def test_passages_that_were_found_are_those_of_their_variant(docs):
 def test_the_size_of_a_vector(vectors, dim, size):
     assert vector_bytes(Card("st:m", options={"vectors": vectors} if vectors else {}), dim) == size
     assert vector_bytes(Card("sparse:m", is_sparse=True), dim) is None
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    """A folder of 20 documents of 8 sentences, and a question about one sentence of each, with its answer."""
+    rng = np.random.default_rng(1)
+    folder = tmp_path_factory.mktemp("answered") / "docs"
+    folder.mkdir()
+    rows = ["question,document,answer"]
+    for number in range(20):
+        sentences = [[str(word) for word in rng.choice(WORDS, 6, replace=False)] for _ in range(8)]
+        (folder / f"d{number}.txt").write_text(" ".join(f"{' '.join(words).capitalize()}." for words in sentences))
+        asked = sentences[rng.integers(8)]
+        # The answer is in no other sentence of the document, the words of the question are in many.
+        rows.append(f"{' '.join([*asked[:2], *rng.choice(WORDS, 3)])}?,d{number},{' '.join(asked[2:])}")
+    questions = folder.parent / "q.csv"
+    questions.write_text("\n".join(rows) + "\n")
+    return f"docs={folder},questions={questions}"
+
+
+def spread(dim):
+    """Return an encoder that adds up a random vector of each word: no two passages are equally near."""
+
+    def encode(texts):
+        of_word = {word: np.random.default_rng(place).normal(size=dim) for place, word in enumerate(WORDS)}
+        words = [re.findall(r"\w+", text.lower()) for text in texts]
+        # A word counts less, the later it comes.
+        return np.array([sum(of_word[word] / (1 + place) for place, word in enumerate(each)) for each in words])
+
+    return encode
+
+
+def test_fusions_and_rerankers_rank_passages_where_answers_are_read(answered):
+    """The same as a search of sentences, each a document of its own."""
+    encoders = [ea.encoder(spread(dim), name=name, version="1") for name, dim in (("a", 30), ("b", 8))]
+    encoders += ["mix=hybrid:a+b", "again=hybrid:mix+b,depth=30"]
+    result = assay(answered, ["sentence", "document"], encoders, ["retrieval", "answers"])
+    corpus = ea.load(f"{answered},passages=sentence")
+    sentences = [text for document in corpus.documents for text in document.passages]
+    samples = []
+    for sample in corpus.samples:
+        (right,) = [str(row) for row, text in enumerate(sentences) if sample.answers[0] in text]
+        samples.append(ea.Question(sample.id, sample.question, (right,)))
+    documents = [ea.Document(str(row), (text,)) for row, text in enumerate(sentences)]
+    alone = ea.assay(
+        encoders, [ea.Corpus("docs", "retrieval", tuple(samples), documents=documents)], resamples=100, cache=None
+    )
+    for name in ("a", "mix", "again"):
+        in_passages = row_of(result, f"{name},passages=sentence", "answers", "Answer@5")
+        assert in_passages.value == row_of(alone, name, metric="Success@5").value
+    # All words of a document are read in time, if its text is.
+    assert row_of(result, "mix,passages=document", "answers", "Answer@800w").value > 0
+
+
+def test_one_choice_is_made_on_a_corpus(answered):
+    """By the answers where documents are cut in several ways, and by the right documents where they are not."""
+    encoders = ["a=hashing", "b=hashing,dim=16"]
+    for cuts, use, says in (
+        (["sentence", "document"], "answers", "The choice is made by answers."),
+        (["sentence"], "retrieval", "The choice is made by retrieval."),
+    ):
+        result = assay(answered, cuts, encoders, ["retrieval", "answers"])
+        kinds = {one.diagnostic: one for one in result.answers if one.kind in ("use", "highest")}
+        assert [name for name, one in kinds.items() if one.kind == "use"] == [use]
+        (highest,) = [one for one in kinds.values() if one.kind == "highest"]
+        assert highest.sentence.endswith(says)
+
+
+def test_a_retriever_that_lists_documents_is_left_out_of_answers(answered, tmp_path):
+    lists = tmp_path / "lists.trec"
+    lists.write_text("".join(f"{sample.id} Q0 d0 1 1.0 x\n" for sample in ea.load(answered).samples))
+    with pytest.warns(UserWarning, match="box: has no lists of passages, so it is left out of answers"):
+        result = assay(answered, ["sentence"], ["a=hashing", f"box=run:{lists}"], ["retrieval", "answers"])
+    of_box = {row.diagnostic for row in result.rows if row.encoder.startswith("box")}
+    assert of_box == {"retrieval"}

@@ -88,6 +88,10 @@ class Vectors:
         trained on these only. None if the encoder does not train inside a fold.
     documents
         (p, d) the vectors of documents whose texts are not available, read on access; None for all other corpora.
+    tokens
+        Takes texts of documents; returns the (n,) tokens of each before truncation. None if that is not known.
+    most_tokens
+        The number of tokens after which the encoder truncates a text; None for no limit.
 
     Examples
     --------
@@ -103,6 +107,8 @@ class Vectors:
     search: Any = None
     learn: Callable[[Indices], Any] | None = None
     documents: Any = None
+    tokens: Callable[[Sequence[str]], Sequence[int] | Indices | None] | None = None
+    most_tokens: int | None = None
 
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""

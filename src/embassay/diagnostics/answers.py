@@ -11,31 +11,44 @@ Two ways to divide documents differ in the words of a passage, so they are compa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from embassay.core.claims import COUNT, Template
 from embassay.core.errors import SpecError
+from embassay.core.formatting import counted
 from embassay.core.layout import Curves, Drawings
-from embassay.core.result import Series
-from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Document, Question
-from embassay.core.types import Corpus, ItemScores
+from embassay.core.result import Finding, Series
+from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Document, Question, length
+from embassay.core.types import Corpus, ItemScores, Origin
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.corpora.io.passages import word_count
 from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored, need_within
 from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.retrieval.scores import passages_of, queries_of
-from embassay.stats.units import Floats, Ints
+from embassay.stats.units import Bools, Floats, Ints
 
 NAME = "answers"
-VERSION = 1
+VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
-MEANING = Meaning("answers within the words that are read", "questions", task="information-retrieval")
+MEANING = Meaning(
+    "answers within the words that are read", "questions", task="information-retrieval", instead_of="retrieval"
+)
+MANY_BEHIND = 0.01
+"""From this share of the answers on, that they are not read is a finding of more than low severity."""
 BUDGETS = (100, 200, 400, 800)
 """The numbers of words at which every run says how many answers are read."""
+BEHIND = Template(
+    "{encoder} stops reading a passage after {tokens:,.0f} tokens, before {answers} of {corpus} ({share:.0%}).",
+    "the encoder truncates every passage that holds the answer, before the end of the answer",
+    COUNT,
+    title="Answers are not read",
+    action="{action}",
+)
 CURVE = np.unique(np.geomspace(20, 800, 40).astype(int))
 """The numbers of words of the curve on the page."""
 
@@ -46,8 +59,8 @@ class Passages:
 
     Attributes
     ----------
-    texts
-        Their texts, without what is set before them.
+    full, texts
+        Their texts, and the same without what is set before them.
     words
         The number of words of each, with those that are set before it.
     spans
@@ -56,6 +69,7 @@ class Passages:
         The passages of each document, by its id.
     """
 
+    full: Sequence[str]
     texts: Sequence[str]
     words: Sequence[int]
     spans: Sequence[tuple[int, int]]
@@ -64,24 +78,34 @@ class Passages:
     @classmethod
     def of_documents(cls, documents: Sequence[Document]) -> Passages:
         """Return those of some documents."""
-        texts, words, spans, rows = list[str](), list[int](), list[tuple[int, int]](), dict[str, range]()
+        full, texts, spans, rows = list[str](), list[str](), list[tuple[int, int]](), dict[str, range]()
         for document in documents:
-            rows[document.id] = range(len(texts), len(texts) + len(document.passages))
-            texts += document.own_passages
-            words += map(word_count, document.passages)
-            spans += document.spans
-        return cls(texts, words, spans, rows)
+            rows[document.id] = range(len(full), len(full) + len(document.passages))
+            full += document.passages
+            for text, start, end in document.placed:
+                texts.append(text)
+                spans.append((start, end))
+        return cls(full, texts, list(map(word_count, full)), spans, rows)
+
+    def ends(self, sample: Question) -> Iterator[tuple[int, str]]:
+        """Yield the passages in which the answer of a question ends, by their rows, each up to that end."""
+        for place in sample.places if isinstance(sample, AnsweredQuestion) else ():
+            for row in self.rows[place.document]:
+                start, end = self.spans[row]
+                if start < place.end <= end:
+                    before = length(self.full[row]) - length(self.texts[row])
+                    yield row, beginning(self.full[row], before + place.end - start)
 
 
-def words_to(text: str, letters: int) -> int:
-    """Return how many words a text has up to this character, white space not counted."""
+def beginning(text: str, letters: int) -> str:
+    """Return a text up to this character, white space not counted, with single spaces."""
     read = list[str]()
     for word in text.split():
         read.append(word[:letters])
         letters -= len(word)
         if letters <= 0:
             break
-    return word_count(" ".join(read))
+    return " ".join(read)
 
 
 def until(place: AnswerPlace, passages: Passages, order: Ints, ends: Ints) -> tuple[float, float, float]:
@@ -106,7 +130,7 @@ def until(place: AnswerPlace, passages: Passages, order: Ints, ends: Ints) -> tu
         if not missing:
             # The words up to the end of the passage, less those of it that follow the answer.
             text, read = passages.texts[row], float(ends[position])
-            following = word_count(text) - words_to(text, max(now_read) + 1 - start)
+            following = word_count(text) - word_count(beginning(text, max(now_read) + 1 - start))
             return float(position + 1), read - following, read
     return np.inf, np.inf, np.inf
 
@@ -126,6 +150,13 @@ class AnswersView(ItemView):
     def right(self) -> Floats:
         """(n,) 1 where the answer is read within the words of the headline."""
         return self.within("stop", self.options.read)
+
+    @property
+    def behind(self) -> float:
+        """The share of the answers that the encoder does not read, because it truncates their passages; 0 if none."""
+        encoded = self.scores.values.get("encoded", np.empty(0))
+        known = encoded[~np.isnan(encoded)]
+        return float(np.mean(known == 0)) if len(known) else 0.0
 
     @property
     def margin(self) -> Floats:
@@ -188,6 +219,30 @@ DRAWINGS = Drawings(
 )
 
 
+def words_read(order: Ints, passages: Passages) -> Ints:
+    """Return (n, m) the words that are read at the end of each passage; −1 stands for none."""
+    return np.cumsum(np.where(order < 0, 0, np.array(passages.words)[order]), axis=1)
+
+
+def _when_read(corpus: Corpus[Question], passages: Passages, order: Ints, missing: Bools) -> dict[str, Floats]:
+    """Return when the answers of n questions are read; NaN without an answer, and for the (n,) missing questions."""
+    read = np.full((len(corpus.samples), 3), np.nan)
+    ends = words_read(order, passages)
+    for index, sample in enumerate(corpus.samples):
+        if isinstance(sample, AnsweredQuestion) and not missing[index]:
+            of_places = [until(place, passages, order[index], ends[index]) for place in sample.places]
+            # Of several places, the one that is read first.
+            read[index] = np.min(of_places, axis=0)
+    return dict(zip(("rank", "stop", "whole"), read.T, strict=True))
+
+
+def _encoded(sample: Question, passages: Passages, vectors: Vectors) -> float:
+    """Return 1 if an encoder reads some passage up to the end of the answer, else 0; NaN if that is not known."""
+    beginnings = [text for _, text in passages.ends(sample)]
+    counts = vectors.tokens(beginnings) if vectors.tokens and beginnings else None
+    return np.nan if counts is None else float(min(counts) <= (vectors.most_tokens or np.inf))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answers(ItemMethod):
     """The diagnostic.
@@ -210,6 +265,7 @@ class Answers(ItemMethod):
     read: int = 400
     passages: int = 5
     shape = "retrieval"
+    scores_rankings = ranks_passages = True
     view = AnswersView
     metrics = METRICS
 
@@ -240,43 +296,77 @@ class Answers(ItemMethod):
                 "text of each answer, or read a file in SQuAD's format with documents=articles"
             )
 
+    @property
+    def k(self) -> int:
+        """The number of passages, by which a weight is chosen."""
+        return self.passages
+
+    def searched(self, corpus: Corpus[Question]) -> Corpus[Question]:
+        """Return the corpus with each passage as a document; right are those in which the answer ends."""
+        passages = Passages.of_documents(corpus.documents)
+        documents = tuple(Document(str(row), (text,)) for row, text in enumerate(passages.full))
+        samples = []
+        for sample in corpus.samples:
+            # Several places may be in one passage.
+            right = dict.fromkeys(str(row) for row, _ in passages.ends(sample))
+            samples.append(Question(sample.id, sample.question, tuple(right), units=sample.units))
+        return replace(corpus, samples=tuple(samples), documents=documents)
+
     def values(self, corpus: Corpus[Question], vectors: Vectors) -> Stored:
         """Read the passages of each question, nearest first, until its answer is read or the words are used up.
 
         ``rank``, ``stop`` and ``whole``, each (n,): the number of the passage, the words up to the end of the answer,
         and those up to the end of that passage. NaN without an answer, or without any similarity; infinity where the
-        answer is not read.
+        answer is not read. ``encoded``: whether the encoder reads some passage up to the end of the answer.
         """
         passages = Passages.of_documents(corpus.documents)
-        order, ends = self._read(corpus, vectors, np.array(passages.words))
-        read = np.full((len(corpus.samples), 3), np.nan)
-        for index, sample in enumerate(corpus.samples):
-            # Without any similarity nothing is read.
-            if isinstance(sample, AnsweredQuestion) and order[index, 0] >= 0:
-                of_places = [until(place, passages, order[index], ends[index]) for place in sample.places]
-                # Of several places, the one that is read first.
-                read[index] = np.min(of_places, axis=0)
-        return dict(zip(("rank", "stop", "whole"), read.T, strict=True))
+        order = self._nearest(corpus, vectors, passages)
+        stored = _when_read(corpus, passages, order, missing=order[:, 0] < 0)
+        if vectors.most_tokens and vectors.tokens:
+            stored["encoded"] = np.array([_encoded(sample, passages, vectors) for sample in corpus.samples])
+        return {**stored, "most_tokens": float(vectors.most_tokens or np.nan)}
 
-    def _read(self, corpus: Corpus[Question], vectors: Vectors, words: Ints) -> tuple[Ints, Ints]:
-        """Return (n, m) the passages of each question in their order, and the number of words at the end of each.
+    def score_rankings(self, corpus: Corpus[Question], nearest: Neighbours, origin: Origin) -> ItemScores:
+        """Score lists of passages; an answer that is in none of them is not read."""
+        passages = Passages.of_documents(corpus.documents)
+        stored = _when_read(corpus, passages, nearest.documents, missing=np.zeros(len(corpus.samples), dtype=bool))
+        return self.stored(corpus, origin, stored)
 
-        They are as many as are needed for all numbers of words; −1 where there is no further one with a similarity.
+    def _nearest(self, corpus: Corpus[Question], vectors: Vectors, passages: Passages) -> Ints:
+        """Return (n, m) the passages of each question in their order, as many as all numbers of words need.
+
+        −1 where there is no further one with a similarity.
         """
         queries, matrix = queries_of(corpus, vectors), passages_of(corpus, vectors)
         depth = max(self.passages, 32)
         while True:
             nearest: Neighbours = vectors.search(queries, matrix, k=depth, similarity_function=vectors.similarity)
-            order = nearest.documents
-            ends = np.cumsum(np.where(order < 0, 0, words[order]), axis=1)
-            if depth >= len(words) or ends[:, -1].min() >= max(self.read, *BUDGETS):
-                return order, ends
+            read = words_read(nearest.documents, passages)[:, -1]
+            if depth >= len(passages.words) or read.min() >= max(self.read, *BUDGETS):
+                return nearest.documents
             depth *= 2
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[AnswersView]:
         """Return the declared metrics of all encoders."""
         metrics = with_options(METRICS, passages=self.passages, read=self.read)
         return Figures.of(partial(AnswersView, options=self), scores, metrics)
+
+    def findings(self, figures: Figures[AnswersView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield how many answers each encoder does not read because it truncates their passages."""
+        shares = {view.encoder: view.behind for view in figures.requested}
+        is_common = min(shares.values(), default=0.0) >= MANY_BEHIND
+        for view in figures.requested:
+            if share := view.behind:
+                yield BEHIND.finding(
+                    view.scores.origin,
+                    severity="medium" if share >= MANY_BEHIND else "low",
+                    encoder=view.encoder,
+                    corpus=view.corpus,
+                    answers=counted(int(np.sum(view.scores.values["encoded"] == 0)), "answer"),
+                    share=share,
+                    tokens=view.scores.scalars["most_tokens"],
+                    action="try shorter passages: passages=[paragraph,100]" if is_common else "",
+                )
 
     def series(self, figures: Figures[AnswersView], summary: MetricSummary) -> Iterator[Series]:
         """Yield how many answers are read, by the number of words."""

@@ -45,6 +45,8 @@ class BaseDiagnostic(Diagnostic):
     """Whether it shows single items: then it has ``outcomes`` and ``examples``."""
     scores_rankings: bool = False
     """Whether it asks only for rankings, so that it scores retrievers also; then it has ``score_rankings``."""
+    ranks_passages: bool = False
+    """Whether these are rankings of passages, so that only retrievers that are built on others are scored."""
 
     @property
     def k(self) -> int:
@@ -68,6 +70,10 @@ class BaseDiagnostic(Diagnostic):
         InputError
             If the diagnostic cannot use the corpus; the message says what to do.
         """
+
+    def searched(self, corpus: Corpus[Any]) -> Corpus[Any]:
+        """Return the corpus whose documents retrievers are to list, with the same questions."""
+        return corpus
 
     def score_rankings(self, corpus: Corpus[Any], nearest: Neighbours, origin: Origin) -> ItemScores:
         """Look at the lists of a retriever, instead of ``score``; no statistics.

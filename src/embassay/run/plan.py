@@ -280,20 +280,29 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
     cuts_of = by_name(corpora_of(tasks))
     suitable = []
     for task in tasks:
-        has_scores = not entry.retriever or task.diagnostic.scores_rankings
         is_new = not entry.card.is_chance or task.corpus is cuts_of[task.corpus.name][0]
-        if entry.suits(task.corpus) and has_scores and is_new:
+        if entry.suits(task.corpus) and has_scores(entry, task) and is_new:
             suitable.append(task)
     return tuple(suitable)
 
 
+def has_scores(entry: RunEncoder, task: Task) -> bool:
+    """Return whether a diagnostic can score a candidate: a retriever has lists of documents only."""
+    retriever, diagnostic = entry.retriever, task.diagnostic
+    if retriever is None:
+        return True
+    # Those that are built on other candidates list what these do: passages too.
+    return diagnostic.scores_rankings and bool(retriever.parts or not diagnostic.ranks_passages)
+
+
 def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
-    """Yield a note for each retriever on the diagnostics that leave it out, because they need vectors."""
-    of_vectors = [task for task in tasks if not task.diagnostic.scores_rankings]
+    """Yield a note for each retriever on the diagnostics that leave it out."""
     for entry in entries:
-        names = dict.fromkeys(task.name for task in of_vectors if entry.suits(task.corpus))
-        if entry.retriever and names:
-            yield f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}"
+        left_out = [task for task in tasks if entry.suits(task.corpus) and not has_scores(entry, task)]
+        for needed, of_passages in (("vectors", False), ("lists of passages", True)):
+            names = dict.fromkeys(task.name for task in left_out if task.diagnostic.ranks_passages == of_passages)
+            if names:
+                yield f"{entry.label}: has no {needed}, so it is left out of {', '.join(names)}"
 
 
 def distinct_texts(corpora: Iterable[AnyCorpus]) -> tuple[Text, ...]:

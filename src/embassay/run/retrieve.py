@@ -47,7 +47,7 @@ class RetrieverRun(CandidateRun):
     Attributes
     ----------
     facts
-        By corpus, the numbers that it has found out; see ``Lists.facts`` and :func:`choose`.
+        By the fingerprint of a corpus, the numbers that it has found out; see ``Lists.facts`` and :func:`choose`.
     """
 
     facts: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -85,7 +85,6 @@ class RetrieverRun(CandidateRun):
             of_parts = [run.fingerprints[key] for run in self.parts(key).values()]
             self.fingerprints[key] = self._with_parts(of_parts)
             for task in self.unscored(tasks):
-                self.need(corpus)
                 self.keep(task, partial(self.score, task))
         except EncoderError as error:
             for task in tasks:
@@ -96,9 +95,10 @@ class RetrieverRun(CandidateRun):
 
     def score(self, task: Task) -> ItemScores:
         """Return the scores of one task, with what the retriever has found out and chosen."""
-        key = task.corpus.key
-        scores = task.diagnostic.score_rankings(task.corpus, self.nearest[key], self.origin(task))
-        return replace(scores, scalars={**scores.scalars, **self.facts[key]})
+        searched = task.diagnostic.searched(task.corpus)
+        self.need(searched)
+        scores = task.diagnostic.score_rankings(task.corpus, self.nearest[searched.fingerprint], self.origin(task))
+        return replace(scores, scalars={**scores.scalars, **self.facts[searched.fingerprint]})
 
     def parts(self, key: str) -> dict[str, CandidateRun]:
         """Return by label the runs of what it is built on.
@@ -124,10 +124,10 @@ class RetrieverRun(CandidateRun):
         EncoderError
             If it fails, or no list has a document of the corpus.
         """
-        key, retriever = corpus.key, self.retriever
+        key, retriever = corpus.fingerprint, self.retriever
         if key in self.nearest:
             return
-        parts = self.parts(key)
+        parts = self.parts(corpus.key)
         for part in parts.values():
             part.need(corpus)
 
@@ -142,7 +142,7 @@ class RetrieverRun(CandidateRun):
             k = self.plan.tasks_of(self.entry)[0].diagnostic.k
             choice = choose(retriever, questions, k, self.plan.request.seed)
             retriever = retriever.choices[choice["setting"]]
-        lists = self.ask(retriever, questions, lists_key(self.fingerprints[key], corpus, choice.get("setting")))
+        lists = self.ask(retriever, questions, lists_key(self.fingerprints[corpus.key], corpus, choice.get("setting")))
         self.note(questions, lists)
         facts = (fact.partition("=") for fact in lists.facts)
         self.facts[key] = {**choice, **{name: float(number) for name, _, number in facts}}

@@ -192,14 +192,14 @@ class EncoderRun(CandidateRun):
         All its texts are encoded, also if some tasks are scored already, so that a run that continues after a kill has
         the same matrix, row by row, as one that was never interrupted.
         """
-        cache, texts = self.cache, corpus.texts()
+        cache, texts, full = self.cache, corpus.texts(), adopted(encoder_of_vectors(encoder))
         if cache:
-            full = encoder_of_vectors(encoder)
             cache.note(key_in_cache(full), full.card.spec)
         with counting(self.entry.label, len(texts), quiet=self.plan.request.quiet) as advance:
             vectors, encoded = encode(encoder, texts, cache, advance)
         learn = partial(relearnt_matrix, encoder, texts) if encoder.card.relearns else None
-        return replace(vectors, search=search, learn=learn), encoded
+        tokens = partial(full.count_tokens, role="document")
+        return replace(vectors, search=search, learn=learn, tokens=tokens, most_tokens=full.card.max_tokens), encoded
 
     def check(self, encoder: FullEncoder, vectors: Vectors, encoded: int) -> None:
         """Check the robustness of the vectors, and time one text alone, where the run asks for it."""
@@ -242,13 +242,13 @@ class EncoderRun(CandidateRun):
             if issparse(vectors.matrix):
                 # A document that shares no word with the question is not found: their order is that of the corpus.
                 nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
-            self.nearest[corpus.key] = nearest
+            self.nearest[corpus.fingerprint] = nearest
         if any(user.needs_vectors for user in users):
-            self.vectors[corpus.key] = vectors
+            self.vectors[corpus.fingerprint] = vectors
 
     def need(self, corpus: AnyCorpus) -> None:
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""
-        if corpus.key not in self.nearest:
+        if corpus.fingerprint not in self.nearest:
             encoder = self.fitted(corpus)
             vectors, _ = self.encode(corpus, encoder)
             self.serve(corpus, encoder, vectors)

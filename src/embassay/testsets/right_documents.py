@@ -36,7 +36,7 @@ def answered(asked: Iterable[PassageQuestion], grounds: Sequence[Passage], rejec
 
 def _beside(passage: Passage, grounds: Sequence[Passage]) -> list[Passage]:
     """Return the windows of words that overlap with a passage; none if it is a paragraph or a sentence."""
-    if not passage.shared:
+    if not passage.overlaps:
         return []
     place = grounds.index(passage)
     around = grounds[max(place - 1, 0) : place + 2]

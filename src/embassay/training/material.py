@@ -205,7 +205,7 @@ def write_questions(folder: Path, material: Material) -> tuple[str, ...]:
     for corpus, test in zip(material.corpora, material.tests, strict=True):
         tested = {sample.id for sample in test.samples}
         rows: list[JsonObject] = [
-            {"document": document.id, "passages": document.passages, "shared": document.shared}
+            {"document": document.id, "passages": document.passages, "spans": document.spans}
             for document in corpus.documents
         ]
         for sample in corpus.samples:

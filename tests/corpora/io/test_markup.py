@@ -120,7 +120,7 @@ def test_pages_of_markdown_have_the_words_of_its_html(data):
         (markdown_text, '{{< x "a" >}}b{{< /x >}} [c]({{< ref "d" >}}) `{{ e }}`\n{% f %}', "b c {{ e }}"),
         # MkDocs and GitHub.
         (markdown_text, "!!! note\n    a\n\n> [!TIP]\n> b", "Note\n\na\n\nTip\n\nb"),
-        (markdown_text, "- [x] a\n- [ ] b\n\n| c | d |\n|---|---|\n| e | f |", "a\n\nb\n\nc d\n\ne f"),
+        (markdown_text, "- [x] a\n- [ ] b\n\n| c | d |\n|---|---|\n| e | f |", "a\n\nb\n\nc\td\ne\tf"),
         (markdown_text, "[a](b.md){ .md-button }\n\n--8<-- 'c'\n\n[TOC]", "a"),
         # MyST.
         (markdown_text, "```{note} A\nb [c](d)\n```\n\n```{toctree}\ne\n```\n\n{ref}`f <g>`", "A\n\nb c\n\nf"),

@@ -47,6 +47,9 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
     # There may be too many stored ones to look at one by one.
     if not isinstance(documents, StoredDocuments):
         _check_each(f"corpus {name!r}, document", documents, Document)
+        for number, document in enumerate(documents):
+            if problem := document.contradiction():
+                raise SpecError(f"corpus {name!r}, document {number}: {problem}")
     places = places_of(samples, documents) if shape == "retrieval" else {}
     for number, sample in enumerate(samples):
         unknown = [right for right in getattr(sample, "right", ()) if right not in places]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -22,6 +24,15 @@ COUNTED = 1000
 def length(text: str) -> int:
     """Return the number of characters of a text without white space."""
     return sum(map(len, text.split()))
+
+
+def after(text: str, letters: int) -> str:
+    """Return the words of a text after so many characters without white space."""
+    for word in re.finditer(r"\S+", text):
+        if letters <= 0:
+            return text[word.start() :]
+        letters -= len(word[0])
+    return ""
 
 
 @dataclass(frozen=True)
@@ -118,10 +129,9 @@ class Document:
     ----------
     passages
         Its text, whole or divided into parts; at least one.
-    shared
-        The number of words that a passage shares with the next one.
-    context
-        The number of words that stand before each passage and are none of its own, such as headings; empty for none.
+    spans
+        Where each passage begins and ends in the document, in characters without white space, what is set before it
+        left out; empty if each begins where the one before it ends, and nothing is set before any.
 
     Examples
     --------
@@ -132,36 +142,36 @@ class Document:
     __pydantic_config__ = STRICT
     id: Words
     passages: Annotated[tuple[Words, ...], MinLen(1)]
-    shared: int = 0
-    context: tuple[int, ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
 
     @property
-    def own_passages(self) -> tuple[str, ...]:
-        """Its passages without what is set before them."""
-        if not self.context:
-            return self.passages
-        pairs = zip(self.passages, self.context, strict=True)
-        return tuple(" ".join(passage.split()[words:]) for passage, words in pairs)
-
-    @property
-    def spans(self) -> list[tuple[int, int]]:
-        """Where each passage begins and ends, in characters of the document without white space."""
-        spans, end = list[tuple[int, int]](), 0
-        for passage in self.own_passages:
-            # The first words of a passage may be the last ones of the passage before it.
-            start = end - length(" ".join(passage.split()[: self.shared])) if spans else 0
-            end = start + length(passage)
-            spans.append((start, end))
-        return spans
+    def placed(self) -> list[tuple[str, int, int]]:
+        """Each passage without what is set before it, and where it begins and ends, as in ``spans``."""
+        if self.spans:
+            pairs = zip(self.passages, self.spans, strict=True)
+            return [(after(text, length(text) - (end - start)), start, end) for text, (start, end) in pairs]
+        ends = [0, *itertools.accumulate(map(length, self.passages))]
+        return list(zip(self.passages, ends, ends[1:], strict=False))
 
     @property
     def whole(self) -> str:
         """The text of all passages, with the words that two of them share once."""
-        texts = list(self.own_passages[:1])
-        for passage in self.own_passages[1:]:
-            words = passage.split()
-            texts.append(" ".join(words[self.shared :]))
+        texts, read = list[str](), 0
+        for text, start, end in self.placed:
+            texts.append(after(text, read - start))
+            read = end
         return "\n".join(texts)
+
+    def contradiction(self) -> str:
+        """Return what is wrong with where its passages stand; empty if nothing is."""
+        if self.spans and len(self.spans) != len(self.passages):
+            return f"spans must have {len(self.passages)} values, one per passage; has {len(self.spans)}"
+        end_before = 0
+        for number, (passage, (start, end)) in enumerate(zip(self.passages, self.spans, strict=False)):
+            if not 0 <= start <= end_before < end <= start + length(passage):
+                return f"spans.{number}: passage {number} cannot stand from {start} to {end}"
+            end_before = end
+        return ""
 
 
 class StoredDocuments(Sequence[Document]):

@@ -1,8 +1,9 @@
 """Pages as text: what a reader sees of Markdown, reStructuredText and HTML.
 
 Libraries turn Markdown and reStructuredText into HTML, and one walk over HTML gives its blocks: headings, code, and
-paragraphs, items of lists and rows of tables. In the text, blank lines stand between blocks; headings are those of
-Markdown (``## Title``), code is between fences, and any other block is one line. A line that Markdown would take for
+paragraphs, items of lists and tables. In the text, blank lines stand between blocks; headings are those of Markdown
+(``## Title``), code is between fences, the rows of a table are lines with tabs between cells, and any other block is
+one line. A line that Markdown would take for
 a heading or a fence is indented.
 
 The libraries are imported when the first page is read.
@@ -38,8 +39,10 @@ BLOCKS = (
 """HTML elements that begin and end a block; the row of a table is one, not the paragraphs in its cells."""
 SPACES = "br, td, th, td p, th p, img, input, button"
 """HTML elements that separate words."""
-_END, _CODE, _HEADING = "\x1e\2\1"
-"""Control characters that stand between blocks, before code and before a heading."""
+NO_CELL = "h1, h2, h3, h4, h5, h6, pre, table table"
+"""HTML elements that are not in the cells of a table of facts."""
+_END, _CODE, _HEADING, _TABLE = "\x1e\2\1\3"
+"""Control characters that stand between blocks, before code, a heading and a table."""
 WHOLE = {"pre": "\2", "h1": "\1# ", "h2": "\1## ", "h3": "\1### ", "h4": "\1#### ", "h5": "\1##### ", "h6": "\1###### "}
 """HTML elements that are one block with all that is in them, and what is written before their text."""
 
@@ -112,6 +115,12 @@ def html_text(source: str) -> str:
     for node in tree.css(BLOCKS):
         node.insert_before(_END)
         node.insert_after(_END)
+    for table in reversed(tree.css("table")):
+        rows = [[collapsed(cell.text().replace(_END, " ")) for cell in row.css("th, td")] for row in table.css("tr")]
+        # Other tables divide a page into columns, or set a frame.
+        if len(rows) > 1 and len(rows[0]) > 1 and not table.css_first(NO_CELL):
+            captions = [caption.text() for caption in table.css("caption")]
+            table.replace_with(_END.join(["", *captions, _TABLE + "\n".join(map("\t".join, rows)), ""]))
     for element, mark in WHOLE.items():
         for node in reversed(tree.css(element)):
             node.replace_with(_END + mark + node.text().replace(_END, "\n") + _END)
@@ -122,15 +131,20 @@ def html_text(source: str) -> str:
 
 def _block(text: str) -> str:
     """Return a block as it is written in the text; empty without text."""
-    line = collapsed(text.strip(_CODE + _HEADING))
+    line = collapsed(text.strip(_CODE + _HEADING + _TABLE))
     if not line.strip("#"):
         return ""
+    if text.startswith(_TABLE):
+        return "\n".join(map(_running, text[1:].strip().split("\n")))
     if text.startswith(_CODE):
         fence = "~~~" if "```" in text else "```"
         return "\n".join([fence, textwrap.dedent(text[1:]).strip("\n"), fence])
-    if text.startswith(_HEADING) or not _LIKE_MARKDOWN.match(line):
-        return line
-    return f"    {line}"
+    return line if text.startswith(_HEADING) else _running(line)
+
+
+def _running(line: str) -> str:
+    """Return a line that is no heading and no fence, indented where Markdown would take it for one."""
+    return f"    {line}" if _LIKE_MARKDOWN.match(line) else line
 
 
 def markdown_text(source: str) -> str:

@@ -1,13 +1,15 @@
-"""Dividing a document into passages: whole, by section, paragraph, sentence, or N words with an overlap of a tenth."""
+"""Dividing a document into passages: whole, by section, paragraph, sentence, or N words or tokens, a tenth shared."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from embassay.core.errors import SpecError, quoted
 from embassay.core.samples.retrieval import length
+from embassay.stats.lexical.tokens import word_pieces
 from embassay.stats.lexical.words import UNSPACED
 
 WAYS = ("document", "section", "paragraph", "sentence")
@@ -33,19 +35,24 @@ _SPACE = re.compile(r"[^\S\t\n\r ]")
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
+class Piece(NamedTuple):
+    """A passage, and how many characters without white space it shares with the one before it."""
+
+    text: str
+    shared: int = 0
+
+
 class Cutter:
     """Divides texts into passages.
 
     Attributes
     ----------
     way
-        One of :data:`WAYS`, else the number of words of a window.
+        One of :data:`WAYS`, else the size of a window.
     context
         One of :data:`CONTEXTS`.
     size
-        The number of words of a window; 0 for the other ways.
-    overlap
-        The number of words that neighbouring passages share: of windows a tenth, at least 1, but 0 for size 1; else 0.
+        The number of words or tokens of a window; 0 for the other ways.
     """
 
     def __init__(self, passages: str, language: str = "en") -> None:
@@ -57,44 +64,86 @@ class Cutter:
             ``document``: the text, stripped. ``section``: the headings and the text between two of them.
             ``paragraph``: the text between blank lines, joined with what follows in its section up to
             :data:`FEWEST_WORDS` words. ``sentence``. A number N: windows of N words; neighbours share a tenth of them,
-            at least one word. White space inside a passage becomes single spaces, except in whole documents. ``+title``
-            or ``+headings`` after it sets these before each passage: ``100+headings``.
+            at least one word. ``Ntokens``: windows of whole words of at most N tokens of bert-base-uncased, special
+            ones not counted. A table is never divided; its rows are lines. White space inside a passage becomes single
+            spaces, except in whole documents. ``+title`` or ``+headings`` after it sets these before each passage:
+            ``100+headings``.
         language
             The language whose rules decide where a sentence ends; general rules for languages unknown to sentencex.
 
         Raises
         ------
         SpecError
-            For any other value, and for a number of words below 1.
+            For any other value, for a number below 1, and for tokens without the package that has the tokenizer.
         """
         self.passages, self._language = passages.strip(), language
         self.way, _, self.context = self.passages.partition("+")
-        self.size = self.overlap = 0
-        if re.fullmatch(r"[1-9][0-9]{0,8}", self.way):
-            self.size = int(self.way)
-            self.overlap = min(max(1, self.size // 10), self.size - 1)
-        if not (self.size or self.way in WAYS) or self.context not in CONTEXTS:
+        window = re.fullmatch(r"([1-9][0-9]{0,8})(tokens)?", self.way)
+        self.size = int(window[1]) if window else 0
+        self._pieces_of = word_pieces() if window and window[2] else None
+        if not (window or self.way in WAYS) or self.context not in CONTEXTS:
             raise SpecError(
-                f"passages must be {', '.join(WAYS)} or a number of words (at least 1), and may end with +title or "
-                f"+headings; it is {quoted(passages)}; several as a list: passages=[document,100]"
+                f"passages must be {', '.join(WAYS)}, a number of words (at least 1) or of tokens (256tokens), and may "
+                f"end with +title or +headings; it is {quoted(passages)}; several as a list: passages=[document,100]"
             )
+        if window and window[2] and self._pieces_of is None:
+            raise SpecError(f"passages={self.way} needs a tokenizer: pip install 'embassay[minilm]'")
 
-    def __call__(self, text: str) -> tuple[str, ...]:
+    def __call__(self, text: str) -> list[Piece]:
         """Return the passages of a text that is not blank, at least one."""
         match self.way:
             case "document":
-                return (text.strip(),)
+                return [Piece(text.strip())]
             case "section":
-                return _joined_paragraphs(text, math.inf)
+                return list(map(Piece, _joined_paragraphs(text, math.inf)))
             case "paragraph":
-                return _joined_paragraphs(text, FEWEST_WORDS)
-            case "sentence":
-                return tuple(sentence for _, sentence in sentences(text, self._language))
-        words = text.split()
+                return list(map(Piece, _joined_paragraphs(text, FEWEST_WORDS)))
+        parts = list[str]()
+        for is_table, part in _tables_apart(text):
+            if is_table:
+                parts.append(collapsed(part))
+            elif self.size:
+                parts += part.split()
+            else:
+                parts += [sentence for _, sentence in sentences(part, self._language)]
+        return self._windows(parts) if self.size else list(map(Piece, parts))
+
+    def _windows(self, parts: Sequence[str]) -> list[Piece]:
+        """Return windows of words and tables; neighbours share a tenth of their words or tokens, at least one word."""
+        sizes = [len(part.split()) for part in parts]
+        if self._pieces_of:
+            sizes = list(map(len, self._pieces_of(parts)))
+        pieces, start, read = list[Piece](), 0, 0
         # A window of only words that the previous one already has would add nothing.
-        end_of_starts = max(len(words) - self.overlap, 1)
-        starts = range(0, end_of_starts, self.size - self.overlap)
-        return tuple(" ".join(words[start : start + self.size]) for start in starts)
+        while read < len(parts):
+            first, shared = start, " ".join(parts[start:read])
+            start, size = start + 1, sizes[start]
+            while start < len(parts) and size + sizes[start] <= self.size:
+                size += sizes[start]
+                start += 1
+            pieces.append(Piece(" ".join(parts[first:start]), length(shared)))
+            read = start
+            # The next window begins with the last words of this one, and has room for the word after them.
+            room = min(max(1, self.size // 10), self.size - sizes[read]) if read < len(parts) else 0
+            while start - 1 > first and sizes[start - 1] <= room:
+                start -= 1
+                room -= sizes[start]
+        return pieces
+
+
+def _tables_apart(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield the parts of a text, and whether each is a table: rows with tabs between cells, or with ``|``."""
+    running = list[str]()
+    for block in _BLANK.split(text):
+        first_lines = block.strip().split("\n", 2)[:2]
+        is_table = len(first_lines) > 1 and any("\t" in line.strip() or line.startswith("|") for line in first_lines)
+        if is_table:
+            yield False, "\n\n".join(running)
+            yield True, block
+            running = []
+        else:
+            running.append(block)
+    yield False, "\n\n".join(running)
 
 
 def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:

@@ -163,7 +163,7 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
     if "```" in passage.body:
         return []
     parts = whole_sentences(passage.body, language)
-    if passage.shared:
+    if passage.overlaps:
         # A window of words begins and ends anywhere in a sentence.
         parts = parts[1:-1]
     suitable = []

@@ -38,8 +38,8 @@ class Passage:
         Its text without a heading.
     unit
         Its document; the passage itself if all passages are from one document.
-    shared
-        The numbers of words at its start and end that it shares with its neighbours, if passages overlap.
+    overlaps
+        Whether it is a window, which shares words with its neighbours.
     headings
         The document's title and headings, if it is the first passage under them; else empty.
     document
@@ -51,7 +51,7 @@ class Passage:
     id: str
     body: str
     unit: str
-    shared: int = 0
+    overlaps: bool = False
     headings: tuple[str, ...] = ()
     document: str = ""
     group: int = 0
@@ -94,7 +94,7 @@ def passages_of(sources: Sequence[SourceDocument], passages: str) -> tuple[Passa
         for section in sections:
             # Headings go to the first piece under them.
             headings = tuple(collapsed(heading[2]) for heading in section.headings)
-            for body in cut(section.text):
+            for body, _ in cut(section.text):
                 pieces.append((headings, body))
                 headings = ()
         for number, (headings, body) in enumerate(pieces, 1):
@@ -104,7 +104,7 @@ def passages_of(sources: Sequence[SourceDocument], passages: str) -> tuple[Passa
             unit = name if len(sources) == 1 and not cut.size else source.id
             if number == 1 and source.title and headings[:1] != (source.title,):
                 headings = (source.title, *headings)
-            cut_passages.append(Passage(name, body, unit, cut.overlap, headings, source.id))
+            cut_passages.append(Passage(name, body, unit, cut.size > 1, headings, source.id))
     # A text without a word is in no group, so short passages are left out of the comparison.
     groups = near_duplicates([passage.text if passage.long else "" for passage in cut_passages])
     return tuple(replace(passage, group=group) for passage, group in zip(cut_passages, groups, strict=True))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
-from embassay.core.samples.retrieval import Document, Question, StoredDocuments
+from embassay.core.samples.retrieval import Document, Question, StoredDocuments, length
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter, Heading, headings_of
 
@@ -32,27 +31,27 @@ def units(right: Iterable[str], about: About) -> tuple[str, ...]:
 
 def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
     """Return the documents, divided into passages."""
-    documents = []
-    for name, text in texts.items():
-        document = Document(name, cut(text), cut.overlap)
-        documents.append(_with_headings(document, text, cut.context) if cut.context else document)
-    return tuple(documents)
+    return tuple(_divided(name, text, cut) for name, text in texts.items())
 
 
-def _with_headings(document: Document, text: str, which: str) -> Document:
-    """Return a document with the headings above each passage before it: all of them, or the ``title`` only."""
-    headings, passages, context = headings_of(text), [], []
-    for (start, _), passage in zip(document.spans, document.passages, strict=True):
-        above: list[Heading] = []
+def _divided(name: str, text: str, cut: Cutter) -> Document:
+    """Return a document divided into passages, with the headings above each before it where that is asked for."""
+    headings = headings_of(text) if cut.context else []
+    passages, spans, end = [], [], 0
+    for passage, shared in cut(text):
+        start = end - shared
+        end = start + length(passage)
+        above = list[Heading]()
         for heading in headings:
             if heading.place <= start:
                 above = [*(other for other in above if other.level < heading.level), heading]
         # A passage may begin with its own heading.
         words = [heading.words for heading in above if heading.place < start]
-        before = " > ".join(words[:1] if which == "title" else words)
+        before = " > ".join(words[:1] if cut.context == "title" else words)
         passages.append(f"{before}\n{passage}".lstrip("\n"))
-        context.append(len(before.split()))
-    return replace(document, passages=tuple(passages), context=tuple(context))
+        spans.append((start, end))
+    # Otherwise each passage begins where the one before it ends.
+    return Document(name, tuple(passages), tuple(spans) if cut.size or cut.context else ())
 
 
 def corpus_of(

@@ -1,6 +1,6 @@
 """Built sets of questions and documents, or your own: JSON lines document, passages, then id, question, right.
 
-A document may have a unit, and the number of words that two passages share; a question may have gains, a unit or a
+A document may have a unit, and the places of its passages where they overlap; a question may have gains, a unit or a
 list of them, a split (train or test), an answer and a source.
 """
 
@@ -32,7 +32,7 @@ class DocumentLine(Row):
     document: Key
     passages: Annotated[list[Text], Field(min_length=1)]
     unit: Key = ""
-    shared: Annotated[int, Field(strict=True, ge=0)] = 0
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 class QuestionLine(Row):
@@ -87,6 +87,6 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
     notes = [f"split {name}: {counted(number, 'question')}" for name, number in sorted(splits.items()) if name]
     # Each source once, in order.
     sources = ", ".join(dict.fromkeys(line.source for line in chosen if line.source))
-    all_documents = [Document(row.document, tuple(row.passages), row.shared) for row in documents]
+    all_documents = [Document(row.document, tuple(row.passages), row.spans) for row in documents]
     corpus = corpus_of(name, all_documents, questions, notes=notes, source=sources)
     return sound(corpus, path)

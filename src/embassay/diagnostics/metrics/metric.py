@@ -231,12 +231,15 @@ class Meaning:
         The type of task on the Hugging Face hub, for model cards.
     about
         What it tests, where a finding of the whole run speaks of it: ``search``, ``negation``.
+    instead_of
+        The diagnostic whose choice it makes where documents are cut in several ways; empty for none.
     """
 
     title: str = ""
     items: str = "items"
     task: str = "sentence-similarity"
     about: tuple[str, ...] = ()
+    instead_of: str = ""
 
 
 def pattern_of(declared: str) -> str:

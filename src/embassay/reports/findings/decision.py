@@ -59,12 +59,15 @@ class Decision:
         The name and the format of the headline.
     accept
         The loss at which a cheaper candidate is still used; None for the margin of the headline.
+    decided_by
+        The diagnostic by which the choice is made instead; empty if it is made by this one.
     """
 
     result: Result
     verdict: Verdict
     headline: Column
     accept: float | None = None
+    decided_by: str = ""
 
     def findings(self) -> Iterator[Finding]:
         """Yield what to use, what instead and what not, what set-ups add, and how sure that is."""
@@ -86,6 +89,8 @@ class Decision:
             yield from self.rejected(self.choice)
         else:
             yield self.highest(self.choice)
+        if self.decided_by:
+            return
         yield from self.steps(self.choice)
         yield from self.screened(self.choice)
         yield from self.precision(self.choice)
@@ -134,7 +139,7 @@ class Decision:
     @property
     def decides(self) -> bool:
         """Whether a higher value is a reason to choose an encoder: not if a program made the queries."""
-        return self.verdict.is_of_right and not self.has_made_queries
+        return self.verdict.is_of_right and not self.has_made_queries and not self.decided_by
 
     # The choice
 
@@ -201,12 +206,11 @@ class Decision:
     def highest(self, choice: Shortlist) -> Finding:
         """Return which value is the highest, where that recommends nobody, and which are lower."""
         lower = [f" {self.versus(name, choice.highest)}." for name, better in choice.rejected.items() if better]
-        return self.finding(
-            templates.HIGHEST_VALUE,
-            encoder=choice.highest,
-            headline=self.said_headline(choice.highest),
-            more="".join(lower[:MOST_NAMED]),
-        )
+        more = "".join(lower[:MOST_NAMED])
+        if self.decided_by:
+            more = templates.DECIDED_BY.sentence(diagnostic=self.decided_by)
+        headline = self.said_headline(choice.highest)
+        return self.finding(templates.HIGHEST_VALUE, encoder=choice.highest, headline=headline, more=more)
 
     def alternatives(self, choice: Shortlist) -> Iterator[Finding]:
         """Yield what may be used instead, each with what it costs beside the one to use."""

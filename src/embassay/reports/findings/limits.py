@@ -22,6 +22,8 @@ MANY_TRUNCATED = 0.01
 """From this share of the tokens of the documents on (of the texts, without documents), truncation limits a result."""
 MUCH_UNREAD = 0.1
 """From this share of the tokens of all documents on, shorter passages are advised; less explains few misses."""
+PASSAGES = "passages"
+"""The step between candidates that differ in how documents are cut."""
 SHORTER_PASSAGES = "Cut documents into shorter passages: set passages=100 in -c."
 """Most encoders read 256 tokens or more, and text with code in it has about 2.5 tokens per word."""
 
@@ -50,9 +52,11 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
             )
         if corpus.mismatch:
             findings.append(templates.FEW_SHARED_WORDS.finding(corpus=corpus.name, mismatch=corpus.mismatch))
+    deciding = _deciding(result)
     for verdict in result.verdicts:
         if verdict.metric:
-            findings += Decision(result, verdict, headlines[verdict.diagnostic], accept).findings()
+            other = deciding.get((verdict.diagnostic, verdict.corpus), "")
+            findings += Decision(result, verdict, headlines[verdict.diagnostic], accept, other).findings()
     use = {(one.diagnostic, one.corpus): one.encoder for one in findings if is_decision(one)}
     findings += _of_use(_best_first(result), use)
     if result.failed and all(encoder.baseline for encoder in result.encoders):
@@ -71,6 +75,23 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
 
     # The sort is stable: what has one place stays in the order above.
     return tuple(_linked(finding) for finding in sorted(findings, key=place))
+
+
+def _deciding(result: Result) -> dict[tuple[str, str], str]:
+    """Return the diagnostic that decides instead, by each diagnostic and corpus whose choice another one makes.
+
+    One choice is made on a corpus: where the words that are read can be judged, by them if documents are cut in several
+    ways, and by the right documents if not.
+    """
+    deciding = dict[tuple[str, str], str]()
+    are_cut = {one.corpus for one in result.comparisons if one.step == PASSAGES}
+    judged = {(verdict.diagnostic, verdict.corpus) for verdict in result.verdicts}
+    for diagnostic, corpus in judged:
+        other = meaning_of(diagnostic).instead_of
+        if (other, corpus) in judged:
+            by, instead_of = (diagnostic, other) if corpus in are_cut else (other, diagnostic)
+            deciding[instead_of, corpus] = by
+    return deciding
 
 
 def _of_use(findings: Iterable[Finding], use: dict[tuple[str, str], str]) -> Iterator[Finding]:

@@ -102,6 +102,7 @@ HIGHEST_VALUE = replace(
     kind="highest",
     severity="medium",
 )
+DECIDED_BY = Template(" The choice is made by {diagnostic}.", "where another diagnostic makes the choice", LIMIT)
 OR = Template(
     "{others}.",
     "at most two cheaper ones that are not shown to be worse, and the highest where that is not the one to use",
