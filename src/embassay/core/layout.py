@@ -60,7 +60,16 @@ class Column:
 
 
 @dataclass(frozen=True)
-class EncoderTable:
+class MetricTable:
+    """A table whose columns are metrics."""
+
+    title: str
+    columns: tuple[Column, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class EncoderTable(MetricTable):
     """Rows are encoders, columns are metrics with their intervals.
 
     Attributes
@@ -69,19 +78,11 @@ class EncoderTable:
         One row for each encoder and each of these; then the columns name no similarity function.
     """
 
-    title: str
-    columns: tuple[Column, ...]
-    note: str = ""
     similarity_functions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class CorpusTable:
+class CorpusTable(MetricTable):
     """Rows are subsets, columns are metrics of the corpus, independent of encoders."""
-
-    title: str
-    columns: tuple[Column, ...]
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ class Examples:
     note: str = ""
 
 
-Part = EncoderTable | CorpusTable | SubsetTable | ComparisonTable | SeriesPart | IntervalChart | GroupedBars | Examples
+Part = MetricTable | SubsetTable | ComparisonTable | SeriesPart | IntervalChart | GroupedBars | Examples
 
 
 @dataclass(frozen=True)
