@@ -12,7 +12,7 @@ from pathlib import Path
 
 from embassay.core.errors import SourceError
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, Stripped, column
+from embassay.core.tables.rows import Key, Stripped, TableRow, column
 from embassay.core.tables.texts import read_text
 from embassay.corpora.io.documents import SourceDocument
 from embassay.testsets.base import Reasons
@@ -95,7 +95,7 @@ def numbered(sources: Iterable[object]) -> Iterator[object]:
         yield SourceSentence(source.strip(), number) if isinstance(source, str) else source
 
 
-class SentenceRow(Row):
+class SentenceRow(TableRow):
     """A sentence; cells may be empty."""
 
     sentence: Stripped = column(*SENTENCE, default="")

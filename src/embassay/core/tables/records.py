@@ -1,6 +1,6 @@
 """The one reader of tables: CSV, TSV, JSON lines and Parquet, known by their content; pydantic checks each row.
 
-A :class:`Row` declares the columns that a reader needs, by their use. :func:`read_table` opens a file, and
+A :class:`TableRow` declares the columns that a reader needs, by their use. :func:`read_table` opens a file, and
 :meth:`Table.select` yields its rows as models. A wrong value is one error with file, line and column, which pydantic
 has located.
 

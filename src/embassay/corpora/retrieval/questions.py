@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 from embassay.core.errors import SourceError, nearest, quoted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, Stripped, as_list, column
+from embassay.core.tables.rows import Key, Stripped, TableRow, as_list, column
 from embassay.corpora.io.documents import without_suffix
 from embassay.corpora.retrieval.answers import RawQuestion, located
 from embassay.corpora.retrieval.corpus import About, units
@@ -46,7 +46,7 @@ def _texts_of(cell: object) -> list[object]:
     return as_list(cell["text"] if isinstance(cell, dict) and "text" in cell else cell)
 
 
-class QuestionRow(Row):
+class QuestionRow(TableRow):
     """A question, with the ids of its right documents (a list, or one text that may hold several) or its answers."""
 
     unique = False
