@@ -35,7 +35,7 @@ from embassay.core.layout import (
     SeriesTable,
 )
 from embassay.core.result import Estimate, Finding, Result, Row, Series
-from embassay.core.samples.retrieval import Question, words_of_a_passage
+from embassay.core.samples.retrieval import Question
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.findings import against_chance, written
@@ -60,6 +60,7 @@ from embassay.diagnostics.retrieval.scores import (
     starts_of,
     success_of_blind_choice,
     transformed_values,
+    words_of_a_passage,
 )
 from embassay.stats.density import bandwidth, density
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
@@ -478,7 +479,7 @@ class Retrieval(RetrievalOptions, ItemMethod):
             **list_values(corpus, nearest, self.k, self.ranking_metrics, missing),
             "documents": float(len(corpus.documents)),
             "chance": success_of_blind_choice(corpus, self.k),
-            "passage_words": np.nan if corpus.stored_documents else words_of_a_passage(corpus.documents),
+            "passage_words": words_of_a_passage(corpus),
         }
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:

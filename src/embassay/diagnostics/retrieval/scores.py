@@ -37,6 +37,8 @@ from embassay.stats.thresholds import Guarantee, Threshold, recommend
 from embassay.stats.units import Bools, Floats, Ints, ranges
 
 NAME = "retrieval"
+COUNTED = 1000
+"""Documents whose words are counted; more would take time and change little."""
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
@@ -222,6 +224,17 @@ def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
     right = [len(sample.right) for sample in corpus.samples if sample.right]
     all_wrong = hypergeom.pmf(0, len(corpus.documents), right, k)
     return float(1 - all_wrong.mean())
+
+
+def words_of_a_passage(corpus: Corpus[Question]) -> float:
+    """Return the mean number of words of a passage, of at most about ``COUNTED`` documents that are evenly spread.
+
+    NaN where only their vectors are available.
+    """
+    if corpus.stored_documents:
+        return np.nan
+    step = max(1, len(corpus.documents) // COUNTED)
+    return float(np.mean([len(text.split()) for document in corpus.documents[::step] for text in document.passages]))
 
 
 def random_documents(corpus: Corpus[Question]) -> Ints:
