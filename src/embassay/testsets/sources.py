@@ -79,7 +79,7 @@ def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
             column = table.names[0]
         selection = table.select(SentenceRow, sentence=column)
         if "sentence" not in selection.names:
-            raise selection.missing("sentence")
+            raise table.missing("sentence")
         sources = [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
     else:
         lines = enumerate(read_text(path).split("\n"), 1)

@@ -169,7 +169,7 @@ def _read_records(path: Path, id_: str, text: str, needs_ids: bool) -> Reading:
     selection = read_table(path).select(DocumentRow, id=id_, text=text)
     has_ids = "id" in selection.names
     if needs_ids and not has_ids:
-        raise selection.missing("id")
+        raise selection.table.missing("id")
     documents = []
     for number, row in enumerate(selection, 1):
         if has_ids and not row.id:

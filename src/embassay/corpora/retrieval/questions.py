@@ -94,7 +94,7 @@ def read_questions(
     selection = read_table(path).select(QuestionRow, **columns)
     has_answers = texts is not None and "answer" in selection.names
     if "document" not in selection.names and not has_answers:
-        raise selection.missing("document")
+        raise selection.table.missing("document")
     rows = list(selection)
     names = {name for row in rows for name in (*row.document, *row.parts)}
     ids = ids_among(names | set(map(without_suffix, names)))
