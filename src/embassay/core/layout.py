@@ -52,12 +52,6 @@ class Column:
         """The metric, in any diagnostic and corpus."""
         return MetricKey(self.metric, self.subset, self.similarity_function, self.condition)
 
-    def level_with(self, value: str) -> str:
-        """Return the level with its value, which other names than ``chance`` tell by themselves."""
-        if self.level == "chance":
-            return f"chance ({value})"
-        return self.level
-
 
 @dataclass(frozen=True)
 class MetricTable:

@@ -23,14 +23,10 @@ FEW_UNITS = 30
 """Under this many units a figure is marked "few units"."""
 MIN_UNITS = 10
 """Under this many units a figure has no interval."""
-MIN_DIFFERENT = 10
-"""Fewer items on which two encoders differ do not tell whether single items differ or whole units."""
 ALPHA = 0.05
 """A difference is significant up to this p-value."""
 ROUNDING = 1e-12
 """Values that differ by less are equal."""
-MAX_UNDEFINED = 0.05
-"""A candidate with a larger share of undefined items is not ranked; else all would be ranked on fewer items."""
 
 
 @dataclass(frozen=True)

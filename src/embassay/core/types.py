@@ -31,8 +31,6 @@ from embassay.core.vectors import VectorMatrix, Vectors
 S = TypeVar("S", bound=Sample)
 JsonObject = dict[str, Any]
 """An object read from a JSON file; its content is not checked yet."""
-Function = Callable[[list[str]], Any]
-"""Returns the (n, d) vectors of n texts."""
 MAX_LISTED = 8
 """Texts that are shown with a sample, at most: right documents, sentences of its group."""
 

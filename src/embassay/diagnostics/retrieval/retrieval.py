@@ -21,7 +21,7 @@ import numpy as np
 
 from embassay.core.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.core.errors import SpecError, begun
-from embassay.core.formatting import among_first, counted, names, number, size_in_points
+from embassay.core.formatting import counted, names, number, size_in_points
 from embassay.core.layout import (
     Column,
     ComparisonTable,
@@ -653,7 +653,7 @@ def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
     chance, documents, missed = scalars["chance"], scalars["documents"], int(np.isnan(rank).sum())
     say = {"encoder": view.encoder, "headline": view.headline}
     if against_chance(success, chance) in ("below", "both"):
-        where = among_first(view.options.k)
+        where = view.options.among_first
         yield NOT_SHOWN.finding(success, success=written(success), where=where, chance=chance, **say)
     if view.listed is not None and missed:
         lists, questions = f"{view.listed:,.0f} of {documents:,.0f} documents", counted(missed, "question")
@@ -730,7 +730,7 @@ def layout(result: Result) -> Layout:
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
         headline=EncoderTable(
-            f"Questions with a right document {among_first(options.k)}",
+            f"Questions with a right document {options.among_first}",
             (
                 Column(success, success),
                 *beside,
@@ -818,6 +818,6 @@ def _parts(options: Retrieval) -> Iterator[Part]:
         ),
         margin="the similarity of the nearest right document less that of the nearest wrong one",
         threshold=Column("τ", "tau", "recommended"),
-        note=f"Right: a right document is {among_first(options.k)}. Beside each passage its similarity to the "
+        note=f"Right: a right document is {options.among_first}. Beside each passage its similarity to the "
         "question; below the threshold τ it would be dropped.",
     )

@@ -112,6 +112,11 @@ class RetrievalOptions:
         need_within(NAME, self, k=(1, 1000), loss=(0, 1), psi=(1, 99), random=(1, RANDOM))
 
     @property
+    def among_first(self) -> str:
+        """Where a right document counts: ``among the first 5``, or, of one place, ``first``."""
+        return "first" if self.k == 1 else f"among the first {self.k}"
+
+    @property
     def headline(self) -> str:
         """The name of the headline metric."""
         return f"Success@{self.k}"

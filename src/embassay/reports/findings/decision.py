@@ -398,7 +398,10 @@ class Decision:
         )
         below = ""
         if is_below(row.high, self.verdict.chance):
-            level = self.headline.level_with(number(self.verdict.chance, style))
+            level = self.headline.level
+            # Other names tell the value by themselves.
+            if level == "chance":
+                level = f"chance ({number(self.verdict.chance, style)})"
             below = templates.BELOW_LEVEL.sentence(level=level)
         return f"{said[:1].upper()}{said[1:]}{below}"
 
