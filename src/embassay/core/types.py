@@ -159,22 +159,22 @@ class Corpus(Generic[S]):
         SpecError
             For the first error, with the number of the sample or document.
         """
+        corpus = f"corpus {self.name!r}"
         # Documents alone are enough for diagnostics that need no questions.
         if not self.samples and not self.documents:
-            raise SpecError(f"corpus {self.name!r} has no samples")
+            raise SpecError(f"{corpus} has no samples")
         if self.shape == "retrieval" and not self.documents:
-            raise SpecError(f"corpus {self.name!r} has questions but no documents; pass documents=")
-        check_each(f"corpus {self.name!r}, sample", self.samples, SAMPLES.get(self.shape, Sample))
+            raise SpecError(f"{corpus} has questions but no documents; pass documents=")
+        check_each(f"{corpus}, sample", self.samples, SAMPLES.get(self.shape, Sample))
         # There may be too many stored ones to look at one by one.
         if not self.stored_documents:
-            check_each(f"corpus {self.name!r}, document", self.documents, Document)
-        questions = [sample for sample in self.samples if isinstance(sample, Question)]
-        places = places_of(questions, self.documents)
+            check_each(f"{corpus}, document", self.documents, Document)
+        places = places_of([sample for sample in self.samples if isinstance(sample, Question)], self.documents)
         for number, sample in enumerate(self.samples):
             unknown = [right for right in getattr(sample, "right", ()) if right not in places]
             problem = f"the right document {unknown[0]!r} is not in the corpus" if unknown else sample.contradiction()
             if problem:
-                raise SpecError(f"corpus {self.name!r}, sample {number}: {problem}")
+                raise SpecError(f"{corpus}, sample {number}: {problem}")
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
