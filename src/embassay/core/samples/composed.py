@@ -55,5 +55,5 @@ def degenerate(texts: Mapping[str, str]) -> bool:
 
 def without_repeats(samples: Iterable[Composition]) -> tuple[Composition, ...]:
     """Return the samples without those that repeat an earlier one: same operator, same three texts."""
-    same = grouped(samples, lambda sample: (sample.operator, sample.a, sample.b, sample.target))
-    return tuple(repeats[0] for repeats in same.values())
+    samples_of_texts = grouped(samples, lambda sample: (sample.operator, sample.a, sample.b, sample.target))
+    return tuple(repeats[0] for repeats in samples_of_texts.values())

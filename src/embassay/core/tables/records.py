@@ -110,15 +110,15 @@ class Table:
         """
         names: dict[str, str] = {}
         for use, field in model.model_fields.items():
-            known = known_names(model, use)
-            name = given.get(use) or recognised(self.names, [name for name in known if name not in names.values()])
+            candidates = known_names(model, use)
+            name = given.get(use) or recognised(self.names, [name for name in candidates if name not in names.values()])
             if name in names.values():
                 raise SourceError(f"has another use, and cannot be the {use} as well", self.path, 1, name)
             # A table may have a column without a name.
             if name and name in self.names:
                 names[use] = name
             elif name or field.is_required():
-                raise self.missing(name or known[0])
+                raise self.missing(name or candidates[0])
         return Selection(self, model, names)
 
 
