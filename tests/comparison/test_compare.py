@@ -10,7 +10,7 @@ import pytest
 import embassay as ea
 from comparison.columns import column
 from embassay.cli.app import exit_code_of
-from embassay.comparison.differences import Pair, differences
+from embassay.comparison.differences import ColumnPair, differences
 from embassay.comparison.runs import read_run
 from embassay.comparison.views import sentence
 from embassay.core.errors import SpecError, UnknownNameError
@@ -156,7 +156,7 @@ def test_the_interval_is_that_of_the_corrected_p():
         sides = (
             column(values, encoder=name, fingerprint=side) for side, values in (("o", start), ("n", start + gains))
         )
-        return Pair(*sides, name, "q", 0.02)
+        return ColumnPair(*sides, name, "q", 0.02)
 
     alone = pair("losing", losing, old)
     family = [alone, *(pair(f"m{number}", others, np.repeat([0.0, 1.0], [3, 57])) for number in range(6))]

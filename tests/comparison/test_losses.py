@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from comparison.columns import column
-from embassay.comparison.differences import Pair, losses
+from embassay.comparison.differences import ColumnPair, losses
 from embassay.core.types import Draws
 from embassay.stats.gate import whole_points
 
@@ -20,7 +20,7 @@ def pair(old, new, margin=0.02, set_by_user=False, sampled=False, lower_is_bette
     """Two columns of the same items; each is its own encoder unless it is said otherwise."""
     changed = {"lower": lower_is_better, **changed}
     before, after = column(old, **changed), column(new, fingerprint="m" if same_encoder else "n", **changed)
-    return Pair(before, after, "m", "q", margin, sampled, set_by_user=set_by_user)
+    return ColumnPair(before, after, "m", "q", margin, sampled, set_by_user=set_by_user)
 
 
 def answers(lost, gained, items=60, **changed):

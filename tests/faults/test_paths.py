@@ -10,7 +10,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import InputError
-from embassay.core.store.files import default_folder
+from embassay.run.cache.folder import default_folder
 from embassay.run.config import read
 from embassay.run.outputs.formats import write_again
 from embassay.run.outputs.kinds import html

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from comparison.columns import column
-from embassay.comparison.differences import Pair, losses
+from embassay.comparison.differences import ColumnPair, losses
 from embassay.core.types import Draws
 from embassay.stats.gate import loss_limit, resolution, whole_points
 from simulations import Row, rate, simulation
@@ -23,12 +23,12 @@ YEAR = 50
 """Checks in a year."""
 
 
-def paired(gains: Floats, unit: Ints, *, sampled: bool) -> Pair:
+def paired(gains: Floats, unit: Ints, *, sampled: bool) -> ColumnPair:
     """Return answers with these gains, at the margin that bless writes."""
     old = (gains < 0) * 1.0
     before, after = column(old, unit=unit), column(old + gains, unit=unit, fingerprint="new")
     margin = _margin(tuple(np.bincount(unit).tolist()) if sampled else len(gains))
-    return Pair(before, after, "", "", max(margin, 0.02), sampled)
+    return ColumnPair(before, after, "", "", max(margin, 0.02), sampled)
 
 
 @cache

@@ -21,10 +21,10 @@ def cache(what: Literal["info", "clear"], *, cache: Path | None = None) -> int:
     """
     from embassay.core.errors import InputError
     from embassay.core.formatting import counted, written_bytes
-    from embassay.core.store.files import VECTORS, clear, default_folder, size_of
     from embassay.core.store.paths import output_path
     from embassay.reports.terminal import print_line, stdout
     from embassay.run.cache.cache import VectorCache
+    from embassay.run.cache.folder import VECTORS, clear, default_folder, size_of
 
     folder = default_folder() if cache is None else output_path(cache)
     if folder.exists() and not folder.is_dir():

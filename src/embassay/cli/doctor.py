@@ -16,9 +16,9 @@ from embassay._version import __version__
 from embassay.core.cores import cores
 from embassay.core.formatting import written_bytes
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
-from embassay.core.store.files import default_folder, size_of
 from embassay.models.neural.library import available_device
 from embassay.reports.terminal import print_line, stdout
+from embassay.run.cache.folder import default_folder, size_of
 
 VARIABLES = ("EMBASSAY_CACHE", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 """What in the environment decides where models and vectors are found, or how fast they are made; none is a secret."""

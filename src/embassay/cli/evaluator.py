@@ -105,7 +105,7 @@ def evaluator(
 
 
 def figures_of(encoder: EncoderInputs, corpus: AnyCorpus, diagnostic: str, seed: int) -> dict[str, Row]:
-    """Return the rows of the diagnostic's first table by metric, subset and condition, the headline first.
+    """Return the rows of the diagnostic's first table by name, such as ``similarity_antonym``, the headline first.
 
     Raises
     ------
@@ -122,4 +122,8 @@ def figures_of(encoder: EncoderInputs, corpus: AnyCorpus, diagnostic: str, seed:
     pages = layouts(result)
     columns = pages[verdict.diagnostic].headline.columns
     rows = scope_of(result, verdict, pages).rows_of(result.encoders[0].name, columns)
-    return {row.key.slug: row for row in rows if row}
+    figures = {}
+    for row in filter(None, rows):
+        parts = (row.metric, "" if row.subset == "all" else row.subset, row.condition)
+        figures["_".join(filter(None, parts)).replace(":", "_").replace(" ", "_")] = row
+    return figures

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.comparison.differences import Change, Pair, differences
+from embassay.comparison.differences import Change, ColumnPair, differences
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.columns import paired
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
@@ -82,7 +82,7 @@ def compare(
     stored = [read_run(run, name) for run, name in zip(runs, _names(runs), strict=True)]
     encoders = list(_pairs(stored, mapping or {})) or list(_against_reference(stored))
     tasks = [task for task in stored[0].tasks if all(task in run.tasks for run in stored)]
-    pairs, notes, refused = list[Pair](), list(_notes_on_settings(stored)), list[str]()
+    pairs, notes, refused = list[ColumnPair](), list(_notes_on_settings(stored)), list[str]()
     headlines = {
         (run.name, column.task, column.encoder): column
         for run in stored
@@ -96,7 +96,7 @@ def compare(
                 try:
                     old, new, differs = paired(old, new)
                     notes += differs
-                    pairs.append(Pair(old, new, name, new.heading, new.margin or 0.0))
+                    pairs.append(ColumnPair(old, new, name, new.heading, new.margin or 0.0))
                 except InputError as error:
                     refused.append(f"{' on '.join(task)} is not compared: {error}")
     if not tasks or (refused and not pairs):

@@ -131,7 +131,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class ColumnPair:
     """Two columns of the same items in the same order, with the same units; see :func:`~embassay.core.columns.paired`.
 
     Attributes
@@ -265,7 +265,7 @@ class Pair:
 
 
 def gate_units(column: ItemColumn, *, sampled: bool) -> Ints:
-    """Return the (n,) units of a column's items for the gate; see :class:`Pair`."""
+    """Return the (n,) units of a column's items for the gate; see :class:`ColumnPair`."""
     if sampled:
         return column.unit
     return np.asarray(np.unique(column.text, return_inverse=True)[1], dtype=np.int64)
@@ -274,13 +274,13 @@ def gate_units(column: ItemColumn, *, sampled: bool) -> Ints:
 # --- what has changed ------------------------------------------------------------------------------------
 
 
-def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -> tuple[Change, ...]:
+def differences(pairs: Sequence[ColumnPair], draws: Draws, texts: Mapping[str, str]) -> tuple[Change, ...]:
     """Return the difference of each pair, in their order; Holm's correction is over all that are tested.
 
     Parameters
     ----------
     texts
-        See :meth:`Pair.change`.
+        See :meth:`ColumnPair.change`.
     """
     rows = [_tested(pair, draws) for pair in pairs]
     p_values = {place: row.p for place, row in enumerate(rows) if row.p is not None and not pairs[place].unchanged}
@@ -301,7 +301,7 @@ def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -
     return tuple(changes)
 
 
-def difference_of(pair: Pair, row: Comparison, texts: Mapping[str, str] | None = None) -> Change:
+def difference_of(pair: ColumnPair, row: Comparison, texts: Mapping[str, str] | None = None) -> Change:
     """Return the difference of a pair with what was tested: with the interval and the corrected p of a row.
 
     Parameters
@@ -309,7 +309,7 @@ def difference_of(pair: Pair, row: Comparison, texts: Mapping[str, str] | None =
     row
         Of the two encoders of the pair, new less old.
     texts
-        See :meth:`Pair.change`.
+        See :meth:`ColumnPair.change`.
     """
     (old, new), labels = pair.values, labels_of(pair.new)
     defined = ~np.isnan(new - old)
@@ -333,7 +333,7 @@ def difference_of(pair: Pair, row: Comparison, texts: Mapping[str, str] | None =
     )
 
 
-def _tested(pair: Pair, draws: Draws) -> Comparison:
+def _tested(pair: ColumnPair, draws: Draws) -> Comparison:
     """Return the difference of a pair with the test of this pair alone."""
     columns = {NEW: pair.new, OLD: pair.old}
     rows = compared(pair.new.key, columns, Roles((NEW, OLD)), draws, *pair.old.stream)
@@ -348,7 +348,7 @@ def _value(column: ItemColumn, values: Floats) -> float | None:
     return None if np.isnan(values).all() else float(np.nanmean(values))
 
 
-def _outcome(pair: Pair, row: Comparison, limit: float | None) -> str:
+def _outcome(pair: ColumnPair, row: Comparison, limit: float | None) -> str:
     """Return the outcome of a difference, from the corrected p-value and the limit of the loss."""
     if pair.unchanged:
         return "nothing changed"
@@ -362,14 +362,14 @@ def _outcome(pair: Pair, row: Comparison, limit: float | None) -> str:
 
 
 def losses(
-    pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str] | None = None, *, strict: bool = False
+    pairs: Sequence[ColumnPair], draws: Draws, texts: Mapping[str, str] | None = None, *, strict: bool = False
 ) -> tuple[Change, ...]:
     """Test whether anything became worse, in the order of the pairs; Holm's correction is over all that are tested.
 
     Parameters
     ----------
     texts
-        See :meth:`Pair.change`.
+        See :meth:`ColumnPair.change`.
     strict
         Whether a metric of which no item got worse passes only where a loss of the margin is excluded.
     """
@@ -394,7 +394,7 @@ def losses(
     return tuple(changes)
 
 
-def _reason(pair: Pair, p: float | None, limit: float | None, *, strict: bool) -> str:
+def _reason(pair: ColumnPair, p: float | None, limit: float | None, *, strict: bool) -> str:
     """Return what decides the outcome of a metric; the order is that of this module."""
     gains, lost_values = pair.gains, pair.lost_values
     if limit is None:

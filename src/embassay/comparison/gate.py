@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.comparison.differences import MOST_UNDEFINED, Change, Pair, gate_units, losses
+from embassay.comparison.differences import MOST_UNDEFINED, Change, ColumnPair, gate_units, losses
 from embassay.comparison.gate_words import out_of_reach, sentence
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.columns import ItemColumn, paired
@@ -279,7 +279,7 @@ class _Gate:
             raise SpecError(f"the baseline was blessed with --pages {given}; bless it again for another choice")
         return cls(new, {**blessed["margins"], **margins}, default_margins(old, given), sampled_corpora(new, given))
 
-    def pairs(self, old: StoredRun, since: str = "") -> tuple[list[Pair], list[str]]:
+    def pairs(self, old: StoredRun, since: str = "") -> tuple[list[ColumnPair], list[str]]:
         """Return what is tested against an earlier run: the headlines, and the metrics that have a margin of the user.
 
         Returns
@@ -291,7 +291,7 @@ class _Gate:
         columns = {new.key: new for _, new in both if new is not None}
         headlines = [before.key for before, new in both if new is not None and before.is_headline]
         margins = self._user_margins(columns, headlines)
-        pairs, notes = list[Pair](), list[str]()
+        pairs, notes = list[ColumnPair](), list[str]()
         for before, after in both:
             key = before.key
             if after is None or not (key in headlines or key in margins):
@@ -303,10 +303,10 @@ class _Gate:
             notes += differs
             margin = margins.get(key, self.defaults.get(before.task, before.margin or 0.0))
             name, sampled = shortest_name(key, columns, headlines), key.corpus in self.sampled
-            pairs.append(Pair(before, after, after.encoder, name, margin, sampled, since, key in margins))
+            pairs.append(ColumnPair(before, after, after.encoder, name, margin, sampled, since, key in margins))
         return pairs, notes
 
-    def pairs_since(self, anchor: StoredRun, baseline: StoredRun) -> tuple[list[Pair], list[str]]:
+    def pairs_since(self, anchor: StoredRun, baseline: StoredRun) -> tuple[list[ColumnPair], list[str]]:
         """Return the metrics that are tested against the anchor as well, and what is not, one sentence each.
 
         Small losses, each within the margin, add up over releases whose baselines replace each other; the anchor stays.
@@ -371,7 +371,7 @@ def _meant(
     return matches
 
 
-def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
+def _notes_on(pairs: Sequence[ColumnPair]) -> Iterator[str]:
     """Yield which items have no value, and which margins are out of reach, one sentence each."""
     for pair in pairs:
         # A metric of a subset has no value for all others.

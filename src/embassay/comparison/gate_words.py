@@ -11,7 +11,7 @@ from embassay.diagnostics.metrics.metric import Meaning, meaning_of
 from embassay.reports.findings import templates
 
 if TYPE_CHECKING:
-    from embassay.comparison.differences import Change, Pair
+    from embassay.comparison.differences import Change, ColumnPair
     from embassay.comparison.gate import Check
     from embassay.core.claims import Template
     from embassay.core.columns import ItemColumn
@@ -39,7 +39,7 @@ def shown_by_baseline(headline: ItemColumn, margin: float, *, sampled: bool) -> 
     return template.sentence(where=where, margin=_size(margin, headline.of_shares), about=about)
 
 
-def out_of_reach(pair: Pair) -> str:
+def out_of_reach(pair: ColumnPair) -> str:
     """Return that a margin of a share is below what a test set can rule out."""
     where = f"{pair.metric} on {pair.old.key.corpus}"
     items = counted(len(pair.gains), "item", meaning_of(pair.old.key.diagnostic).items)

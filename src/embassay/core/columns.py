@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -122,14 +122,14 @@ def write_columns(folder: Path, columns: Iterable[ItemColumn]) -> None:
     names = dict[object, str]()
     index = []
     for column in columns:
-        record: dict[str, object] = {**vars(column), "key": asdict(column.key)}
+        record: dict[str, object] = {**vars(column)}
         for name in ARRAYS:
             array = getattr(column, name)
             stored_as = names.setdefault((array.tobytes(), array.dtype.str, array.shape), f"a{len(names)}")
             arrays[stored_as] = array
             record[name] = stored_as
         index.append(record)
-    write_arrays(folder / FILE, {"index": np.array(json.dumps(index)), **arrays})
+    write_arrays(folder / FILE, {"index": np.array(json.dumps(index, default=vars)), **arrays})
 
 
 def read_columns(folder: Path) -> tuple[ItemColumn, ...]:

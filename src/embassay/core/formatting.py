@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import timedelta
 
 from embassay.core.errors import visible as visible
 from embassay.core.layout import Format
@@ -134,11 +133,6 @@ def shortened(text: str, longest: int) -> str:
     return f"{text[:head]}…{text[head + 1 - longest :]}"
 
 
-def among_first(places: int) -> str:
-    """Say that something has one of the first places: ``among the first 5``, or, of one place, ``first``."""
-    return "first" if places == 1 else f"among the first {places}"
-
-
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Write a number of things: ``1 item``, ``1,200 items``; the plural is given where it does not end in s."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
@@ -148,8 +142,3 @@ def two_digits(value: float) -> str:
     """Write a positive number with its first two digits: ``0.0042``, ``1.0``, ``1,200``."""
     rounded = float(f"{value:.2g}")
     return f"{rounded:#.2g}" if rounded < 10 else f"{rounded:,.0f}"
-
-
-def duration(seconds: float) -> str:
-    """Write a duration in hours, minutes and seconds: ``0:12:40``."""
-    return str(timedelta(seconds=round(seconds)))

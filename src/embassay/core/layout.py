@@ -52,15 +52,18 @@ class Column:
         """The metric, in any diagnostic and corpus."""
         return MetricKey(self.metric, self.subset, self.similarity_function, self.condition)
 
-    def level_with(self, value: str) -> str:
-        """Return the level with its value, which other names than ``chance`` tell by themselves."""
-        if self.level == "chance":
-            return f"chance ({value})"
-        return self.level
+
+@dataclass(frozen=True)
+class MetricTable:
+    """A table whose columns are metrics."""
+
+    title: str
+    columns: tuple[Column, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
-class EncoderTable:
+class EncoderTable(MetricTable):
     """Rows are encoders, columns are metrics with their intervals.
 
     Attributes
@@ -69,19 +72,11 @@ class EncoderTable:
         One row for each encoder and each of these; then the columns name no similarity function.
     """
 
-    title: str
-    columns: tuple[Column, ...]
-    note: str = ""
     similarity_functions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class CorpusTable:
+class CorpusTable(MetricTable):
     """Rows are subsets, columns are metrics of the corpus, independent of encoders."""
-
-    title: str
-    columns: tuple[Column, ...]
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -213,7 +208,7 @@ class Examples:
     note: str = ""
 
 
-Part = EncoderTable | CorpusTable | SubsetTable | ComparisonTable | SeriesPart | IntervalChart | GroupedBars | Examples
+Part = MetricTable | SubsetTable | ComparisonTable | SeriesPart | IntervalChart | GroupedBars | Examples
 
 
 @dataclass(frozen=True)

@@ -72,12 +72,6 @@ class MetricKey:
         return f"{place}{self.metric}{subset}{condition}"
 
     @property
-    def slug(self) -> str:
-        """The name of a figure in other libraries: ``similarity_antonym``."""
-        subset = "" if self.subset == "all" else self.subset
-        return "_".join(filter(None, (self.metric, subset, self.condition))).replace(":", "_").replace(" ", "_")
-
-    @property
     def within_diagnostic(self) -> MetricKey:
         """The key without diagnostic and corpus."""
         return replace(self, diagnostic="", corpus="")

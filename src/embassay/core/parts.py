@@ -186,9 +186,9 @@ class PartVectors:
         """Return the row of each id; ids that no row has are missing."""
         import polars
 
-        table = polars.scan_parquet([path_of(self.folder, part) for part in self.manifest.parts]).select("id")
-        matching = table.with_row_index("row").filter(polars.col("id").is_in(list(ids))).collect()
-        return dict(zip(matching["id"], matching["row"], strict=True))
+        table = polars.scan_parquet([path_of(self.folder, part) for part in self.manifest.parts]).with_row_index("row")
+        matching = table.filter(polars.col("id").is_in(list(ids))).select("id", "row")
+        return dict(matching.collect().iter_rows())
 
     def id_of(self, row: int) -> str:
         """Return the id of a row."""

@@ -23,19 +23,15 @@ FEW_UNITS = 30
 """Under this many units a figure is marked "few units"."""
 MIN_UNITS = 10
 """Under this many units a figure has no interval."""
-MIN_DIFFERENT = 10
-"""Fewer items on which two encoders differ do not tell whether single items differ or whole units."""
 ALPHA = 0.05
 """A difference is significant up to this p-value."""
 ROUNDING = 1e-12
 """Values that differ by less are equal."""
-MAX_UNDEFINED = 0.05
-"""A candidate with a larger share of undefined items is not ranked; else all would be ranked on fewer items."""
 
 
 @dataclass(frozen=True)
-class Figures:
-    """A record of figures: what is undefined is None, never NaN, and an interval has two ends.
+class FiniteRecord:
+    """A record of numbers: what is undefined is None, never NaN, and an interval has two ends.
 
     A value may lie outside its interval: the percentiles of a bootstrap need not hold it.
     """
@@ -51,7 +47,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Estimate(Figures):
+class Estimate(FiniteRecord):
     """A figure with its 95 % interval.
 
     Attributes
@@ -85,7 +81,7 @@ class Estimate(Figures):
 
 
 @dataclass(frozen=True)
-class OfMetric(Figures):
+class OfMetric(FiniteRecord):
     """A record of one metric of a diagnostic on a corpus."""
 
     diagnostic: str
@@ -224,7 +220,7 @@ def worse_systems(comparisons: Iterable[Comparison]) -> dict[str, set[str]]:
         if one.is_significant and one.difference:
             winner, loser = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
             better[loser].add(winner)
-    return dict(better)
+    return better
 
 
 def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[str, ...]:
@@ -241,7 +237,8 @@ def best_set(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> 
     comparisons
         All of them: verdicts on other systems are ignored.
     """
-    out = values.keys() & {name for name, better in worse_systems(comparisons).items() if better & values.keys()}
+    better = worse_systems(comparisons)
+    out = {name for name in values if better.get(name, set()) & values.keys()}
     highest_out = max((values[name] for name in out), default=-math.inf)
     may_be_best = [name for name in values if name not in out and values[name] >= highest_out - ROUNDING]
     return tuple(sorted(may_be_best, key=lambda name: -values[name]))
@@ -252,14 +249,12 @@ def rank_intervals(names: Iterable[str], comparisons: Iterable[Comparison]) -> d
 
     The first is 1 + the number of verdicts against it, the last the number of systems less the verdicts for it.
     """
-    systems = set(names)
-    first, last = dict.fromkeys(systems, 1), dict.fromkeys(systems, len(systems))
-    for loser, winners in worse_systems(comparisons).items():
-        if loser in systems:
-            first[loser] += len(winners & systems)
-            for winner in winners & systems:
-                last[winner] -= 1
-    return {name: (first[name], last[name]) for name in systems}
+    systems, better = set(names), worse_systems(comparisons)
+    intervals = {}
+    for name in systems:
+        worse = [other for other in systems if name in better.get(other, ())]
+        intervals[name] = (1 + len(systems & better.get(name, set())), len(systems) - len(worse))
+    return intervals
 
 
 @dataclass(frozen=True)
@@ -295,7 +290,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Example(Figures):
+class Example(FiniteRecord):
     """One item of a corpus, or what one encoder made of it.
 
     An item that is shown has a record of kind ``item`` without an encoder, which holds its texts, and one of kind
@@ -416,7 +411,7 @@ SEVERITIES = get_args(Severity)
 
 
 @dataclass(frozen=True)
-class Finding(Figures):
+class Finding(FiniteRecord):
     """One statement that a run supports, in a sentence, with the figure behind it.
 
     Attributes
@@ -653,7 +648,7 @@ ScreeningOutcome = Literal["same", "differs", "near", "few"]
 
 
 @dataclass(frozen=True)
-class Screening(Figures):
+class Screening(FiniteRecord):
     """How much of what the exact search of its original finds a set-up lists, judged without labels.
 
     Attributes
@@ -897,7 +892,7 @@ class Result:
         is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
         return self.scores(diagnostic).filter(is_failure).sort("margin", nulls_last=True)
 
-    def rank(self, diagnostic: str = "", corpus: str | None = None) -> DataFrame:
+    def rank(self, diagnostic: str = "", corpus: str = "") -> DataFrame:
         """Return the candidates of a diagnostic, the highest value first, as a polars frame.
 
         Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``rank_low``, ``rank_high`` (all ranks hold
@@ -939,7 +934,7 @@ class Result:
         }
         return polars.DataFrame(ranked, schema=schema, orient="row")
 
-    def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
+    def plot(self, diagnostic: str = "", corpus: str = "") -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.
 
         Parameters
@@ -955,7 +950,7 @@ class Result:
         chart: TopLevelMixin = _renderers[-1]().chart(self, self.verdict(diagnostic, corpus))
         return chart
 
-    def verdict(self, diagnostic: str = "", corpus: str | None = None) -> Verdict:
+    def verdict(self, diagnostic: str = "", corpus: str = "") -> Verdict:
         """Return the verdict of a diagnostic.
 
         Parameters
@@ -970,7 +965,7 @@ class Result:
         SpecError
             If there is no such diagnostic or corpus, or there are several and none is named.
         """
-        chosen = [one for one in self.verdicts if diagnostic in ("", one.diagnostic) and corpus in (None, one.corpus)]
+        chosen = [one for one in self.verdicts if diagnostic in ("", one.diagnostic) and corpus in ("", one.corpus)]
         if len(chosen) != 1:
             every = ", ".join(f"{one.diagnostic} on {one.corpus}" for one in chosen or self.verdicts)
             raise SpecError(f"name one diagnostic and one corpus: {every or 'there is none'}")
@@ -1009,7 +1004,7 @@ class Result:
             raise UnknownNameError("metric", metric, map(str, matches or {key.short for key in row_of}))
         return row_of[matches[0]]
 
-    def table(self, diagnostic: str | None = None) -> DataFrame:
+    def table(self, diagnostic: str = "") -> DataFrame:
         """Return the rows as a polars frame, all or one diagnostic's.
 
         Raises
@@ -1019,7 +1014,7 @@ class Result:
         """
         import polars
 
-        rows = [row for row in self.rows if diagnostic in (None, row.diagnostic)]
+        rows = [row for row in self.rows if diagnostic in ("", row.diagnostic)]
         if diagnostic and not rows:
             raise UnknownNameError("diagnostic", diagnostic, {row.diagnostic for row in self.rows})
         return polars.DataFrame(rows)

@@ -22,8 +22,8 @@ from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
 from embassay.core.result import Audit, EncoderFacts, Result
 from embassay.core.samples.base import Role, Sample, Text
-from embassay.core.samples.checks import check_content
-from embassay.core.samples.retrieval import Document, StoredDocuments
+from embassay.core.samples.checks import SAMPLES, check_each
+from embassay.core.samples.retrieval import Document, Question, StoredDocuments, places_of
 from embassay.core.samples.units import label_sets
 from embassay.core.store.hashes import sha256_of as sha256_of
 from embassay.core.vectors import VectorMatrix, Vectors
@@ -31,8 +31,6 @@ from embassay.core.vectors import VectorMatrix, Vectors
 S = TypeVar("S", bound=Sample)
 JsonObject = dict[str, Any]
 """An object read from a JSON file; its content is not checked yet."""
-Function = Callable[[list[str]], Any]
-"""Returns the (n, d) vectors of n texts."""
 MAX_LISTED = 8
 """Texts that are shown with a sample, at most: right documents, sentences of its group."""
 
@@ -123,7 +121,7 @@ class Corpus(Generic[S]):
     @property
     def is_cut(self) -> bool:
         """Whether some document has several passages."""
-        return not self.stored_documents and any(len(document.passages) > 1 for document in self.documents)
+        return any(len(passages) > 1 for passages in self._passages.values())
 
     def need_texts(self, purpose: str) -> None:
         """Raise SpecError if the texts of the documents are not available.
@@ -161,14 +159,30 @@ class Corpus(Generic[S]):
         SpecError
             For the first error, with the number of the sample or document.
         """
-        check_content(self.name, self.shape, self.samples, self.documents)
+        corpus = f"corpus {self.name!r}"
+        # Documents alone are enough for diagnostics that need no questions.
+        if not self.samples and not self.documents:
+            raise SpecError(f"{corpus} has no samples")
+        if self.shape == "retrieval" and not self.documents:
+            raise SpecError(f"{corpus} has questions but no documents; pass documents=")
+        check_each(f"{corpus}, sample", self.samples, SAMPLES.get(self.shape, Sample))
+        # There may be too many stored ones to look at one by one.
+        if not self.stored_documents:
+            check_each(f"{corpus}, document", self.documents, Document)
+            for number, document in enumerate(self.documents):
+                if problem := document.contradiction():
+                    raise SpecError(f"{corpus}, document {number}: {problem}")
+        places = places_of([sample for sample in self.samples if isinstance(sample, Question)], self.documents)
+        for number, sample in enumerate(self.samples):
+            unknown = [right for right in getattr(sample, "right", ()) if right not in places]
+            problem = f"the right document {unknown[0]!r} is not in the corpus" if unknown else sample.contradiction()
+            if problem:
+                raise SpecError(f"{corpus}, sample {number}: {problem}")
 
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
         texts = [text for sample in self.samples for text in sample.texts()]
-        # Of stored documents there is no text to encode.
-        if not self.stored_documents:
-            texts += [("document", passage) for document in self.documents for passage in document.passages]
+        texts += [("document", passage) for passages in self._passages.values() for passage in passages]
         return tuple(dict.fromkeys(texts))
 
     def learnt(self) -> tuple[str, ...]:
@@ -186,10 +200,13 @@ class Corpus(Generic[S]):
         """
         name, _, number = reference.rpartition("#")
         # Of a stored document there is no text; its id stands for it.
-        return name if self.stored_documents else self._passages_by_id[name][int(number)]
+        return name if self.stored_documents else self._passages[name][int(number)]
 
     @cached_property
-    def _passages_by_id(self) -> dict[str, tuple[str, ...]]:
+    def _passages(self) -> dict[str, tuple[str, ...]]:
+        """The passages by document; none of stored documents, whose texts are not available."""
+        if self.stored_documents:
+            return {}
         return {document.id: document.passages for document in self.documents}
 
     def shown(self, sample: S) -> dict[str, str]:
@@ -197,23 +214,22 @@ class Corpus(Generic[S]):
         shown = dict(sample.fields())
         right = getattr(sample, "right", ())
         # Of stored documents, the ids are shown.
-        if right and not self.stored_documents:
-            shown["right"] = " / ".join(begun(" ".join(self._passages_by_id[name])) for name in right[:MAX_LISTED])
+        if right and self._passages:
+            shown["right"] = " / ".join(begun(" ".join(self._passages[name])) for name in right[:MAX_LISTED])
         return shown
 
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and distinct texts."""
         rows = [sample.texts() for sample in self.samples]
-        passages = len(self.documents)
-        if not self.stored_documents:
-            passages = sum(len(document.passages) for document in self.documents)
+        passages = sum(map(len, self._passages.values()))
         return Audit(
             items=len(rows),
             units=len(np.unique(self.units)),
             duplicates=len(rows) - len(set(rows)),
             distinct_texts=len(self.texts()),
             documents=len(self.documents),
-            passages=passages,
+            # A stored document is one row.
+            passages=passages or len(self.documents),
         )
 
 

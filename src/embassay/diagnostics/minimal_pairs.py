@@ -304,7 +304,7 @@ DRAWINGS = Drawings(
 )
 
 
-class MinimalPairs(ItemMethod):
+class MinimalPairsMethod(ItemMethod):
     """The diagnostic; ``compare=all`` also compares the other contrasts, and the similarity of each edit."""
 
     shape = "minimal_pairs"
@@ -382,4 +382,4 @@ class MinimalPairs(ItemMethod):
                 )
 
 
-create = MinimalPairs
+create = MinimalPairsMethod

@@ -48,7 +48,7 @@ from embassay.core.samples.base import Text
 from embassay.core.store.canonical import names_in
 from embassay.core.store.paths import open_file, source_path
 from embassay.core.types import Encoder, Runtime
-from embassay.core.vectors import dense_rows
+from embassay.models.arrays import dense_rows
 from embassay.run.encode_options import EncodeOptions
 from embassay.run.engine.encode import encode
 from embassay.run.progress import counting

@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 
 from embassay.core.errors import OutputError, say
-from embassay.core.store.files import default_folder
-from embassay.core.store.hashes import Remembered
 from embassay.core.store.paths import output_path
 from embassay.core.types import Draws, JsonObject, Runtime
 from embassay.run.cache.cache import VectorCache
+from embassay.run.cache.folder import default_folder
+from embassay.run.cache.remembered import Remembered
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RunOptions, options_in
 from embassay.run.resolve import CorpusInputs, EncoderInputs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -13,13 +13,15 @@ from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import ARRAY, is_parquet, read_table
 from embassay.core.tables.texts import BLANK, decoded
-from embassay.core.types import AnyCorpus, Diagnostic, Encoder, Function, Runtime
+from embassay.core.types import AnyCorpus, Diagnostic, Encoder, Runtime
 from embassay.diagnostics.base import BaseDiagnostic, ForeignDiagnostic
 from embassay.models.addresses import without_secrets
 from embassay.models.base import FullEncoder, adopted
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.search.retrievers.base import Retriever
 
+Function: TypeAlias = Callable[[list[str]], Any]
+"""Returns the (n, d) vectors of n texts."""
 EncoderInput: TypeAlias = str | Spec | Encoder | Function
 EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
 CorpusInput: TypeAlias = str | Spec | AnyCorpus

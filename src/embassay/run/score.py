@@ -17,12 +17,12 @@ from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.core.grouping import grouped
 from embassay.core.result import Failure
 from embassay.core.samples.base import Text
-from embassay.core.store.files import TIMES
-from embassay.core.store.hashes import Remembered
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin
 from embassay.core.vectors import Neighbours, VectorMatrix, Vectors
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
+from embassay.run.cache.folder import TIMES_FILE
+from embassay.run.cache.remembered import Remembered
 from embassay.run.candidates import RunEncoder
 from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, milliseconds_alone
@@ -264,7 +264,10 @@ class EncoderRun(CandidateRun):
         if issparse(vectors.matrix):
             alone = milliseconds_alone(encoder, [("query", question) for question in questions])
         # Encoders with fewer dimensions take the time of the full one.
-        model, remembered = encoder_of_vectors(encoder).fingerprint, Remembered(self.plan.request.cache_folder, TIMES)
+        model, remembered = (
+            encoder_of_vectors(encoder).fingerprint,
+            Remembered(self.plan.request.cache_folder, TIMES_FILE),
+        )
         if alone:
             remembered[model] = str(alone)
         if model in remembered:

@@ -28,7 +28,7 @@ from itertools import combinations
 import numpy as np
 
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import ALPHA, MIN_DIFFERENT, Comparison, Family
+from embassay.core.result import ALPHA, Comparison, Family
 from embassay.core.types import Draws
 from embassay.stats.folds import fold_weights, mean_over_folds
 from embassay.stats.labels import Labels, effective_number
@@ -37,6 +37,8 @@ from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums
 
 Pair = tuple[str, str]
+MIN_DIFFERENT = 10
+"""Fewer items on which two systems differ do not tell whether single items differ or whole units."""
 JUST_ABOVE_0 = sys.float_info.min
 """An end at 0 that is open."""
 

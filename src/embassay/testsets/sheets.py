@@ -19,7 +19,7 @@ from pydantic import Field
 from embassay.core.errors import SourceError
 from embassay.core.randomness import generator
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Number, Row, Whole
+from embassay.core.tables.rows import Number, TableRow, Whole
 from embassay.testsets.files import Line, id_of
 
 LOW, HIGH = 0, 4
@@ -127,7 +127,7 @@ def rating_sheet(corpus: str, lines: Sequence[Line], seed: int) -> bytes:
     return file.getvalue().encode("utf-8-sig")
 
 
-class RatingRow(Row):
+class RatingRow(TableRow):
     """A row of the sheet, as an annotator has filled it; ``row`` is its place in :func:`rateable`."""
 
     corpus: str

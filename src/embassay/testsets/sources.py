@@ -12,7 +12,7 @@ from pathlib import Path
 
 from embassay.core.errors import SourceError
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, Stripped, column
+from embassay.core.tables.rows import Key, Stripped, TableRow, column
 from embassay.core.tables.texts import read_text
 from embassay.corpora.io.documents import SourceDocument
 from embassay.testsets.base import Reasons
@@ -79,7 +79,7 @@ def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
             column = table.names[0]
         selection = table.select(SentenceRow, sentence=column)
         if "sentence" not in selection.names:
-            raise selection.missing("sentence")
+            raise table.missing("sentence")
         sources = [SourceSentence(row.sentence, row.line or 1, row.unit) for row in selection if row.sentence]
     else:
         lines = enumerate(read_text(path).split("\n"), 1)
@@ -95,7 +95,7 @@ def numbered(sources: Iterable[object]) -> Iterator[object]:
         yield SourceSentence(source.strip(), number) if isinstance(source, str) else source
 
 
-class SentenceRow(Row):
+class SentenceRow(TableRow):
     """A sentence; cells may be empty."""
 
     sentence: Stripped = column(*SENTENCE, default="")

@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from embassay.core.columns import read_columns
 from embassay.core.errors import SpecError
-from embassay.core.formatting import counted, duration
+from embassay.core.formatting import counted
 from embassay.core.result import Result
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, JsonObject, content_hash
@@ -258,7 +259,8 @@ class Adaptation:
             began = time.perf_counter()
             with request.training(variant) as advance:
                 notes = self.train(variant, triplets, advance)
-            for note in (*notes, f"trained in {duration(time.perf_counter() - began)}"):
+            seconds = round(time.perf_counter() - began)
+            for note in (*notes, f"trained in {timedelta(seconds=seconds)}"):
                 request.say(f"{variant}: {note}")
 
         # One assay of all variants, so that their differences are tested on the same test questions.

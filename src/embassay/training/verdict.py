@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from embassay.comparison.differences import Change, Pair, difference_of
+from embassay.comparison.differences import Change, ColumnPair, difference_of
 from embassay.comparison.views import sentence
 from embassay.core.columns import ItemColumn
 from embassay.core.formatting import DASH, with_interval
@@ -52,7 +52,7 @@ def changes(result: Result, columns: Sequence[ItemColumn], variant: str, other: 
         task = (comparison.diagnostic, comparison.corpus)
         old, new = headline_of.get((*task, other)), headline_of.get((*task, variant))
         if old and new and new.key.covers(comparison.key):
-            pair = Pair(old, new, label, new.heading, new.margin or 0.0)
+            pair = ColumnPair(old, new, label, new.heading, new.margin or 0.0)
             all_changes.append(difference_of(pair, comparison.of(variant)))
     return all_changes
 

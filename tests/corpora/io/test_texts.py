@@ -84,7 +84,7 @@ def test_another_encoding_is_named_with_its_line(reader, tmp_path, docs):
     path.write_bytes("sentence1,sentence2\nIl a plu.,Le café est fermé.\n".encode("cp1252"))
     with pytest.raises(SourceError) as error:
         READERS[reader](path, docs)
-    command = "iconv -f WINDOWS-1252 -t UTF-8 'my table.csv' > 'utf8-my table.csv'"
+    command = "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE"
     assert str(error.value) == f"{path}, line 2: not UTF-8 text; if it is from Windows: {command}"
 
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from embassay.core.errors import SpecError, quoted
-from embassay.core.samples.base import Sample
-from embassay.core.samples.retrieval import Document, Question, StoredDocuments, places_of
+from embassay.core.samples.retrieval import Question
 from embassay.core.samples.shapes import Choice, Composition, Grouped, MinimalPairs, Pair, TwoText
 
 SAMPLES = {
@@ -25,53 +24,19 @@ SAMPLES = {
 """The class of the samples of each shape."""
 
 
-def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequence[Document]) -> None:
-    """Raise SpecError for samples or documents that cannot be used.
+def check_each(what: str, things: Sequence[Any], wanted: Any) -> None:
+    """Check items by the annotations of their class, and that no two have the same id.
 
     Parameters
     ----------
-    name
-        The name of the corpus, for the message.
+    what
+        What they are, for the message, which continues with a number from 0.
 
     Raises
     ------
     SpecError
-        For the first error, with the number of the sample or document, from 0.
+        For the first error.
     """
-    # Documents alone are enough for diagnostics that need no questions.
-    if not samples and not documents:
-        raise SpecError(f"corpus {name!r} has no samples")
-    if shape == "retrieval" and not documents:
-        raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
-    _check_each(f"corpus {name!r}, sample", samples, SAMPLES.get(shape, Sample))
-    # There may be too many stored ones to look at one by one.
-    if not isinstance(documents, StoredDocuments):
-        _check_each(f"corpus {name!r}, document", documents, Document)
-        for number, document in enumerate(documents):
-            if problem := document.contradiction():
-                raise SpecError(f"corpus {name!r}, document {number}: {problem}")
-    places = places_of(samples, documents) if shape == "retrieval" else {}
-    for number, sample in enumerate(samples):
-        unknown = [right for right in getattr(sample, "right", ()) if right not in places]
-        problem = f"the right document {unknown[0]!r} is not in the corpus" if unknown else sample.contradiction()
-        if problem:
-            raise SpecError(f"corpus {name!r}, sample {number}: {problem}")
-
-
-def problem_in(error: Mapping[str, Any]) -> str:
-    """Return what is wrong with a value, in our words where a check of ours has refused it."""
-    if error["type"] == "value_error":
-        return str(error["msg"]).removeprefix("Value error, ")
-    value = error["input"]
-    if error["type"] == "string_type":
-        return f"must be a text, is of type {type(value).__name__}"
-    if isinstance(value, str) and not value.strip():
-        return "an empty text"
-    return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(value)}"
-
-
-def _check_each(what: str, things: Sequence[Any], wanted: Any) -> None:
-    """Check items by the annotations of their class, and that no two have the same id."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -85,3 +50,15 @@ def _check_each(what: str, things: Sequence[Any], wanted: Any) -> None:
     for place, thing in enumerate(things):
         if places.setdefault(thing.id, place) != place:
             raise SpecError(f"{what} {place}: the id {thing.id!r} is already used by number {places[thing.id]}")
+
+
+def problem_in(error: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value, in our words where a check of ours has refused it."""
+    if error["type"] == "value_error":
+        return str(error["msg"]).removeprefix("Value error, ")
+    value = error["input"]
+    if error["type"] == "string_type":
+        return f"must be a text, is of type {type(value).__name__}"
+    if isinstance(value, str) and not value.strip():
+        return "an empty text"
+    return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(value)}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from embassay.core.grouping import grouped
 from embassay.core.samples.shapes import Composition, Operator
 
 SENTENCES = ("S1", "S2", "S3", "F12", "F23")
@@ -54,7 +55,5 @@ def degenerate(texts: Mapping[str, str]) -> bool:
 
 def without_repeats(samples: Iterable[Composition]) -> tuple[Composition, ...]:
     """Return the samples without those that repeat an earlier one: same operator, same three texts."""
-    first_with = dict[tuple[str, ...], Composition]()
-    for sample in samples:
-        first_with.setdefault((sample.operator, sample.a, sample.b, sample.target), sample)
-    return tuple(first_with.values())
+    samples_of_texts = grouped(samples, lambda sample: (sample.operator, sample.a, sample.b, sample.target))
+    return tuple(repeats[0] for repeats in samples_of_texts.values())

@@ -17,9 +17,6 @@ from embassay.core.samples.base import STRICT, Sample, Text, Words
 if TYPE_CHECKING:
     from embassay.core.parts import PartVectors
 
-COUNTED = 1000
-"""Documents whose words are counted; more would take time and change little."""
-
 
 def length(text: str) -> int:
     """Return the number of characters of a text without white space."""
@@ -220,10 +217,3 @@ def first_passages(documents: Sequence[Document]) -> Ints:
     """Return (N,) the first passage of each document, counted over all documents."""
     sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
     return np.cumsum(sizes) - sizes
-
-
-def words_of_a_passage(documents: Sequence[Document]) -> float:
-    """Return the mean number of words of a passage, of at most about ``COUNTED`` documents that are evenly spread."""
-    step = max(1, len(documents) // COUNTED)
-    counts = [len(text.split()) for document in documents[::step] for text in document.passages]
-    return float(np.mean(counts))

@@ -1,1 +1,1 @@
-"""The only disk: canonical JSON, run folders, the vector cache."""
+"""What is written to disk: canonical JSON, arrays, hashes of files, paths."""

@@ -1,6 +1,6 @@
 """The one reader of tables: CSV, TSV, JSON lines and Parquet, known by their content; pydantic checks each row.
 
-A :class:`Row` declares the columns that a reader needs, by their use. :func:`read_table` opens a file, and
+A :class:`TableRow` declares the columns that a reader needs, by their use. :func:`read_table` opens a file, and
 :meth:`Table.select` yields its rows as models. A wrong value is one error with file, line and column, which pydantic
 has located.
 
@@ -51,11 +51,6 @@ class Selection(Generic[R]):
     model: type[R]
     names: Mapping[str, str]
 
-    def missing(self, use: str, name: str = "") -> SourceError:
-        """Return the error of a column that the table lacks; ``name`` is what the user calls it."""
-        problem = f"missing; found {listed(self.table.names)}; add it, or name another column"
-        return SourceError(problem, self.table.path, 1, name or known_names(self.model, use)[0])
-
     @property
     def note(self) -> str:
         """The use of each column."""
@@ -96,6 +91,10 @@ class Table:
     names: tuple[str, ...]
     records: Sequence[Record]
 
+    def missing(self, name: str) -> SourceError:
+        """Return the error of a column that the table lacks."""
+        return SourceError(f"missing; found {listed(self.names)}; add it, or name another column", self.path, 1, name)
+
     def select(self, model: type[R], **given: str) -> Selection[R]:
         """Find the columns of a model; those of fields with a default may be missing.
 
@@ -110,18 +109,17 @@ class Table:
             For a missing column, and for one that would have two uses.
         """
         names: dict[str, str] = {}
-        selection = Selection(self, model, names)
         for use, field in model.model_fields.items():
-            unused = [name for name in known_names(model, use) if name not in names.values()]
-            name = given.get(use) or recognised(self.names, unused)
+            candidates = known_names(model, use)
+            name = given.get(use) or recognised(self.names, [name for name in candidates if name not in names.values()])
             if name in names.values():
                 raise SourceError(f"has another use, and cannot be the {use} as well", self.path, 1, name)
             # A table may have a column without a name.
             if name and name in self.names:
                 names[use] = name
             elif name or field.is_required():
-                raise selection.missing(use, name)
-        return selection
+                raise self.missing(name or candidates[0])
+        return Selection(self, model, names)
 
 
 def recognised(names: Iterable[str], known: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ def column(*names: str, default: object = ...) -> Any:
     return Field(default, json_schema_extra={"columns": list(names)})
 
 
-class Row(BaseModel):
+class TableRow(BaseModel):
     """A row, or an object inside one. The fields of a subclass are the columns that a reader uses, by their use.
 
     Attributes
@@ -52,11 +52,11 @@ class Row(BaseModel):
         return SourceError(problem, path, line, names.get(field, field))
 
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=TableRow)
 
 
 @cache
-def known_names(model: type[Row], field: str) -> Sequence[str]:
+def known_names(model: type[TableRow], field: str) -> Sequence[str]:
     """Return the column names that are recognised for a field: those that it lists, else its own."""
     extra = model.model_fields[field].json_schema_extra
     return cast("Sequence[str]", extra["columns"]) if isinstance(extra, dict) else [field]

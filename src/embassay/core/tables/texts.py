@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ BLANK = "\ufeff \t\r\n"
 BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
 REMEDY = "export a table as CSV (UTF-8), save the text of a document as .txt (UTF-8), unpack an archive"
+TO_UTF_8 = "if it is from Windows: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE"
 TO_TEXT = (".adoc", ".docx", ".epub", ".ipynb", ".odt", ".pdf", ".rtf")
 """The suffixes of documents that are not read."""
 BINARY = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF-", b"{\\rtf", b"\x1f\x8b", b"PAR1", b"\xff\xfe", b"\xfe\xff")
@@ -49,8 +49,7 @@ def decoded(path: Path, errors: str = "strict") -> Iterator[TextIO]:
         # The decoder reads blocks, so its error does not say which line is wrong.
         lines = enumerate(path.read_bytes().split(b"\n"), 1)
         number = next(number for number, line in lines if line.decode(errors="ignore").encode() != line)
-        command = f"iconv -f WINDOWS-1252 -t UTF-8 {shlex.quote(path.name)} > {shlex.quote(f'utf8-{path.name}')}"
-        raise SourceError(f"not UTF-8 text; if it is from Windows: {command}", path, number) from None
+        raise SourceError(f"not UTF-8 text; {TO_UTF_8}", path, number) from None
     except OSError as error:
         raise unreadable(error, path) from None
 

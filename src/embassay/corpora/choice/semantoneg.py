@@ -13,7 +13,7 @@ from pydantic import Field
 
 from embassay.core.samples.shapes import Choice, PartOfSpeech
 from embassay.core.tables.records import has_columns, read_table
-from embassay.core.tables.rows import Key, Row, Text, column
+from embassay.core.tables.rows import Key, TableRow, Text, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
 
@@ -24,7 +24,7 @@ LONGEST = 3
 """The maximum number of words on one side of a pair."""
 
 
-class ChoiceRow(Row):
+class ChoiceRow(TableRow):
     """An input and three candidates; ``label`` is the place of the paraphrase among them."""
 
     label: Annotated[int, Field(strict=True, ge=0, le=2)]

@@ -13,7 +13,7 @@ from embassay.core.formatting import counted
 from embassay.core.samples.composed import without_repeats
 from embassay.core.samples.shapes import Composition, Rating
 from embassay.core.tables.records import Table, read_table
-from embassay.core.tables.rows import Key, Row, Text
+from embassay.core.tables.rows import Key, TableRow, Text
 from embassay.core.types import Corpus
 
 Ratings = tuple[Annotated[Rating, Strict()], ...]
@@ -24,7 +24,7 @@ Verbalised = Annotated[Text, BeforeValidator(lambda value: value.get("text") if 
 """A text, or an object with ``text``."""
 
 
-class CompositionRow(Row):
+class CompositionRow(TableRow):
     """What the rows of all formats may have: an id, a unit, and the encoders that the samples were filtered with."""
 
     id: Key = ""

@@ -14,7 +14,7 @@ from embassay.core.errors import SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.shapes import Grouped, closure
 from embassay.core.tables.records import FIRST, SECOND, Selection, columns_in, read_table, recognised_pair
-from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
+from embassay.core.tables.rows import Key, Stripped, TableRow, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
 
@@ -28,7 +28,7 @@ GROUP = ("group", "label", "group_id", "cluster")
 """Column names that are recognised, tried in this order."""
 
 
-class SentenceRow(Row):
+class SentenceRow(TableRow):
     """A sentence and its group."""
 
     sentence: Stripped = column(*SENTENCE)
@@ -36,7 +36,7 @@ class SentenceRow(Row):
     id: Key = ""
 
 
-class LabelledPair(Row):
+class LabelledPair(TableRow):
     """Two sentences, and whether they are paraphrases."""
 
     first: Stripped = column(*FIRST)

@@ -12,7 +12,7 @@ from pathlib import Path
 from embassay.core.formatting import counted
 from embassay.core.samples.shapes import Grouped, closure
 from embassay.core.tables.records import has_columns, read_table
-from embassay.core.tables.rows import Row, Text, Whole, YesNo, column
+from embassay.core.tables.rows import TableRow, Text, Whole, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.folders import has_file
@@ -23,7 +23,7 @@ recognises = has_columns("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String", 
 recognises_folder = has_file(*FILES)
 
 
-class JudgedPair(Row):
+class JudgedPair(TableRow):
     """Two sentences, and whether people judged them paraphrases."""
 
     quality: YesNo = column("Quality")

@@ -13,7 +13,7 @@ from pathlib import Path
 from embassay.core.errors import SourceError, listed
 from embassay.core.samples.shapes import Grouped
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, Whole, column
+from embassay.core.tables.rows import Key, TableRow, Whole, column
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
@@ -24,7 +24,7 @@ PHRASES, TABLE = "phrases.txt", "phrase_groups.csv"
 recognises_folder = has_file(TABLE)
 
 
-class GroupRow(Row):
+class GroupRow(TableRow):
     """The number of a sentence, and of its group."""
 
     id: Key = column("phrase_index")

@@ -14,7 +14,7 @@ from pathlib import Path
 from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.formatting import counted
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, Stripped, Text, column
+from embassay.core.tables.rows import Key, Stripped, TableRow, Text, column
 from embassay.core.tables.texts import TO_TEXT, read_text
 from embassay.corpora.io.folders import files_in
 from embassay.corpora.io.front_matter import split_front_matter
@@ -150,7 +150,7 @@ def _read_folder(path: Path, files: Iterable[Path], follow_links: bool) -> Readi
     return read, (f"files: {counted(len(read), 'document')}", *notes)
 
 
-class DocumentRow(Row):
+class DocumentRow(TableRow):
     """A document of a table."""
 
     id: Key = column("id", "_id", "docid", "doc_id", "document_id", default="")
@@ -169,7 +169,7 @@ def _read_records(path: Path, id_: str, text: str, needs_ids: bool) -> Reading:
     selection = read_table(path).select(DocumentRow, id=id_, text=text)
     has_ids = "id" in selection.names
     if needs_ids and not has_ids:
-        raise selection.missing("id")
+        raise selection.table.missing("id")
     documents = []
     for number, row in enumerate(selection, 1):
         if has_ids and not row.id:

@@ -13,7 +13,7 @@ from pathlib import Path
 from embassay.core.errors import first_line_of
 from embassay.core.samples.shapes import EDITS, MinimalPairs
 from embassay.core.tables.records import Table, by_name, delimited
-from embassay.core.tables.rows import Row, Stripped, column
+from embassay.core.tables.rows import Stripped, TableRow, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
 
@@ -22,7 +22,7 @@ SOURCE = "a file of HEROS's form"
 """The fingerprint of the released table is not known here, so no file is said to be the release."""
 
 
-class HerosRow(Row):
+class HerosRow(TableRow):
     """An original and its edits. The first column of negations is ``negation``, the second ``another``."""
 
     original: Stripped

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from embassay.core.samples.shapes import ALL_EDITS, Edit, ExtraEdit, MinimalPairs
 from embassay.core.tables.records import has_columns, read_table
-from embassay.core.tables.rows import Key, Row, Text
+from embassay.core.tables.rows import Key, TableRow, Text
 from embassay.core.types import Corpus
 
 SHAPE = "minimal_pairs"
@@ -18,7 +18,7 @@ Ways = Annotated[dict[str, Text], BeforeValidator(lambda way: {"": way} if isins
 """How each edit was made; one way of all of them has no name."""
 
 
-class EditsRow(Row):
+class EditsRow(TableRow):
     """An original with its edits, and how these were made: a text for all, or one for each."""
 
     original: Text

@@ -22,7 +22,7 @@ from embassay.core.tables.records import (
     read_table,
     recognised_pair,
 )
-from embassay.core.tables.rows import Key, Number, Row, Text, column, yes_or_no
+from embassay.core.tables.rows import Key, Number, TableRow, Text, column, yes_or_no
 from embassay.core.tables.texts import read_head
 from embassay.core.types import Corpus
 from embassay.corpora.io.headerless import headerless
@@ -36,7 +36,7 @@ STSB = ("sentence1", "sentence2", "score", "subset")
 """The columns of STS-b that are read; its file has no header."""
 
 
-class PairRow(Row):
+class PairRow(TableRow):
     """Two sentences; a score that is missing is no score."""
 
     first: Text = column(*FIRST)

@@ -11,7 +11,7 @@ from pathlib import Path
 from embassay.core.errors import SourceError, SpecError, listed, quoted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, Stripped, Text, column
+from embassay.core.tables.rows import Key, Stripped, TableRow, Text, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries
 from embassay.corpora.io.passages import Cutter
@@ -25,7 +25,7 @@ DEFAULT = "test"
 """The default split."""
 
 
-class DocumentRow(Row):
+class DocumentRow(TableRow):
     """A document; it may have no text."""
 
     id: Key = column("_id")
@@ -33,7 +33,7 @@ class DocumentRow(Row):
     text: Text = ""
 
 
-class QueryRow(Row):
+class QueryRow(TableRow):
     """A query."""
 
     id: Key = column("_id")

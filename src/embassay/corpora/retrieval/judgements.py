@@ -12,7 +12,7 @@ from pydantic import Field
 from embassay.core.errors import SourceError, first_line_of
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, column
+from embassay.core.tables.rows import Key, TableRow, column
 from embassay.core.tables.texts import read_head
 from embassay.core.types import Corpus
 from embassay.corpora.io.headerless import headerless
@@ -23,7 +23,7 @@ HEAD = 65_536
 JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 
 
-class Judgement(Row):
+class Judgement(TableRow):
     """A query, a document, and its grade; ``1.0`` is one."""
 
     query: Key = column("query-id")

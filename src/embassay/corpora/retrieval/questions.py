@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 from embassay.core.errors import SourceError, nearest, quoted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Key, Row, Stripped, as_list, column
+from embassay.core.tables.rows import Key, Stripped, TableRow, as_list, column
 from embassay.corpora.io.documents import without_suffix
 from embassay.corpora.retrieval.answers import RawQuestion, located
 from embassay.corpora.retrieval.corpus import About, units
@@ -46,7 +46,7 @@ def _texts_of(cell: object) -> list[object]:
     return as_list(cell["text"] if isinstance(cell, dict) and "text" in cell else cell)
 
 
-class QuestionRow(Row):
+class QuestionRow(TableRow):
     """A question, with the ids of its right documents (a list, or one text that may hold several) or its answers."""
 
     unique = False
@@ -94,7 +94,7 @@ def read_questions(
     selection = read_table(path).select(QuestionRow, **columns)
     has_answers = texts is not None and "answer" in selection.names
     if "document" not in selection.names and not has_answers:
-        raise selection.missing("document")
+        raise selection.table.missing("document")
     rows = list(selection)
     names = {name for row in rows for name in (*row.document, *row.parts)}
     ids = ids_among(names | set(map(without_suffix, names)))

@@ -16,7 +16,7 @@ from embassay.core.errors import SourceError, listed
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import has_columns, json_lines
-from embassay.core.tables.rows import Key, Row, Text, checked
+from embassay.core.tables.rows import Key, TableRow, Text, checked
 from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import corpus_of, sound
 
@@ -26,7 +26,7 @@ Split = Literal["all", "train", "test"]
 Units = Annotated[list[Key], BeforeValidator(lambda unit: unit if isinstance(unit, list) else [unit])]
 
 
-class DocumentLine(Row):
+class DocumentLine(TableRow):
     """A document."""
 
     document: Key
@@ -35,7 +35,7 @@ class DocumentLine(Row):
     spans: tuple[tuple[int, int], ...] = ()
 
 
-class QuestionLine(Row):
+class QuestionLine(TableRow):
     """A question. Other fields, such as its answer, are only for people to read."""
 
     question: Text

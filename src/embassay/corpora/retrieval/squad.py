@@ -20,7 +20,7 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import parsed_json
-from embassay.core.tables.rows import Key, Row, Stripped, Text, checked
+from embassay.core.tables.rows import Key, Stripped, TableRow, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter, sentences
@@ -33,7 +33,7 @@ _DATA = re.compile(r'\[|\{(?s:.*)"data"\s*:\s*\[')
 _INSIDE = re.compile(r'"(?:paragraphs|qas|context)"\s*:')
 
 
-class Answer(BaseModel):
+class SquadAnswer(BaseModel):
     """An answer of an annotator, and its offset in the context."""
 
     text: StrictStr
@@ -45,7 +45,7 @@ class Asked(BaseModel):
 
     id: Key
     question: Stripped
-    answers: list[Answer] = []
+    answers: list[SquadAnswer] = []
     is_impossible: StrictBool = False
 
 
@@ -62,7 +62,7 @@ class Article(BaseModel):
     paragraphs: list[Paragraph]
 
 
-class _File(Row):
+class _File(TableRow):
     data: list[Article]
 
 
@@ -148,7 +148,7 @@ def _whole_articles(path: Path, name: str, articles: Sequence[Article], cut: Cut
     return sound(corpus_of(name, cut_all(texts, cut), samples, notes=notes, noun="article"), path)
 
 
-def _offsets(answers: Iterable[Answer], context: str, counts: Counter[tuple[str, str]]) -> list[int]:
+def _offsets(answers: Iterable[SquadAnswer], context: str, counts: Counter[tuple[str, str]]) -> list[int]:
     """Return where answers begin in their context, ascending: at their offsets, else where their texts occur once.
 
     Answers that are moved or left out are counted.

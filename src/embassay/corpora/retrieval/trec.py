@@ -11,7 +11,7 @@ from pathlib import Path
 
 from embassay.core.errors import SourceError, listed
 from embassay.core.samples.retrieval import Question
-from embassay.core.tables.rows import Key, Row, Text
+from embassay.core.tables.rows import Key, TableRow, Text
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries, files_in
 from embassay.corpora.io.headerless import headerless
@@ -24,7 +24,7 @@ JUDGEMENTS, TOPICS = r".*qrels", r"(?!.*qrels).*(topics|queries)"
 """The names of these files; a file of judgements has no topics."""
 
 
-class Line(Row):
+class Line(TableRow):
     """A topic or a document."""
 
     id: Key

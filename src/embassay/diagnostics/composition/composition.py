@@ -256,7 +256,7 @@ METRICS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Composition(ItemMethod):
+class CompositionMethod(ItemMethod):
     """The diagnostic; see the module's documentation.
 
     Attributes
@@ -326,7 +326,7 @@ class Composition(ItemMethod):
                 yield from _claims(view, summary.rows)
 
 
-create = Composition
+create = CompositionMethod
 
 
 # Rows

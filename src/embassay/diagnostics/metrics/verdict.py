@@ -10,7 +10,7 @@ import numpy as np
 
 from embassay.core.columns import ItemColumn
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import MAX_UNDEFINED, Comparison, Row, Verdict, best_set
+from embassay.core.result import Comparison, Row, Verdict, best_set
 from embassay.core.types import Draws
 from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
@@ -18,6 +18,9 @@ from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.units import Floats
+
+MAX_UNDEFINED = 0.05
+"""A candidate with a larger share of undefined items is not ranked; else all would be ranked on fewer items."""
 
 
 def labels_of(column: ItemColumn) -> Labels:

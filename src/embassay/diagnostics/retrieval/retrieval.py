@@ -21,7 +21,7 @@ import numpy as np
 
 from embassay.core.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.core.errors import SpecError, begun
-from embassay.core.formatting import among_first, counted, names, number, size_in_points
+from embassay.core.formatting import counted, names, number, size_in_points
 from embassay.core.layout import (
     Column,
     ComparisonTable,
@@ -35,7 +35,7 @@ from embassay.core.layout import (
     SeriesTable,
 )
 from embassay.core.result import Estimate, Finding, Result, Row, Series
-from embassay.core.samples.retrieval import Question, words_of_a_passage
+from embassay.core.samples.retrieval import Question
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.findings import against_chance, written
@@ -60,6 +60,7 @@ from embassay.diagnostics.retrieval.scores import (
     starts_of,
     success_of_blind_choice,
     transformed_values,
+    words_of_a_passage,
 )
 from embassay.stats.density import bandwidth, density
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
@@ -478,7 +479,7 @@ class Retrieval(RetrievalOptions, ItemMethod):
             **list_values(corpus, nearest, self.k, self.ranking_metrics, missing),
             "documents": float(len(corpus.documents)),
             "chance": success_of_blind_choice(corpus, self.k),
-            "passage_words": np.nan if corpus.stored_documents else words_of_a_passage(corpus.documents),
+            "passage_words": words_of_a_passage(corpus),
         }
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
@@ -652,7 +653,7 @@ def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
     chance, documents, missed = scalars["chance"], scalars["documents"], int(np.isnan(rank).sum())
     say = {"encoder": view.encoder, "headline": view.headline}
     if against_chance(success, chance) in ("below", "both"):
-        where = among_first(view.options.k)
+        where = view.options.among_first
         yield NOT_SHOWN.finding(success, success=written(success), where=where, chance=chance, **say)
     if view.listed is not None and missed:
         lists, questions = f"{view.listed:,.0f} of {documents:,.0f} documents", counted(missed, "question")
@@ -729,7 +730,7 @@ def layout(result: Result) -> Layout:
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
         headline=EncoderTable(
-            f"Questions with a right document {among_first(options.k)}",
+            f"Questions with a right document {options.among_first}",
             (
                 Column(success, success),
                 *beside,
@@ -817,6 +818,6 @@ def _parts(options: Retrieval) -> Iterator[Part]:
         ),
         margin="the similarity of the nearest right document less that of the nearest wrong one",
         threshold=Column("τ", "tau", "recommended"),
-        note=f"Right: a right document is {among_first(options.k)}. Beside each passage its similarity to the "
+        note=f"Right: a right document is {options.among_first}. Beside each passage its similarity to the "
         "question; below the threshold τ it would be dropped.",
     )

@@ -37,6 +37,8 @@ from embassay.stats.thresholds import Guarantee, Threshold, recommend
 from embassay.stats.units import Bools, Floats, Ints, ranges
 
 NAME = "retrieval"
+COUNTED = 1000
+"""Documents whose words are counted; more would take time and change little."""
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
@@ -108,6 +110,11 @@ class RetrievalOptions:
     def __post_init__(self) -> None:
         """Check the ranges of the numbers."""
         need_within(NAME, self, k=(1, 1000), loss=(0, 1), psi=(1, 99), random=(1, RANDOM))
+
+    @property
+    def among_first(self) -> str:
+        """Where a right document counts: ``among the first 5``, or, of one place, ``first``."""
+        return "first" if self.k == 1 else f"among the first {self.k}"
 
     @property
     def headline(self) -> str:
@@ -222,6 +229,17 @@ def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
     right = [len(sample.right) for sample in corpus.samples if sample.right]
     all_wrong = hypergeom.pmf(0, len(corpus.documents), right, k)
     return float(1 - all_wrong.mean())
+
+
+def words_of_a_passage(corpus: Corpus[Question]) -> float:
+    """Return the mean number of words of a passage, of at most about ``COUNTED`` documents that are evenly spread.
+
+    NaN where only their vectors are available.
+    """
+    if corpus.stored_documents:
+        return np.nan
+    step = max(1, len(corpus.documents) // COUNTED)
+    return float(np.mean([len(text.split()) for document in corpus.documents[::step] for text in document.passages]))
 
 
 def random_documents(corpus: Corpus[Question]) -> Ints:

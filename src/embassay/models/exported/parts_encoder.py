@@ -15,7 +15,8 @@ from embassay.core.parts import PartVectors
 from embassay.core.samples.base import Role
 from embassay.core.samples.retrieval import StoredDocuments
 from embassay.core.types import Card, Encoder, content_hash
-from embassay.core.vectors import DenseVectors, dense_rows
+from embassay.core.vectors import DenseVectors
+from embassay.models.arrays import dense_rows
 from embassay.models.base import supported_similarity
 from embassay.models.loaded import LoadedEncoder
 

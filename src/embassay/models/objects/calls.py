@@ -16,7 +16,8 @@ import numpy as np
 from embassay.core.errors import EncoderError, SpecError, reason_of
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
-from embassay.core.vectors import VectorMatrix, checked_vectors
+from embassay.core.vectors import VectorMatrix
+from embassay.models.arrays import checked_vectors
 from embassay.models.loaded import LoadedEncoder
 
 Call: TypeAlias = Callable[[list[str], Role], object]

@@ -402,8 +402,11 @@ class Decision:
         )
         below = ""
         if is_below(row.high, self.verdict.chance):
-            level = self.headline.level_with(number(self.verdict.chance, style))
-            below = templates.BELOW_LEVEL.sentence(level=level)
+            reference = self.headline.level
+            # Other names tell the value by themselves.
+            if reference == "chance":
+                reference = f"chance ({number(self.verdict.chance, style)})"
+            below = templates.BELOW_LEVEL.sentence(level=reference)
         return f"{said[:1].upper()}{said[1:]}{below}"
 
     # What cannot be ranked

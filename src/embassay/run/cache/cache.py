@@ -31,7 +31,7 @@ from embassay.core.errors import OutputError
 from embassay.core.formatting import written_bytes
 from embassay.core.samples.base import Text
 from embassay.core.store.canonical import write_with
-from embassay.core.store.files import VECTORS, size_of
+from embassay.run.cache.folder import VECTORS, size_of
 
 SUFFIX = ".vectors"
 NOTE = "encoder.txt"

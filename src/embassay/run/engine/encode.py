@@ -13,12 +13,13 @@ from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
-from scipy.sparse import issparse, vstack
+from scipy.sparse import issparse, safely_cast_index_arrays, vstack
 
 from embassay.core.errors import EncoderError, reason_of
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Encoder
-from embassay.core.vectors import VectorMatrix, Vectors, checked_vectors, with_narrow_indices
+from embassay.core.vectors import VectorMatrix, Vectors
+from embassay.models.arrays import checked_vectors
 from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
 
@@ -155,7 +156,10 @@ def _matrix(row: dict[Text, int], blocks: Sequence[Block]) -> VectorMatrix:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
     if blocks and issparse(blocks[0][1]):
         order = np.argsort([row[text] for texts, _ in blocks for text in texts])
-        return with_narrow_indices(vstack([rows for _, rows in blocks], format="csr")[order])
+        sparse = vstack([rows for _, rows in blocks], format="csr")[order]
+        # liblinear accepts 32-bit indices only.
+        sparse.indices, sparse.indptr = safely_cast_index_arrays(sparse, np.int32)
+        return sparse
     matrix = np.empty((len(row), max(widths, default=0)), dtype=np.float32)
     for texts, rows in blocks:
         matrix[[row[text] for text in texts]] = rows

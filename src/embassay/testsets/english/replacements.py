@@ -18,7 +18,7 @@ from pydantic import BeforeValidator
 
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Row, Stripped
+from embassay.core.tables.rows import Stripped, TableRow
 from embassay.testsets.english.syntax import Around, around_adjective, around_verb, dependents
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Words, inflected, word_at
@@ -31,7 +31,7 @@ _EMPTIED = wordset("than as way until till before after once lest")
 WordSet = Annotated[frozenset[str], BeforeValidator(wordset)]
 
 
-class ListedWord(Row):
+class ListedWord(TableRow):
     """A line of the list: a word, its replacements, and the contexts in which they fit.
 
     Attributes

@@ -17,7 +17,7 @@ from annotated_types import Gt, Lt
 from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.samples.shapes import Grouped, closure
 from embassay.core.tables.records import FIRST, SECOND, read_table, recognised_pair
-from embassay.core.tables.rows import Row, Stripped, YesNo, column
+from embassay.core.tables.rows import Stripped, TableRow, YesNo, column
 from embassay.core.types import Encoder
 from embassay.corpora.queries.sampling import evenly
 from embassay.stats.geometry.complete_linkage import complete_linkage
@@ -39,7 +39,7 @@ UNLABELLED = (
 )
 
 
-class PairRow(Row):
+class PairRow(TableRow):
     """Two sentences and whether they mean the same."""
 
     first: Stripped = column(*FIRST)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from embassay.core.errors import OutputError
-from embassay.core.store.files import default_folder
 from embassay.run.cache.cache import VectorCache
+from embassay.run.cache.folder import default_folder
 from embassay.run.finished import FinishedRun
 from embassay.run.items import ScoredTask, items_in
 from embassay.run.outputs.formats import Export

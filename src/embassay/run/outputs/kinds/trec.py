@@ -21,11 +21,11 @@ import numpy as np
 
 from embassay.core.errors import EncoderError, InputError, OutputError
 from embassay.core.result import record_of
-from embassay.core.store.files import default_folder
 from embassay.core.types import AnyCorpus, ItemScores
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.run.cache.cache import VectorCache
+from embassay.run.cache.folder import default_folder
 from embassay.run.engine.encode import encode
 from embassay.run.finished import FinishedRun
 from embassay.run.items import items_in

@@ -11,7 +11,7 @@ from embassay.core.store.paths import output_path
 
 VECTORS = "vectors"
 """The folder of all vectors in that of the cache; it has a folder for each encoder."""
-PROBES, TIMES = "probes.json", "times.json"
+PROBES_FILE, TIMES_FILE = "probes.json", "times.json"
 
 
 def default_folder() -> Path:
@@ -29,7 +29,7 @@ def default_folder() -> Path:
 def clear(folder: Path) -> int:
     """Remove the files of a cache, damaged or not, and no other files; return the number of bytes freed."""
     freed = 0
-    for name in (VECTORS, PROBES, TIMES):
+    for name in (VECTORS, PROBES_FILE, TIMES_FILE):
         path = folder / name
         freed += size_of(path)
         if path.is_dir():
