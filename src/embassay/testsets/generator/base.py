@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from embassay.core.errors import SpecError
@@ -18,14 +17,16 @@ class Reply(NamedTuple):
     problem: str = ""
 
 
-def check_prompt(prompt: str, places: Iterable[str]) -> None:
-    """Raise SpecError if a prompt lacks one of its placeholders."""
-    for place in places:
+def filled(prompt: str, **texts: str) -> str:
+    """Return a prompt with texts in place of its placeholders; braces in the texts, and other braces, stay.
+
+    Raises
+    ------
+    SpecError
+        If the prompt lacks the placeholder of a text.
+    """
+    for place in texts:
         if f"{{{place}}}" not in prompt:
             raise SpecError(f"the prompt lacks the placeholder {{{place}}}")
-
-
-def filled(prompt: str, **texts: str) -> str:
-    """Return a prompt with texts in place of its placeholders; braces in the texts, and other braces, stay."""
     # In one pass, because a text may itself contain a placeholder.
     return _PLACE.sub(lambda match: texts.get(match[1], match[0]), prompt)
