@@ -21,7 +21,7 @@ from embassay.testsets.generator.base import Reply, filled
 from embassay.testsets.generator.questions import PROMPT, question_in
 from embassay.testsets.kinds import retrieval
 from embassay.testsets.questions import quote_of
-from embassay.testsets.splits import drawn_units
+from embassay.testsets.splits import drawn_units, overlap
 
 pytestmark = pytest.mark.usefixtures("single_paragraphs")
 PARTS = (
@@ -382,6 +382,11 @@ def test_the_share_that_is_a_leak_is_a_parameter():
     question, answer = "Which cheap eco programme of this washer saves money and power?", "40 degrees"
     assert leak(question, answer, PASSAGE.text, share=0.4) == REPEATS
     assert leak(question, answer, PASSAGE.text, share=0.9) == ""
+
+
+def test_the_overlap_is_the_share_of_content_words():
+    assert overlap("What is the eco programme worth?", [PASSAGE.text]) == pytest.approx(2 / 3)
+    assert overlap("What is it?", [PASSAGE.text]) == 0
 
 
 @settings(deadline=None, max_examples=60)
