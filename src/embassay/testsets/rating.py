@@ -133,8 +133,8 @@ def rate(
     out = output_path(out)
     card = SetFiles(out).card
     check_free((out, card), overwrite)
-    of_edits = {(item.item, item.edit): row for item, row in zip(items, ratings, strict=True)}
-    rest = list(_remaining(lines, of_edits, bar))
+    by_edit = {(item.item, item.edit): row for item, row in zip(items, ratings, strict=True)}
+    rest = list(_remaining(lines, by_edit, bar))
     remaining, total = (sum("document" not in line for line in some) for some in (rest, lines))
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {bar:g}; {out} is not written")
@@ -192,13 +192,13 @@ def _remaining(lines: Sequence[Line], ratings: Mapping[tuple[str, str], Floats],
     ratings
         By item and edit, the ratings of the annotators; NaN if there is none.
     """
-    given = {key: row[~np.isnan(row)].tolist() for key, row in ratings.items()}
-    wrong = {key for key, values in given.items() if values and fmean(values) < bar}
+    without_gaps = {key: row[~np.isnan(row)].tolist() for key, row in ratings.items()}
+    wrong = {key for key, values in without_gaps.items() if values and fmean(values) < bar}
     wrong_items = {item for item, _ in wrong}
     for line in lines:
         item = item_of(line)
         if "operator" in line:
-            line["ratings"] = given[item, line["operator"]]
+            line["ratings"] = without_gaps[item, line["operator"]]
         if "edits" in line:
             # How the edits were made is written by their names.
             for field in {"edits", "source"} & line.keys():
