@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 
@@ -193,7 +192,7 @@ def _remaining(lines: Sequence[Line], ratings: Mapping[tuple[str, str], Floats],
         By item and edit, the ratings of the annotators; NaN if there is none.
     """
     without_gaps = {key: row[~np.isnan(row)].tolist() for key, row in ratings.items()}
-    wrong = {key for key, values in without_gaps.items() if values and fmean(values) < bar}
+    wrong = {key for key, values in without_gaps.items() if values and np.mean(values) < bar}
     wrong_items = {item for item, _ in wrong}
     for line in lines:
         item = item_of(line)
