@@ -110,7 +110,7 @@ def rate(
     if len(set(paths)) < max(len(paths), 1):
         raise InputError("name at least one sheet, and each only once: embassay rate FILE …")
     filled = [read_sheet(path) for path in paths]
-    path = source_path(corpus or paths[0].with_name(filled[0][0].corpus.rpartition("@")[0]))
+    path = source_path(corpus or paths[0].parent / filled[0][0].corpus.rpartition("@")[0])
     content = read_text(path)
     # Without the name, because the file may have another one by now.
     ending = name_of("", content.encode())
@@ -132,8 +132,8 @@ def rate(
     out = output_path(out)
     card = SetFiles(out).card
     check_free((out, card), overwrite)
-    by_edit = {(item.item, item.edit): row for item, row in zip(items, ratings, strict=True)}
-    rest = list(_remaining(lines, by_edit, bar))
+    rated_edits = {(item.item, item.edit): row for item, row in zip(items, ratings, strict=True)}
+    rest = list(_remaining(lines, rated_edits, bar))
     remaining, total = (sum("document" not in line for line in some) for some in (rest, lines))
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {bar:g}; {out} is not written")

@@ -123,8 +123,6 @@ class SentenceRecipe(Checked):
         Share of the steps in which the learning rate rises, from 0 to below 1.
     device
         A GPU computes in bfloat16 if it supports it, a CPU in float32.
-    checkpoints
-        Number of checkpoints per epoch; in fine-tuning also the number of evaluations.
     seed
         Seed for all random numbers, 0 or more.
 
@@ -135,7 +133,6 @@ class SentenceRecipe(Checked):
     rate: Amount = 3e-5
     warmup: Share = 0.1
     device: Device = "auto"
-    checkpoints: Count = 2
     seed: CountOrZero = 0
 
 
