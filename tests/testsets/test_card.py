@@ -81,21 +81,16 @@ def test_a_licence_that_was_not_given_is_asked_for():
     assert row("its licence", "not stated; set it with --licence") in narrow(card("g@0", order, BUILT))
 
 
-def test_choices_are_counted_by_part_of_speech_and_negation_and_groups_are_counted():
-    choice = Choice("1", "a", "b", "c", "d", "verb", "x–y", "never")
-    assert counts(Built((choice,), Counter())) == {"samples": 1, "verb": 1, "never": 1}
+def test_samples_are_counted_and_what_is_rated_of_them_by_edit():
+    choice = Choice("1-1", "a", "b", "c", "d", "verb", "x–y", "never")
+    assert counts(Built((choice,), Counter())) == {"samples": 1, "quadruple": 1}
     groups = (Grouped("1", "a", "g"), Grouped("2", "b", "g"), Grouped("3", "c", "h"))
-    assert counts(Built(groups, Counter())) == {"samples": 3, "groups": 2}
-
-
-def test_operators_and_questions_are_counted():
+    assert counts(Built(groups, Counter())) == {"samples": 3, "group": 3}
     composed = Composition("1", "union", "a", "b", "c"), Composition("2", "union", "b", "c", "d")
     assert counts(Built(composed, Counter())) == {"samples": 2, "union": 2}
     asked = Question("1", "Why?", ("d",)), Question("2", "How?", ())
-    splits = {"1": {"split": "train"}, "2": {"split": "test"}}
-    built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),), fields=splits)
-    expected = {"documents": 1, "samples": 2, "questions without an answer": 1}
-    assert counts(built) == expected | {"train": 1, "test": 1}
+    built = Built(asked, Counter(), documents=(Document("d", ("Because.",)),))
+    assert counts(built) == {"documents": 1, "samples": 2, "question": 2}
 
 
 def test_what_a_generator_was_told_stands_there_as_it_was():

@@ -302,10 +302,9 @@ def test_a_fusion_in_another_language_and_answers_laid_bare():
     ):
         assert bared(answer) == "It is."
     assert bared('He said "no" and "yes"') == 'He said "no" and "yes"'
-    assert numbers("In 1,200 of three cases, 2.5 of twenty-one") == {"1200", "3", "2.5", "20", "1"}
-    assert (
-        new_names("Meanwhile, Germany and the German army left Oslo", ("Germans left.", "It is in oslo's plan.")) == ()
-    )
+    assert numbers("In 1,200 of three cases, 2.5 of twenty-one") == {"1200", "2.5"}
+    assert not new_names("Meanwhile, Germany and the German army left Oslo", "Germans left. It is in oslo's plan.")
+    assert not new_names("He and I left", "He left.")
 
 
 @pytest.mark.parametrize(
@@ -333,7 +332,6 @@ def test_a_fusion_with_another_decimal_is_rejected():
     ("opening", "named"),
     [
         ("In Zorvex", True),
-        ("“ZorVex”", True),
         ("Zorvex says", False),
         ("Known for its noise,", False),
         ("Whilst it makes a noise,", False),
@@ -342,10 +340,10 @@ def test_a_fusion_with_another_decimal_is_rejected():
         ("Pumping hard,", False),
     ],
 )
-def test_a_word_that_begins_a_fusion_counts_for_its_other_capitals(opening, named):
+def test_a_word_that_begins_a_fusion_is_no_name(opening, named):
     told = ("The pump moves the water out of the drum.", "It runs for 35 minutes in all.")
     fusion = f"{opening} the pump moves the water out and runs for 35 minutes."
-    assert bool(new_names(fusion, told)) is named
+    assert bool(new_names(fusion, " ".join(told))) is named
     assert problem_of(fusion, *told) == ("a fusion with a name that neither sentence has" if named else "")
 
 

@@ -16,7 +16,7 @@ from embassay.core.errors import EncoderError, InputError, MissingExtraError, Ou
 from embassay.models.services.chat import ChatAnswer
 from embassay.models.services.spending import guess
 from embassay.testsets.generator import chat as chat_module
-from embassay.testsets.generator.answers import cleaned, problem_of
+from embassay.testsets.generator.answers import reply_of
 from embassay.testsets.generator.base import Reply
 from embassay.testsets.generator.chat import generator
 from embassay.testsets.generator.journal import Journal
@@ -383,7 +383,7 @@ def test_many_failures_in_a_row_end_the_build(chat, make, behaviours, journal):
 
 
 def judged(text, prompt=PROMPTS[0], **more):
-    return problem_of(ChatAnswer(text, **more), prompt)
+    return reply_of(ChatAnswer(text, **more), prompt).problem
 
 
 @pytest.mark.parametrize(
@@ -415,5 +415,5 @@ def test_damage_and_thoughts():
     assert judged("The bakery is \ufffd open.") == "damaged characters in the answer"
     assert judged("\tThe bakery\r\nis open at six.\n") == ""
     assert judged("<think>what?</think> \n") == "an empty answer"
-    assert cleaned("<thinking>The shop …\n…</thinking>\n\nIt is open. ") == "It is open."
+    assert reply_of(ChatAnswer("<thinking>The shop …\n…</thinking>\n\nIt is open. "), "").text == "It is open."
     assert judged("", finish="length") == "truncated at the token limit"

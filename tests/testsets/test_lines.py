@@ -49,12 +49,12 @@ def test_questions_are_read_back_with_their_documents(tmp_path):
 
 
 def test_a_composition_stands_beside_both_sentences():
-    (row,) = rateable(lines_of(Built(COMPOSED[1:2], Counter()))).values()
+    (row,) = rateable(lines_of(Built(COMPOSED[1:2], Counter())))
     assert (row.item, row.edit, row.text) == ("1.minus", "difference", "It was cold.")
     assert row.original == "A: It rained and was cold. / B: It rained."
 
 
 @pytest.mark.parametrize(("question", "beside"), [(QUESTIONS[0], "A valve opens."), (QUESTIONS[2], UNANSWERED)])
 def test_a_question_stands_beside_the_passage_that_is_to_answer_it(question, beside):
-    (row,) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS))).values()
+    (row,) = rateable(lines_of(Built((question,), Counter(), documents=DOCUMENTS)))
     assert row == (question.id, "question", beside, question.question)

@@ -113,7 +113,7 @@ def test_quadruples_that_are_wrong_go_and_groups_lose_a_sentence(tmp_path):
     bulb = Choice("0", "It is on.", "It is off.", "It is not on.", "It is not off.", "adverb", "off–on")
     door = Choice("0", "It is open.", "It is shut.", "It is not open.", "It is not shut.", "adjective", "open–shut")
     built(tmp_path, (*turned(bulb, "1"), *turned(door, "2")))
-    wrong = fill(tmp_path, "a.csv", lambda item, edit, place: "0" if item == "1-1" else "4")
+    wrong = fill(tmp_path, "a.csv", lambda item, edit, place: "0" if item == "1" else "4")
     found = rate([wrong], out=tmp_path / "rest.jsonl")
     assert [(subset.edit, subset.rows) for subset in found.subsets] == [("quadruple", 2)]
     assert [sample.id for sample in load_corpus(str(tmp_path / "rest.jsonl")).samples] == ["2-1", "2-2", "2-3", "2-4"]

@@ -23,10 +23,10 @@ def quadruple():
     """All four sentences as the input in turn: each pair of sentences stands in two entries."""
     yes, other, no, both = LINES
     return (
-        Choice("1", yes, other, no, both, "adjective", "closed–open"),
-        Choice("2", other, yes, both, no, "adjective", "closed–open"),
-        Choice("3", no, both, yes, other, "adjective", "closed–open"),
-        Choice("4", both, no, other, yes, "adjective", "closed–open"),
+        Choice("1-1", yes, other, no, both, "adjective", "closed–open"),
+        Choice("1-2", other, yes, both, no, "adjective", "closed–open"),
+        Choice("1-3", no, both, yes, other, "adjective", "closed–open"),
+        Choice("1-4", both, no, other, yes, "adjective", "closed–open"),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from embassay.core.errors import InputError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus
-from embassay.training import finetuning
+from embassay.training import finetuning, trainer
 from embassay.training.finetuning import finetune, success
 from embassay.training.negatives import Triplet
 from embassay.training.options import FinetuneOptions
@@ -21,12 +21,13 @@ def record(folder):
 
 
 @pytest.fixture
-def fine(tiny, base, domain):
+def fine(tiny, base, domain, monkeypatch):
     """Fine-tune the base on the domain."""
 
-    def train(folder, advance=lambda done, total: None, dev=None, triplets=None, **changes):
+    def train(folder, advance=lambda done, total: None, dev=None, triplets=None, checkpoints=3, **changes):
         corpus, own, held_out = domain
-        stage = tiny.finetuning(folder, **{"epochs": 1, "checkpoints": 3, **changes})
+        monkeypatch.setattr(trainer, "CHECKPOINTS", checkpoints)
+        stage = tiny.finetuning(folder, **{"epochs": 1, **changes})
         mined = tuple(own if triplets is None else triplets)
         return finetune(stage, base, mined, held_out if dev is None else dev, corpus, advance=advance)
 

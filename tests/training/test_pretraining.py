@@ -12,6 +12,7 @@ import pytest
 from embassay.core.errors import ModelNotFoundError, SpecError
 from embassay.core.types import Runtime, content_hash
 from embassay.models.neural import st
+from embassay.training import trainer
 from embassay.training.options import FinetuneOptions
 from embassay.training.pretraining import pretrain
 
@@ -28,12 +29,13 @@ def same(tiny, a, b):
 
 
 @pytest.fixture
-def pre(tiny, base):
+def pre(tiny, base, monkeypatch):
     """Pre-train the base on forty sentences of its domain for six steps."""
 
-    def train(folder, advance=lambda done, total: None, sentences=None, **changes):
+    def train(folder, advance=lambda done, total: None, sentences=None, checkpoints=5, **changes):
         texts = tiny.sentences() if sentences is None else sentences
-        changes = {"epochs": 1.2, "checkpoints": 5, **changes}
+        monkeypatch.setattr(trainer, "CHECKPOINTS", checkpoints)
+        changes = {"epochs": 1.2, **changes}
         return pretrain(tiny.stage(folder, data=content_hash(texts), **changes), base, texts, advance=advance)
 
     return train
@@ -196,7 +198,6 @@ def test_models_that_cannot_be_trained_are_refused(tiny, base, tmp_path):
         ("seed", -1),
         ("device", "cuda:1"),
         ("negatives", 0),
-        ("checkpoints", 0),
     ],
 )
 def test_options_out_of_range_are_named(name, value):

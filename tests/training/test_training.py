@@ -188,7 +188,7 @@ def test_a_mounted_volume_is_refused_before_the_training(folder, monkeypatch):
 
 @pytest.mark.parametrize(
     ("change", "different"),
-    [({"text": 3}, "text"), ({"settings": {"dim": 3}}, "decay, .*, trees")],
+    [({"text": 3}, "text"), ({"settings": {"dim": 3}}, "epochs, .*, trees")],
 )
 def test_a_damaged_record_is_another_model(change, different, folder):
     finish(folder())

@@ -13,7 +13,7 @@ from embassay.training.unfolding import new_matrices
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
-from embassay.training import urae  # noqa: E402
+from embassay.training import unfolding, urae  # noqa: E402
 from embassay.training.unfolding import Learner  # noqa: E402
 
 SUBJECTS = ["the baker", "the old man", "a child", "the cat", "nobody"]
@@ -117,10 +117,10 @@ def test_the_number_of_threads_makes_no_difference_and_comes_back(text, tmp_path
     assert files(tmp_path / "1") == files(tmp_path / "2")
 
 
-def learner_of(words, decay=0.0, rate=0.05):
+def learner_of(words, rate=0.05):
     """A learner with fresh matrices, and what they were."""
     matrices = new_matrices(words.shape[1], np.random.default_rng(0))
-    learner = Learner({**matrices, "words": words}, UraeOptions(decay=decay, rate=rate))
+    learner = Learner({**matrices, "words": words}, UraeOptions(rate=rate))
     return matrices, learner
 
 
@@ -141,9 +141,10 @@ def test_the_first_step_goes_down_by_the_rate():
     assert np.allclose(state["fold_bias_sum"], gradient**2, rtol=1e-3)
 
 
-def test_the_penalty_is_in_the_gradient():
+def test_the_penalty_is_in_the_gradient(monkeypatch):
     def after(decay):
-        before, learner = learner_of(np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32), decay=decay)
+        monkeypatch.setattr(unfolding, "DECAY", decay)
+        before, learner = learner_of(np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32))
         learner.step([np.array([0, 1])], [right(("a", "b"))])
         return before, learner.state()
 
@@ -180,7 +181,6 @@ def test_sentences_too_short_or_too_long_are_left_out(tmp_path):
         ({"epochs": 0}, "option 'epochs'"),
         ({"rate": 0.0}, "option 'rate': must be greater than 0"),
         ({"rate": float("nan")}, "option 'rate'"),
-        ({"decay": -1.0}, "option 'decay': must be greater than or equal to 0, is -1.0"),
         ({"seed": -1}, "option 'seed': must be greater than or equal to 0"),
         ({"trees": "oak"}, "unknown source of trees 'oak'"),
     ],

@@ -12,6 +12,7 @@ from embassay.run.outputs.markdown import plain_table
 from embassay.testsets.base import Built
 from embassay.testsets.files import Line, SetFiles
 from embassay.testsets.options import Order
+from embassay.testsets.sheets import rateable
 
 
 def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built) -> str:
@@ -24,18 +25,18 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built) -> s
     """
     file = corpus.partition("@")[0]
     sheet = SetFiles(Path(file)).sheet.name
-    facts = [
-        ("made by", f"`embassay build {order.kind.replace('_', '-')}`, embassay {__version__}"),
-        ("test set", f"{corpus}, {counted(len(built.samples), 'sample')} of shape {built.shape}"),
-        ("made from", f"{order.source_name}, {counted(built.read, 'row')}"),
-        ("its SHA-256", built.sha256),
-        ("its licence", order.options.licence or "not stated; set it with --licence"),
-        ("seed", str(order.options.seed)),
-        ("options", _options(order)),
-    ]
+    facts = {
+        "made by": f"`embassay build {order.kind.replace('_', '-')}`, embassay {__version__}",
+        "test set": f"{corpus}, {counted(len(built.samples), 'sample')} of shape {built.shape}",
+        "made from": f"{order.source_name}, {counted(built.read, 'row')}",
+        "its SHA-256": built.sha256,
+        "its licence": order.options.licence or "not stated; set it with --licence",
+        "seed": str(order.options.seed),
+        "options": _options(order),
+    }
     parts = [
         f"# Data card: {file}",
-        plain_table(("", ""), facts),
+        plain_table(("", ""), facts.items()),
         "\n".join(f"- {note}" for note in built.notes),
         "## Built",
         _counts(counts_of(lines)),
@@ -54,15 +55,10 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built) -> s
 
 
 def counts_of(lines: Sequence[Line]) -> Counter[str]:
-    """Count what was built: samples, and edits, parts of speech, negations, operators, splits, groups."""
-    counts = Counter[str]()
-    for line in lines:
-        counts["documents" if "document" in line else "samples"] += 1
-        counts.update(list(line.get("edits", ())))
-        counts.update(line[name] for name in ("operator", "part_of_speech", "negation", "split") if line.get(name))
-        counts["questions without an answer"] += line.get("right") == []
-    counts["groups"] = len({line["group"] for line in lines if "group" in line})
-    return +counts
+    """Count what was built: documents, samples, and what the sheet for rating has of them, by edit."""
+    counts = Counter("documents" if "document" in line else "samples" for line in lines)
+    counts.update(row.edit for row in rateable(lines))
+    return counts
 
 
 def _options(order: Order) -> str:

@@ -11,13 +11,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from embassay.core.samples.shapes import Composition
 from embassay.core.types import Encoder
 from embassay.stats.geometry.closeness import paired_cosine
-from embassay.stats.units import Bools
 from embassay.testsets.base import Advance, Reasons, silent
 
 Which = Literal["bd", "neighbours"]
@@ -60,22 +56,29 @@ def filtered(
     -------
     The samples in their order. A difference with an undefined cosine, because a text has a zero vector, is rejected.
     """
-    samples = [sample for _, of_document in documents for sample in of_document]
+    samples = list[Composition]()
     pairs = dict[str, tuple[str, str]]()
     for texts, of_document in documents:
+        samples += of_document
         for sample in of_document:
             if sample.operator == "difference":
                 pairs[sample.id] = _compared(texts, sample, which)
-    if not encoders or not pairs:
+    if not pairs:
         return Filtered(samples, Counter())
-    # An undefined cosine is NaN, which is not below anything.
-    is_near: Bools = np.logical_not(_cosines(list(pairs.values()), encoders, advance) < below)
-    rejected = {name for name, is_rejected in zip(pairs, is_near.max(axis=0), strict=True) if is_rejected}
-    remaining = [sample for sample in samples if sample.id not in rejected]
+    distinct = sorted({text for pair in pairs.values() for text in pair})
+    place = {text: number for number, text in enumerate(distinct)}
+    first, second = ([place[pair[side]] for pair in pairs.values()] for side in (0, 1))
+    rejected, notes = set[str](), list[str]()
+    for number, encoder in enumerate(encoders, 1):
+        vectors = encoder.fit(distinct).encode(distinct, "text")
+        cosines = paired_cosine(vectors[first], vectors[second]).tolist()
+        advance(number, len(encoders))
+        # An undefined cosine is NaN, which is not below anything.
+        near = [name for name, cosine in zip(pairs, cosines, strict=True) if not cosine < below]
+        rejected.update(near)
+        notes.append(f"{encoder.card.spec}: {len(near):,} of {len(pairs):,} differences are too similar.")
     reason = f"difference with parts that are too similar (cosine {below:g} or more, or undefined)"
-    notes = list[str]()
-    for encoder, number in zip(encoders, is_near.sum(axis=1), strict=True):
-        notes.append(f"{encoder.card.spec}: {number:,} of {len(pairs):,} differences are too similar.")
+    remaining = [sample for sample in samples if sample.id not in rejected]
     return Filtered(remaining, Counter({reason: len(rejected)}), notes)
 
 
@@ -87,16 +90,3 @@ def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tu
     if sample.a == texts["F12"]:
         return texts["S1"], texts["S2"]
     return texts["S2"], texts["S3"]
-
-
-def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], advance: Advance) -> NDArray[np.float64]:
-    """Return the (encoders, pairs) cosines; NaN if undefined."""
-    # Each distinct text is encoded once.
-    distinct, places = np.unique(np.array(pairs, dtype=object), return_inverse=True)
-    texts, places = distinct.tolist(), places.reshape(-1, 2)
-    cosines = []
-    for number, encoder in enumerate(encoders, 1):
-        vectors = encoder.fit(texts).encode(texts, "text")
-        advance(number, len(encoders))
-        cosines.append(paired_cosine(vectors[places[:, 0]], vectors[places[:, 1]]))
-    return np.array(cosines)

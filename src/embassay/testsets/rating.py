@@ -7,8 +7,8 @@ section 5). A row with a mean rating below the bar counts as an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from embassay.stats.labels import Labels
 from embassay.stats.shares import bounded_mean
 from embassay.stats.units import Floats
 from embassay.testsets.files import Line, SetFiles, check_free, content_of, name_of
-from embassay.testsets.sheets import HIGH, LOW, Key, RatingRow, identity, rateable, read_sheet
+from embassay.testsets.sheets import HIGH, LOW, RatingRow, item_of, rateable, read_sheet
 
 BAR = 2.0
 """The default bar, the scale's *neutral*: a row with a lower mean rating counts as an error."""
@@ -111,14 +111,19 @@ def rate(
         raise InputError("name at least one sheet, and each only once: embassay rate FILE …")
     filled = [read_sheet(path) for path in paths]
     path = source_path(corpus or paths[0].parent / filled[0][0].corpus.rpartition("@")[0])
-    lines = _test_set(path, filled)
-    keys = list(rateable(lines))
-    ratings = _ratings(len(keys), filled)
+    content = read_text(path)
+    # Without the name, because the file may have another one by now.
+    ending = name_of("", content.encode())
+    for row in chain.from_iterable(filled):
+        if not row.corpus.endswith(ending):
+            raise row.error(f"{row.corpus!r} is not {path} as it is now; name the test set with --corpus", "corpus")
+    lines = [json.loads(line) for line in content.split("\n") if line]
+    items = rateable(lines)
+    ratings = _ratings(len(items), filled)
 
-    edits = np.array([edit for _, edit in keys])
-    names = sorted(set(edits.tolist()))
-    subsets = [_subset(edit, ratings[edits == edit], bar) for edit in names]
-    if len(names) > 1:
+    edits = np.array([item.edit for item in items])
+    subsets = [_subset(edit, ratings[edits == edit], bar) for edit in np.unique(edits).tolist()]
+    if len(subsets) > 1:
         subsets.append(_subset("all", ratings, bar))
     rated = Rated(bar, tuple(subsets))
     if out is None:
@@ -127,8 +132,8 @@ def rate(
     out = output_path(out)
     card = SetFiles(out).card
     check_free((out, card), overwrite)
-    wrong = [key for key, mean in zip(keys, _means(ratings), strict=True) if mean < bar]
-    rest = _remaining(lines, dict(zip(keys, ratings, strict=True)), wrong)
+    rated_edits = {(item.item, item.edit): row for item, row in zip(items, ratings, strict=True)}
+    rest = list(_remaining(lines, rated_edits, bar))
     remaining, total = (sum("document" not in line for line in some) for some in (rest, lines))
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {bar:g}; {out} is not written")
@@ -136,18 +141,7 @@ def rate(
     write(card, _card(rated, name_of(out.name, kept), path).encode())
     write(out, kept)
     notes = f"test set: {out}, {remaining:,} of {counted(total, 'sample')}", f"data card: {card}"
-    return Rated(bar, rated.subsets, notes)
-
-
-def _test_set(path: Path, filled: Sequence[Sequence[RatingRow]]) -> list[Line]:
-    """Return the lines of the test set of some sheets; raise SourceError if a sheet is of another one."""
-    content = read_text(path)
-    # Without the name, because the file may have another one by now.
-    ending = name_of("", content.encode())
-    for row in chain.from_iterable(filled):
-        if not row.corpus.endswith(ending):
-            raise row.error(f"{row.corpus!r} is not {path} as it is now; name the test set with --corpus", "corpus")
-    return [json.loads(line) for line in content.split("\n") if line]
+    return replace(rated, notes=notes)
 
 
 def _ratings(number: int, filled: Sequence[Sequence[RatingRow]]) -> Floats:
@@ -165,8 +159,7 @@ def _ratings(number: int, filled: Sequence[Sequence[RatingRow]]) -> Floats:
 def _subset(edit: str, ratings: Floats, bar: float) -> Subset:
     """Summarise the ratings of some rows: (rows, annotators), NaN if there is none."""
     values = ratings[~np.isnan(ratings)]
-    means = _means(ratings)
-    means = means[~np.isnan(means)]
+    means = np.nanmean(ratings[~np.isnan(ratings).all(axis=1)], axis=1)
     rated = len(means)
     return Subset(
         edit=edit,
@@ -182,39 +175,37 @@ def _subset(edit: str, ratings: Floats, bar: float) -> Subset:
     )
 
 
-def _means(ratings: Floats) -> Floats:
-    """Return the mean rating of each row; NaN for rows that nobody rated."""
-    # Masked, because nanmean warns about such rows.
-    means: Floats = np.ma.masked_invalid(ratings).mean(axis=1).filled(np.nan)
-    return means
-
-
 def _alpha(ratings: Floats, level: Level) -> float | None:
+    """Return Krippendorff's alpha; None if it is undefined."""
     alpha = krippendorff(ratings, level)
     return None if np.isnan(alpha) else alpha
 
 
-def _remaining(lines: Sequence[Line], ratings: Mapping[Key, Floats], wrong: Collection[Key]) -> list[Line]:
-    """Return the lines of a corpus without what is wrong, compositions with the ratings of all annotators.
+def _remaining(lines: Sequence[Line], ratings: Mapping[tuple[str, str], Floats], bar: float) -> Iterator[Line]:
+    """Yield the lines of a corpus without what is below the bar, compositions with the ratings of all annotators.
 
-    Of minimal pairs, wrong edits go; of other samples, the whole sample.
+    Of minimal pairs, edits go; of other samples, the whole sample. What nobody rated stays.
+
+    Parameters
+    ----------
+    ratings
+        By item and edit, the ratings of the annotators; NaN if there is none.
     """
+    without_gaps = {key: row[~np.isnan(row)].tolist() for key, row in ratings.items()}
+    wrong = {key for key, values in without_gaps.items() if values and np.mean(values) < bar}
     wrong_items = {item for item, _ in wrong}
-    remaining = list[Line]()
     for line in lines:
-        item = identity(line)
+        item = item_of(line)
+        if "operator" in line:
+            line["ratings"] = without_gaps[item, line["operator"]]
         if "edits" in line:
             # How the edits were made is written by their names.
             for field in {"edits", "source"} & line.keys():
                 line[field] = {edit: value for edit, value in line[field].items() if (item, edit) not in wrong}
-            is_right = bool(line["edits"])
-        else:
-            is_right = item not in wrong_items
-        if is_right:
-            remaining.append(line)
-        if "operator" in line:
-            line["ratings"] = [rating for rating in ratings[item, line["operator"]] if not np.isnan(rating)]
-    return remaining
+            if line["edits"]:
+                yield line
+        elif item not in wrong_items:
+            yield line
 
 
 # --- Tables ---

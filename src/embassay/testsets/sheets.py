@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -43,16 +43,12 @@ GUIDELINES = {
 not have."""
 OF_EDITS = "The text is what the name of the edit says of the original, in good English."
 UNANSWERED = "(no document should answer it)"
-CANDIDATES = ("antonym", "polarity", "paraphrase")
 FORMULA = ("=", "+", "-", "@", "\t")
 """Characters at the start of a cell that make a spreadsheet evaluate it."""
 
-Key = tuple[frozenset[str], str]
-"""What is rated: what identifies a sample, and the name of the edit."""
-
 
 class Rateable(NamedTuple):
-    """A text beside its original, in a sample."""
+    """A text beside its original; its item and the name of its edit identify it."""
 
     item: str
     edit: str
@@ -60,14 +56,12 @@ class Rateable(NamedTuple):
     text: str
 
 
-def identity(line: Line) -> frozenset[str]:
-    """Return what identifies the sample of a line: its id; for a choice, the sentences that its quadruple shares."""
-    if "sentences" in line:
-        return frozenset({line["input"], *line["sentences"]})
-    return frozenset({id_of(line)})
+def item_of(line: Line) -> str:
+    """Return the id of the sample of a line; for a choice that of its quadruple: ``1`` for ``1-1`` to ``1-4``."""
+    return id_of(line).rpartition("-")[0] if "sentences" in line else id_of(line)
 
 
-def rateable(lines: Sequence[Line]) -> dict[Key, Rateable]:
+def rateable(lines: Sequence[Line]) -> list[Rateable]:
     """Return what is rated of a test set, in the order of its lines.
 
     That is, for minimal pairs, each edit; for choices, each quadruple; for groups, each sentence, beside the others of
@@ -79,30 +73,26 @@ def rateable(lines: Sequence[Line]) -> dict[Key, Rateable]:
     for line in lines:
         if "sentence" in line:
             members[line["group"]].append(line["sentence"])
-    rows = dict[Key, Rateable]()
+    rows = list[Rateable]()
     for line in lines:
-        for edit, original, text in _edits(line, passages, members):
-            rows.setdefault((identity(line), edit), Rateable(id_of(line), edit, original, text))
+        item = item_of(line)
+        if "edits" in line:
+            rows += [Rateable(item, edit, line["original"], text) for edit, text in line["edits"].items()]
+        elif "sentences" in line:
+            # The other three choices of a quadruple have the same sentences.
+            if not rows or rows[-1].item != item:
+                antonym, polarity, paraphrase = line["sentences"]
+                candidates = f"antonym: {antonym} / polarity: {polarity} / paraphrase: {paraphrase}"
+                rows.append(Rateable(item, "quadruple", line["input"], candidates))
+        elif "operator" in line:
+            rows.append(Rateable(item, line["operator"], f"A: {line['a']} / B: {line['b']}", line["target"]))
+        elif "question" in line:
+            answer = passages[line["right"][0]] if line["right"] else UNANSWERED
+            rows.append(Rateable(item, "question", answer, line["question"]))
+        elif "sentence" in line:
+            others = [text for text in members[line["group"]] if text != line["sentence"]]
+            rows.append(Rateable(item, "group", " / ".join(others), line["sentence"]))
     return rows
-
-
-def _edits(
-    line: Line, passages: Mapping[str, str], members: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield edit, original and text of what is rated of a line."""
-    if "edits" in line:
-        for edit, text in line["edits"].items():
-            yield edit, line["original"], text
-    elif "sentences" in line:
-        candidates = zip(CANDIDATES, line["sentences"], strict=True)
-        yield "quadruple", line["input"], " / ".join(f"{name}: {text}" for name, text in candidates)
-    elif "operator" in line:
-        yield line["operator"], f"A: {line['a']} / B: {line['b']}", line["target"]
-    elif "question" in line:
-        yield "question", passages.get((*line["right"], "")[0], UNANSWERED), line["question"]
-    elif "sentence" in line:
-        others = [text for text in members[line["group"]] if text != line["sentence"]]
-        yield "group", " / ".join(others), line["sentence"]
 
 
 def rating_sheet(corpus: str, lines: Sequence[Line], seed: int) -> bytes:
@@ -118,7 +108,7 @@ def rating_sheet(corpus: str, lines: Sequence[Line], seed: int) -> bytes:
     file = io.StringIO(newline="")
     table = csv.writer(file)
     table.writerow(("corpus", "row", *Rateable._fields, "guideline", "rating", "remark"))
-    rows = list(rateable(lines).values())
+    rows = rateable(lines)
     for place in generator(seed, "builders", "sheet").permutation(len(rows)).tolist():
         # An apostrophe keeps a spreadsheet from reading a text as a formula.
         cells = [f"'{cell}" if cell.startswith(FORMULA) else cell for cell in rows[place]]

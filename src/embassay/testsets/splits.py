@@ -7,7 +7,7 @@ Roychowdhury et al. (2024) split by question, 80 to 20.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
@@ -81,10 +81,24 @@ def built_of(
             right = tuple(passage.id for passage in question.right)
             fields[question.id]["answer"] = question.answer
         samples.append(Question(question.id, question.text, right, units=(unit,)))
+    notes = []
+    if questions:
+        shares = [overlap(question.text, [passage.text for passage in question.right]) for question in questions]
+        notes.append(
+            f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
+            "documents, on average; encoders that match words, such as bm25, benefit from that"
+        )
+    if removed:
+        notes.append(
+            f"the passages of {counted(len(removed), 'unit')} were removed: no document answers their questions"
+        )
+    fewer = round(unanswerable * len(set(units.values()))) - len(removed)
+    if fewer > 0:
+        notes.append(f"{fewer:,} fewer than requested: others may answer their questions, or none would stay")
     return Built(
         tuple(samples),
         Counter(),
-        notes=tuple(_notes(questions, len(removed), round(unanswerable * len(set(units.values()))))),
+        notes=tuple(notes),
         documents=tuple(documents),
         fields=fields,
     )
@@ -104,25 +118,8 @@ def _merged_units(questions: Sequence[PassageQuestion], grounds: Sequence[Passag
     return {passage.unit: first.setdefault(merged[passage.unit], passage.unit) for passage in grounds}
 
 
-# --- Notes ---
-
-
 def overlap(question: str, passages: Iterable[str]) -> float:
     """Return the share of a question's content words that occur in its passages, 0 to 1; 0 if it has none."""
     content = telling(tokens(question))
     passage_words = set(tokens(" ".join(passages)))
     return sum(word in passage_words for word in content) / max(len(content), 1)
-
-
-def _notes(questions: Sequence[PassageQuestion], removed: int, requested: int) -> Iterator[str]:
-    """Yield how much questions repeat the wording of their right documents, and how many units were removed."""
-    if questions:
-        shares = [overlap(question.text, [passage.text for passage in question.right]) for question in questions]
-        yield (
-            f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
-            "documents, on average; encoders that match words, such as bm25, benefit from that"
-        )
-    if removed:
-        yield f"the passages of {counted(removed, 'unit')} were removed: no document answers their questions"
-    if removed < requested:
-        yield f"{requested - removed:,} fewer than requested: others may answer their questions, or none would stay"

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 RATE, LAST_RATE = 0.025, 0.0001
 """The learning rate at the start and at the end; it falls linearly in between."""
+NEGATIVE = 5
+"""The number of random words that each word is contrasted with (negative sampling)."""
 GensimStage = Stage[WordsOptions | ParagraphsOptions]
 
 
@@ -86,7 +88,7 @@ def train(
             vector_size=options.dim,
             window=options.window,
             sg=int(options.model == "skipgram"),
-            negative=options.negative,
+            negative=NEGATIVE,
             min_count=1,
             workers=1,
             sorted_vocab=0,

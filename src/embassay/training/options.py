@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from annotated_types import Ge, Gt, Lt
 
-from embassay.models.limits import Amount, AmountOrZero, Count, CountOrZero
+from embassay.models.limits import Amount, Count, CountOrZero
 from embassay.run.specs import Checked
 
 Tokens = Literal["words", "treebank"]
@@ -33,8 +33,6 @@ class WordsOptions(Checked):
         Learn words that occur at least this often. Default: 5, or fewer for a small text.
     epochs
         Number of passes over the text.
-    negative
-        Number of random words that each word is contrasted with (negative sampling).
     tokens
         Tokenizer for the lower-cased sentences: words, or treebank (nltk).
     seed
@@ -46,7 +44,6 @@ class WordsOptions(Checked):
     window: Count = 5
     min_count: Count | None = None
     epochs: Count = 5
-    negative: Count = 5
     tokens: Tokens = "words"
     seed: CountOrZero = 0
 
@@ -96,8 +93,6 @@ class UraeOptions(Checked):
         Source of the sentences' trees: right (right-branching), balanced, or a file of bracketed parses.
     normalize
         Scale each inner node to unit length.
-    decay
-        Weight decay: factor of the squared weights in the loss.
     rate
         Learning rate of AdaGrad.
     seed
@@ -108,7 +103,6 @@ class UraeOptions(Checked):
     epochs: Count = 10
     trees: str = "right"
     normalize: bool = False
-    decay: AmountOrZero = 1e-5
     rate: Amount = 0.01
     seed: CountOrZero = 0
 
@@ -129,8 +123,6 @@ class SentenceRecipe(Checked):
         Share of the steps in which the learning rate rises, from 0 to below 1.
     device
         A GPU computes in bfloat16 if it supports it, a CPU in float32.
-    checkpoints
-        Number of checkpoints per epoch; in fine-tuning also the number of evaluations.
     seed
         Seed for all random numbers, 0 or more.
 
@@ -141,7 +133,6 @@ class SentenceRecipe(Checked):
     rate: Amount = 3e-5
     warmup: Share = 0.1
     device: Device = "auto"
-    checkpoints: Count = 2
     seed: CountOrZero = 0
 
 

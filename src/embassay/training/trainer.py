@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from torch.nn import Module
     from transformers import TrainerCallback, TrainerControl, TrainerState
 
+CHECKPOINTS = 2
+"""The number of checkpoints per epoch; in fine-tuning also the number of evaluations."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -75,7 +78,7 @@ class Job:
     def is_due(self, step: int) -> bool:
         """Return whether the model is saved and evaluated after a step: at intervals and at the end."""
         per_epoch = len(self.batches) / max(self.recipe.epochs, 1)
-        interval = max(1, round(per_epoch / self.recipe.checkpoints))
+        interval = max(1, round(per_epoch / CHECKPOINTS))
         return step % interval == 0 or step == len(self.batches)
 
     def weights(self) -> dict[str, Tensor]:

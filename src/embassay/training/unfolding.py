@@ -27,6 +27,8 @@ Bengio 2010, "Word representations: a simple and general method for semi-supervi
 REACH = 0.9
 """Maximum absolute value of a coordinate."""
 NOISE = 0.001
+DECAY = 1e-5
+"""The factor λ of the squared weights in the loss."""
 TINY = 1e-8
 
 
@@ -68,7 +70,7 @@ class Learner:
         merges, _ = joined(trees)
         loss = unfolding_loss(words, merges, matrices) / len(trees)
         loss.backward()
-        (self.options.decay * penalty(matrices)).backward()
+        (DECAY * penalty(matrices)).backward()
         # Said explicitly, because torch warns of sparse gradients otherwise.
         with torch.sparse.check_sparse_tensor_invariants(enable=False):
             self.optimizer.step()

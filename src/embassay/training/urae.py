@@ -153,16 +153,19 @@ def gather(all_trees: Sequence[Tree], path: Path) -> TreeSentences:
     trees = [tree for tree in all_trees if SHORTEST <= len(words_of(tree)) <= LONGEST]
     if not trees:
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", path)
-    frequency = Counter(word for tree in trees for word in words_of(tree))
+    frequency = Counter[str]()
+    for tree in trees:
+        frequency.update(words_of(tree))
     # Words of equal frequency in alphabetical order, so that the order of the sentences has no effect.
     vocabulary = sorted(frequency, key=lambda word: (-frequency[word], word))
     row = {word: number for number, word in enumerate(vocabulary, start=1)}
     rows = [np.array([row[word] for word in words_of(tree)], dtype=np.int64) for tree in trees]
-    left_out = len(all_trees) - len(trees)
-    of_all = f"{left_out:,} of {len(all_trees):,} sentences"
-    note = f"{of_all} were left out: fewer than {SHORTEST} or more than {LONGEST} words"
     counts = np.array([0, *(frequency[word] for word in vocabulary)])
-    return TreeSentences(vocabulary, rows, trees, counts, [note] if left_out else [])
+    notes = []
+    if left_out := len(all_trees) - len(trees):
+        of_all = f"{left_out:,} of {len(all_trees):,} sentences"
+        notes.append(f"{of_all} were left out: fewer than {SHORTEST} or more than {LONGEST} words")
+    return TreeSentences(vocabulary, rows, trees, counts, notes)
 
 
 def _train_epoch(

@@ -3,7 +3,7 @@
 Builders use these names only; the other modules of the package are for each other.
 """
 
-from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
+from embassay.testsets.english.edits import Left, Original, Tools, original, with_edits
 from embassay.testsets.english.parser import pipeline_facts
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import quadruple
@@ -22,7 +22,6 @@ __all__ = [
     "Tagged",
     "Tools",
     "Vocabulary",
-    "Ways",
     "grammar_checker",
     "named",
     "open_wordnet",

@@ -24,10 +24,6 @@ from embassay.testsets.options import Auxiliary
 UNGRAMMATICAL_EDIT = "the grammar checker complains about an edit"
 
 
-Ways = dict[tuple[str, str], str]
-"""How edits were made, by (sample id, edit name)."""
-
-
 class Left(Exception):  # noqa: N818 - not an error, but the reason why a sentence is rejected
     """The reason why a sentence gives no item."""
 
@@ -108,8 +104,8 @@ def original(key: str, unit: str, tagged: Tagged, listed: Listed, auxiliary: Aux
     return Original(key, unit, tagged, main, tuple(tries))
 
 
-def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int, ways: Ways) -> MinimalPairs:
-    """Make the edits of an original.
+def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int) -> tuple[MinimalPairs, dict[str, str]]:
+    """Make the edits of an original; return them, and how each was made, by its name.
 
     Parameters
     ----------
@@ -117,8 +113,6 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
         How often each lemma was replaced so far. The original's least used lemma is chosen, and counted here.
     quota
         The maximum number of replacements of a lemma.
-    ways
-        How each edit was made is added here, by (sample id, edit name).
 
     Raises
     ------
@@ -144,9 +138,9 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
             reason = problem
             continue
         used[original.tagged.words[attempt.choice.index].lemma] += 1
-        ways.update({(original.id, edit): way for edit, (_, way) in edits.items()})
         texts = tuple((edit, text) for edit, (text, _) in edits.items())
-        return MinimalPairs(original.id, original.tagged.text, texts, original.unit)
+        sample = MinimalPairs(original.id, original.tagged.text, texts, original.unit)
+        return sample, {edit: way for edit, (_, way) in edits.items()}
     raise reason
 
 

@@ -62,5 +62,11 @@ def _mistyped(word: str, chance: Generator) -> str:
     """Return a word with one character deleted or replaced, or two neighbours swapped."""
     rule = int(chance.integers(3))
     at = int(chance.integers(len(word) - (rule == 2)))
-    replacement = ("", _LETTERS[int(chance.integers(len(_LETTERS)))], word[at + 1 : at + 2] + word[at])[rule]
-    return word[:at] + replacement + word[at + 1 + (rule == 2) :]
+    # Drawn for each rule, so that all rules take equally many random numbers.
+    letter = _LETTERS[int(chance.integers(len(_LETTERS)))]
+    before, character, after = word[:at], word[at], word[at + 1 :]
+    if rule == 0:
+        return before + after
+    if rule == 1:
+        return before + letter + after
+    return before + after[0] + character + after[1:]

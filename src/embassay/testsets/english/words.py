@@ -122,18 +122,28 @@ def _tagged(text: str, document: Iterable[Any]) -> Tagged:
     place_of = {token.i: place for place, token in enumerate(tokens)}
     words = list[Word]()
     for place, token in enumerate(tokens):
-        start, end = token.idx, token.idx + len(token.text)
-        penn_tag, head = _tag(token.text, token.tag_), place_of.get(token.head.i, place)
-        lemma = base_form(token.text, penn_tag)
-        words.append(Word(straight(text[start:end]), start, end, penn_tag, lemma, head, token.dep_))
+        end = token.idx + len(token.text)
+        penn_tag = _tag(token.text, token.tag_)
+        word = Word(
+            text=straight(text[token.idx : end]),
+            start=token.idx,
+            end=end,
+            tag=penn_tag,
+            lemma=base_form(token.text, penn_tag),
+            head=place_of.get(token.head.i, place),
+            relation=token.dep_,
+        )
+        words.append(word)
     return Tagged(text, tuple(words))
 
 
 def _tag(word: str, penn_tag: str) -> str:
     """Return the tag of a word; ``.``, ``,`` or ``:`` for a mark, whose tags differ between pipelines."""
     # HYPH is a hyphen inside a word.
-    if word == "," or penn_tag == "HYPH" or any(character.isalnum() for character in word):
-        return "," if word == "," else penn_tag
+    if word == ",":
+        return ","
+    if penn_tag == "HYPH" or any(character.isalnum() for character in word):
+        return penn_tag
     return "." if word[0] in ".!?…" else ":"
 
 

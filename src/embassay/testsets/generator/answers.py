@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from embassay.models.services.chat import CUT_OFF, FAILED, TOO_LONG, ChatAnswer
+from embassay.testsets.generator.base import Reply
 
 REFUSED = "the generator refused"
 PROBLEMS = {
@@ -23,29 +24,26 @@ _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.S)
 _DAMAGE = re.compile(r"[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def cleaned(text: str) -> str:
-    """Return an answer, stripped, without a model's reasoning before it."""
-    return _THOUGHT.sub("", text).strip()
-
-
-def problem_of(answer: ChatAnswer, prompt: str) -> str:
-    """Return why an answer cannot be used, as a short phrase; empty if it can.
+def reply_of(answer: ChatAnswer, prompt: str) -> Reply:
+    """Return the text of an answer, without a model's reasoning before it, or why the answer cannot be used.
 
     A refusal is marked by the service, or begins as refusals do with words that the prompt does not have.
     """
-    text = cleaned(answer.text)
-    if answer.refused:
-        return REFUSED
-    if answer.finish in PROBLEMS:
-        return PROBLEMS[answer.finish]
-    if not text:
-        return "an empty answer"
-    if _DAMAGE.search(text):
-        return "damaged characters in the answer"
+    text = _THOUGHT.sub("", answer.text).strip()
     refusal = REFUSALS.match(_plain(text))
-    if refusal and refusal.group().lstrip() not in _plain(prompt):
-        return REFUSED
-    return ""
+    if answer.refused:
+        problem = REFUSED
+    elif answer.finish in PROBLEMS:
+        problem = PROBLEMS[answer.finish]
+    elif not text:
+        problem = "an empty answer"
+    elif _DAMAGE.search(text):
+        problem = "damaged characters in the answer"
+    elif refusal and refusal.group().lstrip() not in _plain(prompt):
+        problem = REFUSED
+    else:
+        return Reply(text)
+    return Reply(problem=problem)
 
 
 def _plain(text: str) -> str:

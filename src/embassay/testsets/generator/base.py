@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from embassay.core.errors import SpecError
-
-_PLACE = re.compile(r"\{(\w+)\}")
 
 
 class Reply(NamedTuple):
@@ -18,14 +14,17 @@ class Reply(NamedTuple):
     problem: str = ""
 
 
-def check_prompt(prompt: str, places: Iterable[str]) -> None:
-    """Raise SpecError if a prompt lacks one of its placeholders."""
-    for place in places:
-        if f"{{{place}}}" not in prompt:
-            raise SpecError(f"the prompt lacks the placeholder {{{place}}}")
-
-
 def filled(prompt: str, **texts: str) -> str:
-    """Return a prompt with texts in place of its placeholders; braces in the texts, and other braces, stay."""
-    # In one pass, because a text may itself contain a placeholder.
-    return _PLACE.sub(lambda match: texts.get(match[1], match[0]), prompt)
+    """Return a prompt with texts in place of its placeholders; other braces stay.
+
+    Raises
+    ------
+    SpecError
+        If the prompt lacks the placeholder of a text.
+    """
+    for place, text in texts.items():
+        placeholder = f"{{{place}}}"
+        if placeholder not in prompt:
+            raise SpecError(f"the prompt lacks the placeholder {placeholder}")
+        prompt = prompt.replace(placeholder, text)
+    return prompt

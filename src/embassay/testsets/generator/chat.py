@@ -18,7 +18,7 @@ from embassay.models.services.chat import FAILED, Chat, ChatAnswer
 from embassay.models.services.service import OPENAI_KEY, Service
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Resource, silent
-from embassay.testsets.generator.answers import cleaned, problem_of
+from embassay.testsets.generator.answers import reply_of
 from embassay.testsets.generator.base import Reply
 from embassay.testsets.generator.journal import Journal
 
@@ -116,8 +116,7 @@ class ChatGenerator:
         """
         self.journal.read()
         answers = self.journal.answers
-        distinct = list(dict.fromkeys(prompts))
-        missing = [prompt for prompt in distinct if self._hash(prompt) not in answers]
+        missing = [prompt for prompt in dict.fromkeys(prompts) if self._hash(prompt) not in answers]
         self._failures.clear()
         try:
             with closing(self.chat.service.each(self._ask, missing)) as results:
@@ -129,12 +128,8 @@ class ChatGenerator:
             if answers:
                 error.args = (f"{error}; answers are kept in {self.journal.path}: repeat the command to continue",)
             raise
-        replies = list[Reply]()
-        for prompt in prompts:
-            answer = answers.get(self._hash(prompt), ChatAnswer(finish=FAILED))
-            problem = problem_of(answer, prompt)
-            replies.append(Reply("" if problem else cleaned(answer.text), problem))
-        return replies
+        failed = ChatAnswer(finish=FAILED)
+        return [reply_of(answers.get(self._hash(prompt), failed), prompt) for prompt in prompts]
 
     def material(self) -> Resource:
         """Return model and host; the version is the model's name as returned by the service."""

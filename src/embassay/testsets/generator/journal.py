@@ -6,7 +6,6 @@ A line of JSON each, under a hash of the request. It holds neither the key, nor 
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -55,7 +54,5 @@ class Journal:
             with self.path.open("ab") as file:
                 # The line break comes first, because the line before may have been cut short.
                 file.write(b"\n" + json.dumps({"request": request, **asdict(answer)}).encode())
-                file.flush()
-                os.fsync(file.fileno())
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be written: {error.strerror}") from None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 
+from pydantic import BaseModel, ValidationError
+
+from embassay.core.samples.base import Words
 from embassay.corpora.io.passages import collapsed
 from embassay.corpora.queries.leaks import leak
 from embassay.corpora.queries.passages import Passage
-from embassay.testsets.base import Reasons
-from embassay.testsets.generator.base import check_prompt, filled
 from embassay.testsets.questions import PassageQuestion, problem_of, quote_of
 
 PROMPT = """\
@@ -28,28 +27,18 @@ Passage:
 {passage}
 """
 MALFORMED = "an answer without JSON of question and answer"
+_OBJECT = re.compile(r"\{[^{}]*\}")
 
 
-def prompt_of(passage: Passage, template: str = "") -> str:
-    """Return the prompt about a passage.
+class Asked(BaseModel):
+    """What the prompt asks for."""
 
-    Parameters
-    ----------
-    template
-        The user's own, with ``{passage}``; :data:`PROMPT` if empty.
-
-    Raises
-    ------
-    SpecError
-        If the passage has no place in it.
-    """
-    template = template or PROMPT
-    check_prompt(template, ["passage"])
-    return filled(template, passage=passage.text)
+    question: Words
+    answer: Words
 
 
-def from_reply(text: str, passage: Passage, name: str, *, share: float, rejected: Reasons) -> list[PassageQuestion]:
-    """Return the question of an answer if it can be used, else none; then its reason is counted.
+def question_in(text: str, passage: Passage, name: str, share: float) -> PassageQuestion | str:
+    """Return the question of an answer, or why it cannot be used.
 
     Parameters
     ----------
@@ -58,30 +47,19 @@ def from_reply(text: str, passage: Passage, name: str, *, share: float, rejected
     share
         See :func:`~embassay.corpora.queries.leaks.leak`.
     """
-    pair = next(_pairs_in(text), None)
-    if pair is None:
-        rejected[MALFORMED] += 1
-        return []
-    question, answer = collapsed(pair["question"]), collapsed(pair["answer"])
-    quote = quote_of(answer, passage.body)
-    reason = problem_of(question, quote, passage) or leak(question, quote, passage.text, share)
-    if reason:
-        rejected[reason] += 1
-        return []
-    return [PassageQuestion(f"{passage.id}-q", passage, question, quote, f"generator: {name}")]
+    asked = _asked_in(text)
+    if asked is None:
+        return MALFORMED
+    question = collapsed(asked.question)
+    quote = quote_of(collapsed(asked.answer), passage.body)
+    problem = problem_of(question, quote, passage) or leak(question, quote, passage.text, share)
+    return problem or PassageQuestion(f"{passage.id}-q", passage, question, quote, f"generator: {name}")
 
 
-def _pairs_in(text: str) -> Iterator[dict[str, str]]:
-    """Yield the JSON objects with question and answer in a text, whatever other text and fences it has."""
-    decoder = json.JSONDecoder()
-    for brace in re.finditer(r"\{", text):
-        # A brace may open no JSON; models also write braces in prose.
-        with suppress(ValueError):
-            value, _ = decoder.raw_decode(text, brace.start())
-            if _is_text(value.get("question")) and _is_text(value.get("answer")):
-                yield value
-
-
-def _is_text(value: object) -> bool:
-    """Return whether a value is a text that is not blank and can be written as UTF-8."""
-    return isinstance(value, str) and bool(value.strip()) and not re.search("[\ud800-\udfff\0]", value)
+def _asked_in(text: str) -> Asked | None:
+    """Return the first JSON object with question and answer in a text, whatever stands around it; None if none does."""
+    for braces in _OBJECT.findall(text):
+        # Models also write braces in prose.
+        with suppress(ValidationError):
+            return Asked.model_validate_json(braces)
+    return None

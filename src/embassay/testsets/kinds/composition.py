@@ -22,9 +22,9 @@ from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.documents import read_documents as read
 from embassay.testsets.base import Advance, Built, library, silent
 from embassay.testsets.fusion_filter import BELOW, DEFAULT, Which, filtered
-from embassay.testsets.generator.base import Reply, check_prompt, filled
+from embassay.testsets.generator.base import Reply, filled
 from embassay.testsets.generator.chat import ChatGenerator
-from embassay.testsets.generator.fusions import bared, problem_of
+from embassay.testsets.generator.fusions import fusion_of
 from embassay.testsets.sources import given
 from embassay.testsets.triples import triples
 
@@ -94,7 +94,6 @@ def build(
             "filter and below have no effect without an encoder; name one with -e, or in Python with filters="
         )
     template = prompt or PROMPT
-    check_prompt(template, ("first", "second"))
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
     drawn, rejected = triples(sources, seed=seed, count=count)
@@ -105,7 +104,9 @@ def build(
         way = f"fused by {generator.name}"
         prompts = [filled(template, first=first, second=second) for first, second in pairs]
         replies = generator.replies(prompts, advance)
-        made = [_checked(reply, *pair) for reply, pair in zip(replies, pairs, strict=True)]
+        made = []
+        for reply, pair in zip(replies, pairs, strict=True):
+            made.append(reply if reply.problem else fusion_of(reply.text, *pair))
     documents = list[tuple[Mapping[str, str], list[Composition]]]()
     # As in the paper, a document gives all of its nine samples or none.
     for number, triple in enumerate(drawn):
@@ -142,11 +143,3 @@ def fuse(first: str, second: str) -> Reply:
     if second.split()[0].lower() in LOWERED:
         second = second[0].lower() + second[1:]
     return Reply(f"{first.removesuffix('.')}; {second}")
-
-
-def _checked(reply: Reply, first: str, second: str) -> Reply:
-    """Return a generator's fusion of two sentences, with why it cannot be used."""
-    text = bared(reply.text)
-    if reply.problem:
-        return reply
-    return Reply(text, problem_of(text, first, second) if text else "an empty answer")

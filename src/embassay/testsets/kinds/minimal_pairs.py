@@ -20,7 +20,6 @@ from embassay.testsets.english import (
     Tagged,
     Tools,
     Vocabulary,
-    Ways,
     grammar_checker,
     named,
     open_wordnet,
@@ -95,18 +94,14 @@ def build(
             originals.append(original(key, unit, tagged, listed_words, auxiliary))
         except Left as reason:
             rejected[str(reason)] += 1
-    # How each edit was made becomes the field "source" of its line.
-    ways = Ways()
-    samples = _samples(originals, tools, count, rejected, ways, advance)
-    fields = dict[str, dict[str, dict[str, str]]]()
-    for sample in samples:
-        fields[sample.id] = {"source": {edit: ways[sample.id, edit] for edit, _ in sample.edits}}
+    made = _samples(originals, tools, count, rejected, advance)
     return Built(
-        samples=samples,
+        samples=tuple(sample for sample, _ in made),
         rejected=rejected,
         notes=("Each sentence of a line is tried separately; the sentences of one line are one unit.",),
         materials=_materials(mlm, grammar, replacements),
-        fields=fields,
+        # How each edit was made.
+        fields={sample.id: {"source": ways} for sample, ways in made},
     )
 
 
@@ -135,13 +130,15 @@ def _samples(
     tools: Tools,
     count: int | None,
     rejected: Reasons,
-    ways: Ways,
     advance: Advance,
-) -> tuple[MinimalPairs, ...]:
-    """Make the samples in an order that depends on the seed, and return them in the order of the sources."""
+) -> list[tuple[MinimalPairs, dict[str, str]]]:
+    """Make the samples in an order that depends on the seed, and return them in the order of the sources.
+
+    With each sample, how its edits were made, by their names.
+    """
     random = generator(tools.seed, "builders", "minimal_pairs")
     order = random.permutation(len(originals)).tolist()
-    samples: dict[int, MinimalPairs] = {}
+    samples = dict[int, tuple[MinimalPairs, dict[str, str]]]()
     # Without a limit, a few frequent words could make most of the pairs.
     uses_by_lemma = Counter[str]()
     most_uses = max(FEWEST, len(originals) // PART)
@@ -150,11 +147,11 @@ def _samples(
             break
         advance(done, len(order))
         try:
-            samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses, ways)
+            samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses)
         except Left as reason:
             rejected[str(reason)] += 1
     advance(len(order), len(order))
-    return tuple(samples[place] for place in sorted(samples))
+    return [samples[place] for place in sorted(samples)]
 
 
 def _materials(mlm: Masked | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:

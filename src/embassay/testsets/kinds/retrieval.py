@@ -23,8 +23,9 @@ from embassay.corpora.queries.passages import passages_of, selected
 from embassay.corpora.queries.sampling import evenly
 from embassay.models.limits import Share
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
+from embassay.testsets.generator.base import filled
 from embassay.testsets.generator.chat import ChatGenerator
-from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
+from embassay.testsets.generator.questions import PROMPT, question_in
 from embassay.testsets.questions import PassageQuestion
 from embassay.testsets.right_documents import answered
 from embassay.testsets.sources import given
@@ -108,13 +109,15 @@ def build(
     fit = selected(grounds, rejected)
     wanted = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
     rejected["a passage that was not drawn (--count)"] += len(fit) - len(wanted)
-    replies = generator.replies([prompt_of(passage, prompt) for passage in wanted], advance)
+    template = prompt or PROMPT
+    replies = generator.replies([filled(template, passage=passage.text) for passage in wanted], advance)
     asked = list[PassageQuestion]()
     for passage, reply in zip(wanted, replies, strict=True):
-        if reply.problem:
-            rejected[reply.problem] += 1
+        question = reply.problem or question_in(reply.text, passage, generator.name, leak)
+        if isinstance(question, str):
+            rejected[question] += 1
         else:
-            asked += from_reply(reply.text, passage, generator.name, share=leak, rejected=rejected)
+            asked.append(question)
     candidates = answered(asked, grounds, rejected)
     questions = evenly([(question.passage.unit, question) for question in candidates], count, seed, "questions")
     rejected["a question that was not drawn (--count)"] += len(candidates) - len(questions)
@@ -124,5 +127,5 @@ def build(
         rejected=rejected,
         notes=(*built.notes, *generator.notes()),
         materials=(generator.material(),),
-        prompt=prompt or PROMPT,
+        prompt=template,
     )
