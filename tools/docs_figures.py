@@ -236,14 +236,14 @@ def retrieval_xquad() -> str:
 
 
 def answers_pip() -> str:
-    """Answers read in pip's documentation, divided in three ways."""
+    """Answers read in pip's documentation, divided in four ways."""
     source = f"pip={data('pip_docs/docs')},questions={ROOT / 'examples/answers/pip.csv'}"
-    return _answers(f"{source},passages=[document,paragraph,sentence]")
+    return _answers(f"{source},passages=[paragraph,sentence,256tokens,document]")
 
 
 def answers_xquad() -> str:
     """Answers read in XQuAD's articles, divided in three ways."""
-    return _answers(f"{xquad('articles')},passages=[sentence,100,paragraph]")
+    return _answers(f"{xquad('articles')},passages=[paragraph,sentence,100]")
 
 
 def _answers(source: str) -> str:
