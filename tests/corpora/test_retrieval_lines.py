@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from embassay.core.errors import SourceError, SpecError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.corpora.retrieval.retrieval import load
 from embassay.run.resolve import load_corpus
+from embassay.training.material import write_questions
 
 FAN = {"document": "fan", "passages": ["The fan cools the oven."], "unit": "oven"}
 DRUM = {"document": "drum", "passages": ["The drum turns.", "It holds 8 kg."], "unit": "washer"}
@@ -62,6 +65,25 @@ def test_a_list_of_units_is_taken_as_it_is(file):
     corpus = load_corpus(str(file({**DRUM, "spans": [[0, 13], [11, 22]]}, FAN, several, own)))
     assert [question.units for question in corpus.samples] == [("oven", "washer"), ()]
     assert corpus.documents[0].whole == "The drum turns.\nholds 8 kg."
+
+
+def test_answers_and_passages_of_an_adaptation_are_read_back(tmp_path):
+    """What is held out is the same corpus: windows with headings, and where answers stand in them."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("# Care\n\n## Drum\n\nThe drum turns. It holds 8 kg. It is made of steel.\n")
+    (tmp_path / "q.csv").write_text("question,answer\nHow much does it hold?,8 kg\nWhat is it made of?,steel\n")
+    corpus = load_corpus(f"mine={tmp_path / 'docs'},questions={tmp_path / 'q.csv'},passages=4+headings")
+    (path,) = write_questions(tmp_path, SimpleNamespace(corpora=[corpus], tests=[corpus]))
+    read = load_corpus(path)
+    assert read.fingerprint == corpus.fingerprint
+    assert read.documents == corpus.documents
+    assert read.samples == corpus.samples
+
+
+@pytest.mark.parametrize("place", [["nowhere", 0, 3], ["drum", 3, 3]])
+def test_an_answer_stands_in_a_right_document(file, place):
+    path = file(DRUM, {**HOLDS, "answers": ["8 kg"], "places": [place]})
+    assert "sample 0: an answer cannot stand in" in message(path)
 
 
 def test_without_a_unit_a_question_belongs_to_that_of_its_documents(file):

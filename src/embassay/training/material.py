@@ -10,7 +10,7 @@ from pathlib import Path
 from embassay.core.errors import InputError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.result import MIN_UNITS
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import AnsweredQuestion, Document, Question
 from embassay.core.store.canonical import write
 from embassay.core.types import AnyCorpus, Corpus, JsonObject
 from embassay.corpora.io.passages import sentences
@@ -212,6 +212,8 @@ def write_questions(folder: Path, material: Material) -> tuple[str, ...]:
             row: JsonObject = {"id": sample.id, "question": sample.question, "right": sample.right}
             # Without its source, queries that a program made would pass for real questions.
             row |= {"gains": sample.gains or None, "unit": sample.units, "source": corpus.source or None}
+            if isinstance(sample, AnsweredQuestion):
+                row |= {"answers": sample.answers, "places": sample.places}
             rows.append({**row, "split": "test" if sample.id in tested else "train"})
         place = folder / f"{file_name(corpus.name, taken)}.jsonl"
         write(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())

@@ -117,6 +117,13 @@ class AnsweredQuestion(Question):
         """Return the question, the ids of the right documents, and the answers."""
         return {**super().fields(), "answer": " / ".join(self.answers)}
 
+    def contradiction(self) -> str:
+        """Return what is wrong with its right documents or with the places of its answers; empty if nothing is."""
+        for place in self.places:
+            if place.document not in self.right or place.start >= place.end:
+                return f"an answer cannot stand in {place.document!r} from {place.start} to {place.end}"
+        return super().contradiction()
+
 
 @dataclass(frozen=True)
 class Document:

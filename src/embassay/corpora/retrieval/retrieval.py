@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from embassay.core.errors import SourceError, listed
 from embassay.core.formatting import counted
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Document, Question
 from embassay.core.tables.records import has_columns, json_lines
 from embassay.core.tables.rows import Key, TableRow, Text, checked
 from embassay.core.types import Corpus
@@ -36,7 +36,7 @@ class DocumentLine(TableRow):
 
 
 class QuestionLine(TableRow):
-    """A question. Other fields, such as its answer, are only for people to read."""
+    """A question. Other fields, such as an answer without its place, are only for people to read."""
 
     question: Text
     right: list[Key]
@@ -45,6 +45,8 @@ class QuestionLine(TableRow):
     unit: Units | None = None
     split: Literal["train", "test", ""] = ""
     source: Text = ""
+    answers: tuple[Text, ...] = ()
+    places: tuple[AnswerPlace, ...] = ()
 
 
 def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
@@ -83,7 +85,10 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
         if units is None:
             # Without units, those of its right documents, each once.
             units = list(dict.fromkeys(unit_of.get(key, key) for key in line.right))
-        questions.append(Question(line.key, line.question, tuple(line.right), line.gains, tuple(units)))
+        question = Question(line.key, line.question, tuple(line.right), line.gains, tuple(units))
+        if line.places:
+            question = AnsweredQuestion(**vars(question), answers=line.answers, places=line.places)
+        questions.append(question)
     notes = [f"split {name}: {counted(number, 'question')}" for name, number in sorted(splits.items()) if name]
     # Each source once, in order.
     sources = ", ".join(dict.fromkeys(line.source for line in chosen if line.source))
