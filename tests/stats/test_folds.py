@@ -163,6 +163,8 @@ def test_nothing_defined_in_a_fold_is_null_with_a_reason():
     ):
         found = share_over_folds(values, fold, unit)
         assert (found.value, found.reason) == (None, reason)
+        # Nothing was measured of any item.
+        assert (found.items, found.units, found.undefined) == (0, 0, len(a))
     empty = np.zeros(0, dtype=np.int64)
     assert share_over_folds(np.zeros(0), empty, empty).reason == "no items"
 
