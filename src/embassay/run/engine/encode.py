@@ -65,7 +65,10 @@ def encode(
     full = encoder_of_vectors(encoder)
     if full is not encoder:
         vectors, encoded = encode(full, texts, cache, advance)
-        return derived(encoder, vectors), encoded
+        with as_encoder_error():
+            matrix = adopted(encoder).derive(vectors.matrix)
+        # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
+        return replace(vectors, matrix=matrix, similarity=encoder.card.similarity), encoded
     if not encoder.card.cached:
         cache = None
     cached = cache.get(key_in_cache(encoder), texts) if cache else []
@@ -81,16 +84,6 @@ def encode(
     blocks += [([text], vector[None]) for text, vector in stored.items()]
     row = {text: place for place, text in enumerate(texts)}
     return Vectors(_matrix(row, blocks), row, encoder.card.similarity), len(missing)
-
-
-def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
-    """Return an encoder's vectors from those of its full one."""
-    matrix = vectors.matrix
-    if encoder.card.full is not None:
-        with as_encoder_error():
-            matrix = adopted(encoder).derive(matrix)
-    # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
-    return replace(vectors, matrix=matrix, similarity=encoder.card.similarity)
 
 
 def _encode_all(
