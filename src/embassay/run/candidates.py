@@ -40,8 +40,9 @@ class RunEncoder:
         The label of what it is another service or an export of, as its spec says.
     given
         The options of its spec as they were given; None for an object and for what joins a run by itself.
-    base, change
-        The label of what an encoder is derived from, and what is another than there; see :func:`with_bases`.
+    parts, step
+        The labels of the candidates that a retriever is built on, or of the one that an encoder is derived from, and
+        what it adds to them or changes; see ``EncoderRecord`` and :func:`with_bases`.
     """
 
     label: str
@@ -52,8 +53,8 @@ class RunEncoder:
     published: str = ""
     original: str = ""
     given: Mapping[str, object] | None = None
-    base: str = ""
-    change: str = ""
+    parts: tuple[str, ...] = ()
+    step: str = ""
 
     @property
     def card(self) -> Card:
@@ -85,17 +86,6 @@ class RunEncoder:
     def labels_on(self, corpora: Iterable[AnyCorpus]) -> tuple[str, ...]:
         """Return its label, and those of the candidates that it is on some corpora."""
         return (self.label, *map(self.label_on, corpora))
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The labels of the candidates that a retriever is built on, or of the one that it is derived from."""
-        of_retriever = self.retriever.parts if self.retriever else ()
-        return of_retriever or ((self.base,) if self.base else ())
-
-    @property
-    def step(self) -> str:
-        """What a retriever adds to its parts, or what is changed; see ``EncoderRecord``. Empty for all others."""
-        return (self.retriever.step if self.retriever else "") or self.change
 
     def suits(self, corpus: AnyCorpus) -> bool:
         """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
@@ -217,18 +207,18 @@ def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
     """
     derived = []
     for entry in entries:
-        base, change = entry.original, ""
-        if base and entry.parts:
-            raise SpecError(f"encoder {entry.label!r} is built on {entry.parts[0]!r}: remove original=")
-        if base:
-            change = "server" if entry.card.remote or entry.retriever else "export"
+        parts, step = (entry.retriever.parts, entry.retriever.step) if entry.retriever else ((), "")
+        if parts and entry.original:
+            raise SpecError(f"encoder {entry.label!r} is built on {parts[0]!r}: remove original=")
+        if entry.original:
+            parts, step = (entry.original,), "server" if entry.card.remote or entry.retriever else "export"
         elif entry.card.target:
-            base, change = _base(entry.card, entries)
-        derived.append(replace(entry, base=base, change=change))
+            parts, step = _base(entry.card, entries)
+        derived.append(replace(entry, parts=parts, step=step))
     return derived
 
 
-def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[str, str]:
+def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[tuple[str, ...], str]:
     """Return the label of the candidate that an encoder is a step on, and the kind of step; empty if there is none."""
     options = dict(card.options)
     # By label the options of those with the same target and the same options, other than those that are steps.
@@ -243,8 +233,8 @@ def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[str, str]:
     for option, step in STEP_OF_OPTION.items():
         value = options.get(option)
         if value not in (None, family[label].get(option)):
-            return label, step or str(value)
-    return "", ""
+            return (label,), step or str(value)
+    return (), ""
 
 
 def _fixed(options: Mapping[str, object]) -> dict[str, object]:
