@@ -134,7 +134,7 @@ def assay(
     plan = prepare(request)
     messages += plan.remarks
     for entry in plan.entries:
-        if request.cache_folder and not entry.card.known:
+        if request.vector_cache and not entry.card.known:
             messages += [f"{entry.label}: {warning}" for warning in entry.card.warnings]
     outcome = execute(plan)
     if not outcome.result.rows:

@@ -17,7 +17,6 @@ from embassay.core.types import AnyCorpus, Card, ItemScores
 from embassay.reports.findings.advice import effective_units
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
-from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import in_scoring_order
 from embassay.run.cuts import by_name, joined_setting
 from embassay.run.item_tests import misses, screenings_of
@@ -73,7 +72,7 @@ def execute(plan: Plan, folder: RunFolder | None = None) -> Outcome:
         Folder where scores are stored as they are computed, and from which a run continues.
     """
     request = plan.request
-    cache = VectorCache(request.cache_folder) if request.cache_folder else None
+    cache = request.vector_cache
     run_of: dict[str, CandidateRun] = {}
     for entry in in_scoring_order(plan.entries):
         kind = RetrieverRun if entry.retriever else EncoderRun

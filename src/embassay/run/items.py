@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from embassay.core.arrays import Ints
 from embassay.core.columns import ItemColumn
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.grouping import grouped
@@ -79,7 +79,7 @@ def scored_tasks(
     tasks = []
     for (name, corpus), diagnostic in diagnostics.items():
         if of_this := of_task.get((name, corpus)):
-            fingerprints = dict.fromkeys(one.origin.corpus_fingerprint for one in of_this)
+            fingerprints = [one.origin.corpus_fingerprint for one in of_this]
             cuts = {fingerprint: of_content[corpus, fingerprint] for fingerprint in fingerprints}
             tasks.append(ScoredTask(name, diagnostic, cuts, tuple(of_this)))
     return tasks
@@ -100,7 +100,7 @@ def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example,
     return tuple(examples_of_items(task, items))
 
 
-def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Example]:
+def examples_of_items(task: ScoredTask, items: Ints) -> Iterator[Example]:
     """Yield for each item its own record, and after it those of the encoders.
 
     Parameters
@@ -128,13 +128,16 @@ def with_setting_in_references(example: Example, setting: str) -> Example:
 
     Passage 3 of a document is another text in each cut. Only references to passages have a number sign.
     """
-    end = f" ({setting})"
-    texts = {name + end if "#" in name else name: text for name, text in example.texts.items()}
-    labels = {name: label + end if "#" in label else label for name, label in example.labels.items()}
-    return replace(example, texts=texts, labels=labels) if setting else example
+
+    def named(reference: str) -> str:
+        return f"{reference} ({setting})" if setting and "#" in reference else reference
+
+    texts = {named(name): text for name, text in example.texts.items()}
+    labels = {name: named(label) for name, label in example.labels.items()}
+    return replace(example, texts=texts, labels=labels)
 
 
-def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> NDArray[np.int64]:
+def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> Ints:
     """Draw at most ``most`` items, stratified by who misses them and by subset.
 
     The items of a subset that all encoders miss, that some miss and that none misses take turns with those of the other
@@ -277,9 +280,9 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     SourceError
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
-    if "settings" not in record or "sources" not in record:
+    settings, sources = record.get("settings"), record.get("sources")
+    if settings is None or sources is None:
         raise SourceError("scores of single items need the folder of a finished run", folder.path)
-    settings, sources = record["settings"], record["sources"]
     try:
         originals: CorpusInputs = corpora or [Spec(**spec) for spec in sources["corpora"]]
         loaded = load_given_corpora(originals, follow_links=sources["follow_links"])
@@ -300,7 +303,7 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
                 raise SourceError(reason, folder.path)
             diagnostics[name, corpus.name] = method
     # The folder may also hold scores of encoders that are no longer in the run.
-    candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
-    stored = [scores for scores in folder.stored() if scores.origin.encoder in candidates]
-    stored.sort(key=lambda scores: candidates.index(scores.origin.encoder))
+    scores_of = grouped(folder.stored(), lambda scores: scores.origin.encoder)
+    encoders = results.read(folder.path / "result.json").encoders
+    stored = chain.from_iterable(scores_of.get(encoder.name, ()) for encoder in encoders)
     return scored_tasks(diagnostics, loaded, stored)

@@ -123,7 +123,7 @@ def sources_of(plan: Plan) -> Sources:
         # A run without sources uses built-in corpora, which are read by their names. A diagnostic may join two of them.
         specs = [Spec(corpus.name) for corpus in plan.corpora if corpus.name in builtin_names()]
     return {
-        "corpora": [{"head": spec.head, "label": spec.label, "options": dict(spec.options)} for spec in specs],
+        "corpora": [vars(spec) for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
         "encoders": {entry.label: _source_of(entry) for entry in plan.entries},

@@ -208,8 +208,8 @@ class RetrieverRun(CandidateRun):
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             missed = counted(len(without), "question")
             notes.append(f"{missed} of {corpus.key} without a list count as missed: {ids}")
-        if lists.seconds is not None and not np.isnan(lists.seconds).any():
-            milliseconds = 1000 * float(np.median(lists.seconds))
+        milliseconds = 1000 * float(np.median(np.asarray(lists.seconds)))
+        if not math.isnan(milliseconds):
             # An index takes the place of the exact search.
             of_parts = "" if self.retriever.needs_vectors else corpus.key
             parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
@@ -18,13 +17,12 @@ from embassay.core.grouping import grouped
 from embassay.core.result import Failure
 from embassay.core.samples.base import Text
 from embassay.core.store.files import TIMES
-from embassay.core.store.hashes import Remembered
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin
-from embassay.core.vectors import Neighbours, VectorMatrix, Vectors
+from embassay.core.vectors import Indices, Neighbours, VectorMatrix, Vectors
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
-from embassay.run.engine.encode import as_encoder_error, encode
+from embassay.run.engine.encode import as_encoder_error, encode, tokens_of
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, milliseconds_alone
 from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import counting
@@ -264,7 +262,7 @@ class EncoderRun(CandidateRun):
         if issparse(vectors.matrix):
             alone = milliseconds_alone(encoder, [("query", question) for question in questions])
         # Encoders with fewer dimensions take the time of the full one.
-        model, remembered = encoder_of_vectors(encoder).fingerprint, Remembered(self.plan.request.cache_folder, TIMES)
+        model, remembered = encoder_of_vectors(encoder).fingerprint, self.plan.request.remembered(TIMES)
         if alone:
             remembered[model] = str(alone)
         if model in remembered:
@@ -279,18 +277,14 @@ class EncoderRun(CandidateRun):
         Empty if they cannot be counted, or the encoder reads texts of any length.
         """
         full = adopted(encoder_of_vectors(self.entry.encoder))
-        lengths: dict[Text, int] = {}
-        all_texts = distinct_texts(self.plan.corpora) if full.card.max_tokens else ()
         # The vectors have been computed: the run does not depend on these counts.
         with suppress(Exception):
-            for role, texts in grouped(all_texts, lambda text: text[0]).items():
-                counts = full.count_tokens([text for _, text in texts], role)
-                if counts is not None:
-                    lengths |= zip(texts, map(int, counts), strict=True)
-        return lengths
+            if full.card.max_tokens:
+                return tokens_of(distinct_texts(self.plan.corpora), full.count_tokens)
+        return {}
 
 
-def relearnt_matrix(encoder: FullEncoder, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
+def relearnt_matrix(encoder: FullEncoder, texts: Sequence[Text], rows: Indices) -> VectorMatrix:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
     with as_encoder_error():
         # Each text is a pair of role and content.

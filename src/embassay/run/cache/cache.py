@@ -69,6 +69,8 @@ class VectorCache:
 
     Attributes
     ----------
+    folder
+        The folder of the cache.
     limit
         How many bytes it may take.
     trouble
@@ -84,6 +86,7 @@ class VectorCache:
             If the folder cannot be written to.
         """
         self.trouble = ""
+        self.folder = folder
         self._folder = folder / VECTORS
         # By file, the row of each key in it. Files never change.
         self._rows: dict[Path, dict[bytes, int]] = {}

@@ -7,7 +7,7 @@ whole or not at all: so a run that is started again encodes the same chunks that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 
 from embassay.core.errors import EncoderError, reason_of
+from embassay.core.grouping import grouped
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Encoder
 from embassay.core.vectors import VectorMatrix, Vectors, checked_vectors, with_narrow_indices
@@ -153,3 +154,19 @@ def _matrix(row: dict[Text, int], blocks: Sequence[Block]) -> VectorMatrix:
     for texts, rows in blocks:
         matrix[[row[text] for text in texts]] = rows
     return matrix
+
+
+def tokens_of(texts: Iterable[Text], count: Callable[[Sequence[str], Role], Iterable[int] | None]) -> dict[Text, int]:
+    """Return the tokens of distinct (role, text).
+
+    Parameters
+    ----------
+    count
+        Returns the (n,) tokens of n texts of a role; None where they are not known, and these texts are left out.
+    """
+    tokens: dict[Text, int] = {}
+    for role, of_role in grouped(texts, lambda text: text[0]).items():
+        counts = count([text for _, text in of_role], role)
+        if counts is not None:
+            tokens |= zip(of_role, map(int, counts), strict=True)
+    return tokens

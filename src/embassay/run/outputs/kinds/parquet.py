@@ -35,8 +35,7 @@ def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
         If a corpus of the run cannot be read again.
     """
     items = items_in(finished.folder)
-    names = dict.fromkeys(task.name for task in items.tasks if task.diagnostic.shows_items)
-    frames = {name: items.frame(name) for name in names}
+    frames = {task.name: items.frame(task.name) for task in items.tasks}
     if not frames:
         raise OutputError("no diagnostic of this run shows single items, or its scores are gone; repeat its command")
     if with_vectors:
