@@ -76,12 +76,13 @@ def execute(plan: Plan, folder: RunFolder | None = None) -> Outcome:
     run_of: dict[str, CandidateRun] = {}
     for entry in in_scoring_order(plan.entries):
         kind = RetrieverRun if entry.retriever else EncoderRun
-        run_of[entry.label] = kind(entry, plan, cache, folder, run_of)
-    for run in run_of.values():
+        run = run_of[entry.label] = kind(entry, plan, cache, folder, run_of)
         try:
             run.score_tasks()
-        except (EncoderError, BrokenExecutor) as error:
-            run.failure = str(error) if isinstance(error, EncoderError) else KILLED
+        except EncoderError as error:
+            run.failure = str(error)
+        except BrokenExecutor:
+            run.failure = KILLED
         finally:
             run.release()
     if cache and cache.trouble:

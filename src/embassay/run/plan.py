@@ -254,7 +254,7 @@ def load_given_corpora(corpora: CorpusInputs, *, follow_links: bool) -> list[Any
 
 def corpus_list(corpora: CorpusInputs) -> Sequence[CorpusInput]:
     """Return the corpora of a request as a list, also where one stands alone."""
-    if isinstance(corpora, (str, Corpus)) or not isinstance(corpora, Sequence):
+    if isinstance(corpora, str) or not isinstance(corpora, Sequence):
         return [corpora]
     return corpora
 

@@ -75,7 +75,12 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
         "seconds": round(seconds, 3),
         "peak_memory_mib": peak_memory(),
         "encoders": encoders,
-        **environment(),
+        # Most of these packages are optional; one that is not installed cannot affect the numbers.
+        "packages": {dist.name: dist.version for package in PACKAGES for dist in distributions(name=package)},
+        "embassay": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "notes": [one_line(note) for note in plan.notes],
         "sources": sources_of(plan),
         "failures": [asdict(failure) for failure in outcome.result.failed],
@@ -157,19 +162,6 @@ def question_milliseconds(record: RunRecord) -> Milliseconds:
     """
     uses = record.get("encoders", {})
     return {(label, corpus): ms for label, use in uses.items() for corpus, ms in use.get("milliseconds", {}).items()}
-
-
-def environment() -> RunRecord:
-    """Return the part of ``run.json`` that says with which versions, on which platform and when the run was made."""
-    # Most of these packages are optional; one that is not installed cannot affect the numbers.
-    installed = {dist.name: dist.version for package in PACKAGES for dist in distributions(name=package)}
-    return {
-        "embassay": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": installed,
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
 
 
 def peak_memory() -> int:

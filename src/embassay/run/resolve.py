@@ -310,23 +310,17 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
     options
         The options that the user gave for the corpus.
     """
-    loaders = []
-    for name, module in CORPORA.modules().items():
-        if hasattr(module, function):
-            loaders.append((getattr(module, "PRIORITY", USUAL_PRIORITY), name, module))
-    loaders.sort(key=lambda loader: loader[:2])
-    by_content = None
-    for priority, name, module in loaders:
-        if getattr(module, function)(content):
-            if priority <= USUAL_PRIORITY:
-                return name
-            by_content = name
-            break
+    loaders = {name: module for name, module in CORPORA.modules().items() if hasattr(module, function)}
+    priorities = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in loaders.items()}
+    in_order = sorted(loaders, key=lambda name: priorities[name])
+    by_content = next((name for name in in_order if getattr(loaders[name], function)(content)), None)
+    if by_content and priorities[by_content] <= USUAL_PRIORITY:
+        return by_content
     fitting = []
-    for _, name, module in loaders:
-        known = known_options(module.load)
+    for name in in_order:
+        known = known_options(loaders[name].load)
         # A loader that shares options with another one lists those of its own in ``TOLD_BY``.
-        telling = getattr(module, "TOLD_BY", known)
+        telling = getattr(loaders[name], "TOLD_BY", known)
         if options.keys() <= known and not telling.isdisjoint(options):
             fitting.append(name)
     return fitting[0] if len(fitting) == 1 else by_content

@@ -258,17 +258,16 @@ class EncoderRun(CandidateRun):
         A dense encoder was timed when its robustness was checked, in this run or in the one that filled the cache.
         """
         questions = [sample.question for sample in corpus.samples[:TIMED]]
-        alone = self.milliseconds.get("")
         if issparse(vectors.matrix):
-            alone = milliseconds_alone(encoder, [("query", question) for question in questions])
+            self.milliseconds[""] = milliseconds_alone(encoder, [("query", question) for question in questions])
         # Encoders with fewer dimensions take the time of the full one.
-        model, remembered = encoder_of_vectors(encoder).fingerprint, self.plan.request.remembered(TIMES)
-        if alone:
-            remembered[model] = str(alone)
-        if model in remembered:
-            alone = float(remembered[model])
+        model, times = encoder_of_vectors(encoder).fingerprint, self.plan.request.remembered(TIMES)
+        if "" in self.milliseconds:
+            times[model] = str(self.milliseconds[""])
+        if model in times:
             passages = [text for role, text in corpus.texts() if role == "document"]
             searching = search_milliseconds(vectors.take(questions, "query"), vectors.take(passages, "document"))
+            alone = float(times[model])
             self.milliseconds |= {"": alone, corpus.key: alone + searching}
 
     def token_lengths(self) -> dict[Text, int]:

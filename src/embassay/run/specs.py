@@ -131,20 +131,20 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
     SpecError
         If a value does not fit.
     """
-    hints = get_type_hints(function, include_extras=True)
+    kinds = get_type_hints(function, include_extras=True)
     names = known_options(function)
     bound = {}
     for name, value in options.items():
         if name not in names:
             raise UnknownNameError(f"option of {what}:", name, names, hint)
-        hint = hints[name]
-        if get_origin(hint) is Literal or isinstance(value, Path):
+        kind = kinds[name]
+        if get_origin(kind) is Literal or isinstance(value, Path):
             value = str(value)
         # Spaces may be meant in a text, such as a prompt.
-        if isinstance(value, str) and str not in (hint, *get_args(hint)):
+        if isinstance(value, str) and str not in (kind, *get_args(kind)):
             value = value.strip()
         # A config file has numbers and truth values; on the command line everything is a text.
-        bound[name] = fitting(value, hint, f"{what}, option {name!r}", strict=not isinstance(value, str))
+        bound[name] = fitting(value, kind, f"{what}, option {name!r}", strict=not isinstance(value, str))
     return bound
 
 

@@ -20,7 +20,7 @@ from embassay.core.grouping import grouped
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Encoder
 from embassay.core.vectors import VectorMatrix, Vectors, checked_vectors, with_narrow_indices
-from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
+from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
 
 BLOCK = 128
@@ -63,11 +63,11 @@ def encode(
     EncoderError
         If the encoder fails, or returns something that is not one finite vector for each text.
     """
-    full = encoder_of_vectors(encoder)
+    model, full = adopted(encoder), encoder_of_vectors(encoder)
     if full is not encoder:
         vectors, encoded = encode(full, texts, cache, advance)
         with as_encoder_error():
-            matrix = adopted(encoder).derive(vectors.matrix)
+            matrix = model.derive(vectors.matrix)
         # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
         return replace(vectors, matrix=matrix, similarity=encoder.card.similarity), encoded
     if not encoder.card.cached:
@@ -80,19 +80,19 @@ def encode(
     blocks: list[Block] = []
     if missing:
         with as_encoder_error():
-            adopted(encoder).prepare()
-            blocks += _encode_all(encoder, missing, cache, advance)
+            model.prepare()
+            blocks += _encode_all(model, missing, cache, advance)
     blocks += [([text], vector[None]) for text, vector in stored.items()]
     row = {text: place for place, text in enumerate(texts)}
     return Vectors(_matrix(row, blocks), row, encoder.card.similarity), len(missing)
 
 
 def _encode_all(
-    encoder: Encoder, texts: list[Text], cache: VectorCache | None, advance: Callable[[int], None]
+    encoder: FullEncoder, texts: list[Text], cache: VectorCache | None, advance: Callable[[int], None]
 ) -> Iterator[Block]:
     """Encode sorted texts, cache their vectors, and yield them."""
     # The answers of a service cost money, so each is kept, also if no batch gives the same answer.
-    keeps_parts = encoder.card.remote or adopted(encoder).batch_invariant()
+    keeps_parts = encoder.card.remote or encoder.batch_invariant()
     for first in range(0, len(texts), CHUNK):
         blocks: list[Block] = []
         is_whole = False
@@ -114,11 +114,11 @@ def _store(encoder: Encoder, blocks: Sequence[Block], cache: VectorCache | None)
         cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in blocks]))
 
 
-def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
+def _encoded(encoder: FullEncoder, texts: list[Text]) -> Iterator[Block]:
     """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block."""
     for role, group in groupby(texts, key=lambda text: text[0]):
         contents = [content for _, content in group]
-        for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role):
+        for places, returned in encoder.batches(contents, role) or _blocks(encoder, contents, role):
             block = [contents[place] for place in places]
             rows = checked_vectors(returned, block)
             yield [(role, content) for content in block], rows
