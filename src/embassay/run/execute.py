@@ -72,11 +72,10 @@ def execute(plan: Plan, folder: RunFolder | None = None) -> Outcome:
         Folder where scores are stored as they are computed, and from which a run continues.
     """
     request = plan.request
-    cache = request.vector_cache
     run_of: dict[str, CandidateRun] = {}
     for entry in in_scoring_order(plan.entries):
         kind = RetrieverRun if entry.retriever else EncoderRun
-        run = run_of[entry.label] = kind(entry, plan, cache, folder, run_of)
+        run = run_of[entry.label] = kind(entry, plan, folder, run_of)
         try:
             run.score_tasks()
         except EncoderError as error:
@@ -85,6 +84,7 @@ def execute(plan: Plan, folder: RunFolder | None = None) -> Outcome:
             run.failure = KILLED
         finally:
             run.release()
+    cache = request.vector_cache
     if cache and cache.trouble:
         request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
     runs = tuple(run_of[entry.label] for entry in plan.entries)

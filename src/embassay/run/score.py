@@ -20,7 +20,6 @@ from embassay.core.store.files import TIMES
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin
 from embassay.core.vectors import Indices, Neighbours, VectorMatrix, Vectors
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
-from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
 from embassay.run.engine.encode import as_encoder_error, encode, tokens_of
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, milliseconds_alone
@@ -48,6 +47,8 @@ class CandidateRun(ABC):
         Where only a diagnostic, or the candidate on one corpus, failed.
     fingerprints
         By corpus, the fingerprint of the encoder after it has learnt from it, of a retriever with its parts.
+    facts
+        By corpus, the numbers that all its scores have, such as ``dim``.
     nearest, vectors
         By corpus, what the retrievers that are built on it need.
     texts, encoded
@@ -63,13 +64,13 @@ class CandidateRun(ABC):
 
     entry: RunEncoder
     plan: Plan
-    cache: VectorCache | None
     folder: RunFolder | None
     others: Mapping[str, CandidateRun]
     scores: dict[Key, ItemScores] = field(default_factory=dict)
     failed_tasks: list[Failure] = field(default_factory=list)
     failure: str | None = None
     fingerprints: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, dict[str, float]] = field(default_factory=dict)
     nearest: dict[str, Neighbours] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     texts: int = 0
@@ -80,9 +81,9 @@ class CandidateRun(ABC):
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @property
-    @abstractmethod
     def fingerprint(self) -> str:
         """The fingerprint before anything is learnt from a corpus."""
+        return self.entry.model.fingerprint
 
     def score_tasks(self) -> None:
         """Score all tasks that are not stored; EncoderError if the candidate fails on all corpora."""
@@ -121,7 +122,7 @@ class CandidateRun(ABC):
         """Remember why a task has no scores."""
         self.failed_tasks.append(Failure(self.entry.label, task.name, task.corpus.name, one_line(reason)))
 
-    def keep(self, task: Task, score: Callable[[], ItemScores]) -> None:
+    def keep(self, task: Task, score: Callable[[Origin], ItemScores]) -> None:
         """Score a task, and keep the scores, also in the run's folder; a failing diagnostic lets the others continue.
 
         Raises
@@ -134,7 +135,8 @@ class CandidateRun(ABC):
             If a worker process was killed.
         """
         try:
-            scores = score()
+            scores = score(self.origin(task))
+            scores = replace(scores, scalars={**scores.scalars, **self.facts[task.corpus.key]})
             if self.folder:
                 self.folder.save(scores)
             self.scores[task.key] = scores
@@ -144,14 +146,8 @@ class CandidateRun(ABC):
             self.fail(task, reason_of(error))
 
 
-@dataclass
 class EncoderRun(CandidateRun):
     """One encoder in a run."""
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the encoder before it learns from any corpus."""
-        return self.entry.encoder.fingerprint
 
     def score_tasks(self) -> None:
         """Score the encoder on its tasks, and count the tokens of all texts.
@@ -175,8 +171,9 @@ class EncoderRun(CandidateRun):
         self.texts += len(vectors.row)
         self.encoded += encoded
         self.check(encoder, vectors, encoded)
+        self.facts[corpus.key] = facts_of(encoder, corpus, vectors)
         for task in unscored:
-            self.keep(task, partial(self.score, task, encoder, vectors))
+            self.keep(task, partial(task.diagnostic.score, corpus, vectors))
         self.serve(corpus, encoder, vectors)
 
     def fitted(self, corpus: AnyCorpus) -> FullEncoder:
@@ -190,14 +187,18 @@ class EncoderRun(CandidateRun):
         All its texts are encoded, also if some tasks are scored already, so that a run that continues after a kill has
         the same matrix, row by row, as one that was never interrupted.
         """
-        cache, texts = self.cache, corpus.texts()
+        cache, texts = self.plan.request.vector_cache, corpus.texts()
         if cache:
             full = encoder_of_vectors(encoder)
             cache.note(key_in_cache(full), full.card.spec)
         with counting(self.entry.label, len(texts), quiet=self.plan.request.quiet) as advance:
             vectors, encoded = encode(encoder, texts, cache, advance)
         learn = partial(relearnt_matrix, encoder, texts) if encoder.card.relearns else None
-        return replace(vectors, search=search, learn=learn), encoded
+        documents = None
+        # The texts of stored documents are not available; their vectors were computed by "embassay encode".
+        if corpus.stored_documents is not None:
+            documents = encoder.vectors_of(corpus.stored_documents)
+        return replace(vectors, search=search, learn=learn, documents=documents), encoded
 
     def check(self, encoder: FullEncoder, vectors: Vectors, encoded: int) -> None:
         """Check the robustness of the vectors, and time one text alone, where the run asks for it."""
@@ -213,20 +214,6 @@ class EncoderRun(CandidateRun):
         except Exception as error:
             # The vectors have been computed: the run does not depend on this check.
             request.warn(f"{self.entry.label}: its vectors were not checked: {reason_of(error)}")
-
-    def score(self, task: Task, encoder: FullEncoder, vectors: Vectors) -> ItemScores:
-        """Return the scores of one task, with counts of unknown words where the encoder counts them."""
-        origin, corpus, diagnostic = self.origin(task), task.corpus, task.diagnostic
-        scalars = {"dim": float(vectors.matrix.shape[1])}
-        # The texts of stored documents are not available; their vectors were computed by "embassay encode".
-        if corpus.stored_documents is not None:
-            vectors = replace(vectors, documents=encoder.vectors_of(corpus.stored_documents))
-        scores = diagnostic.score(corpus, vectors, origin)
-        counts = encoder.unknown_words([text for _, text in corpus.texts()])
-        if counts is not None:
-            # Tokens without a vector, all tokens, and texts without a token that has a vector.
-            scalars |= zip(("unknown_tokens", "tokens", "without_words"), map(float, counts), strict=True)
-        return replace(scores, scalars={**scores.scalars, **scalars})
 
     def serve(self, corpus: AnyCorpus, encoder: FullEncoder, vectors: Vectors) -> None:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
@@ -281,6 +268,17 @@ class EncoderRun(CandidateRun):
             if full.card.max_tokens:
                 return tokens_of(distinct_texts(self.plan.corpora), full.count_tokens)
         return {}
+
+
+def facts_of(encoder: FullEncoder, corpus: AnyCorpus, vectors: Vectors) -> dict[str, float]:
+    """Return the dimensions of the vectors of a corpus, and counts of unknown words where the encoder counts them."""
+    facts = {"dim": float(vectors.matrix.shape[1])}
+    with as_encoder_error():
+        counts = encoder.unknown_words([text for _, text in corpus.texts()])
+    if counts is not None:
+        # Tokens without a vector, all tokens, and texts without a token that has a vector.
+        facts |= zip(("unknown_tokens", "tokens", "without_words"), map(float, counts), strict=True)
+    return facts
 
 
 def relearnt_matrix(encoder: FullEncoder, texts: Sequence[Text], rows: Indices) -> VectorMatrix:
