@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import cast
 
@@ -41,7 +41,7 @@ class RunEncoder:
     original
         The label of what it is another service or an export of, as its spec says.
     given
-        The options of its spec as they were given; None for an object and for what joins a run by itself.
+        The options of its spec as they were given.
     parts, step
         The labels of the candidates that a retriever is built on, or of the one that an encoder is derived from, and
         what it adds to them or changes; see ``EncoderRecord`` and :func:`with_bases`.
@@ -54,7 +54,7 @@ class RunEncoder:
     group: str = ""
     published: str = ""
     original: str = ""
-    given: Mapping[str, object] | None = None
+    given: Mapping[str, object] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
     step: str = ""
 

@@ -13,7 +13,7 @@ from typing import Any
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
 from embassay.core.result import CorpusRecord, EncoderFacts, EncoderRecord, Failure, Result, Verdict
-from embassay.core.types import AnyCorpus, Card, ItemScores
+from embassay.core.types import AnyCorpus, Card, Draws, ItemScores
 from embassay.reports.findings.advice import effective_units
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
@@ -155,7 +155,7 @@ def headline_column(task: ScoredTask, verdict: Verdict) -> Column:
 
 def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     """Return the result of one diagnostic on one corpus, with numbers rounded as they are written."""
-    draws = request.draws
+    draws = Draws(request.seed, request.resamples)
     part = task.diagnostic.summarise(task.scores, draws)
     verdicts = []
     findings = list(part.statements)

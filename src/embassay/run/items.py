@@ -222,10 +222,10 @@ class Items:
         """
         import polars
 
-        shown = [task for task in self.tasks if task.diagnostic.shows_items]
-        if diagnostic not in {task.name for task in shown}:
-            raise UnknownNameError("diagnostic with items", diagnostic, [task.name for task in shown])
-        rows = [row for task in shown if task.name == diagnostic for row in self._rows(task)]
+        shown = grouped(filter(lambda task: task.diagnostic.shows_items, self.tasks), lambda task: task.name)
+        if diagnostic not in shown:
+            raise UnknownNameError("diagnostic with items", diagnostic, shown)
+        rows = list(chain.from_iterable(map(self._rows, shown[diagnostic])))
         # Corpora and encoders may have different columns, and the first rows of a column may be empty.
         return polars.DataFrame(rows, strict=False, infer_schema_length=None)
 

@@ -131,16 +131,12 @@ def sources_of(plan: Plan) -> Sources:
         "corpora": [vars(spec) for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
-        "encoders": {entry.label: _source_of(entry) for entry in plan.entries},
+        # Canonical specs leave out what changes no figure, such as the address of a service.
+        "encoders": {
+            entry.label: {"spec": entry.card.spec.split(",")[0], **_without_secrets(entry.given)}
+            for entry in plan.entries
+        },
     }
-
-
-def _source_of(entry: RunEncoder) -> JsonObject:
-    """Return the spec of an encoder as a config file has it, with its options as they were given."""
-    if entry.given is None:
-        return {"spec": entry.card.spec}
-    # Canonical specs leave out what changes no figure, such as the address of a service.
-    return {"spec": entry.card.spec.split(",")[0], **_without_secrets(entry.given)}
 
 
 def _without_secrets(given: Mapping[str, object]) -> JsonObject:

@@ -11,7 +11,7 @@ from embassay.core.errors import OutputError, say
 from embassay.core.store.files import PROBES, default_folder
 from embassay.core.store.hashes import Remembered
 from embassay.core.store.paths import output_path
-from embassay.core.types import Draws, JsonObject, Runtime
+from embassay.core.types import JsonObject, Runtime
 from embassay.run.cache.cache import VectorCache
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RunOptions, options_in
@@ -83,11 +83,6 @@ class RunRequest(RunOptions):
     def remembered(self, name: str) -> Remembered:
         """Return the texts in a file of the cache; they are not stored where there is none."""
         return Remembered(self.vector_cache.folder if self.vector_cache else None, name)
-
-    @cached_property
-    def draws(self) -> Draws:
-        """The seed and the number of resamples."""
-        return Draws(self.seed, self.resamples)
 
     @property
     def tell(self) -> Callable[[str], None]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from embassay.core.errors import OutputError
+from embassay.core.grouping import grouped
 from embassay.core.store.files import default_folder
 from embassay.run.cache.cache import VectorCache
 from embassay.run.finished import FinishedRun
@@ -35,11 +36,12 @@ def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
         If a corpus of the run cannot be read again.
     """
     items = items_in(finished.folder)
-    frames = {task.name: items.frame(task.name) for task in items.tasks}
+    frames = {}
+    for name, tasks in grouped(items.tasks, lambda task: task.name).items():
+        frame = items.frame(name)
+        frames[name] = _with_vectors(frame, tasks) if with_vectors else frame
     if not frames:
         raise OutputError("no diagnostic of this run shows single items, or its scores are gone; repeat its command")
-    if with_vectors:
-        frames = {name: _with_vectors(frame, items.tasks) for name, frame in frames.items()}
     return Export({f"items-{name}.parquet": frame.write_parquet for name, frame in frames.items()})
 
 
