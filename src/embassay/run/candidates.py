@@ -222,18 +222,17 @@ def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
 
 def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[tuple[str, ...], str]:
     """Return the label of the candidate that an encoder is a step on, and the kind of step; empty if there is none."""
-    options = dict(card.options)
     # By label the options of those with the same target and the same options, other than those that are steps.
     family = {
-        entry.label: dict(entry.card.options)
+        entry.label: entry.card.options
         for entry in entries
-        if entry.card.target == card.target and _fixed(entry.card.options) == _fixed(options)
+        if entry.card.target == card.target and _fixed(entry.card.options) == _fixed(card.options)
     }
-    simpler = [label for label, others in family.items() if others.items() < options.items()]
+    simpler = [label for label, others in family.items() if others.items() < card.options.items()]
     # The one with most of its options, or else the first of those with the fewest.
     label = max(simpler, key=lambda one: len(family[one]), default=min(family, key=lambda one: len(family[one])))
     for option, step in STEP_OF_OPTION.items():
-        value = options.get(option)
+        value = card.options.get(option)
         if value not in (None, family[label].get(option)):
             return (label,), step or str(value)
     return (), ""

@@ -110,9 +110,8 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
     parts: list[Result] = []
     summarised: list[ScoredTask] = []
     headlines: dict[str, Column] = {}
-    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
     scores = [run.scores[task.key] for run in finished for task in plan.tasks_of(run.entry) if task.key in run.scores]
-    for task in scored_tasks(diagnostics, plan.corpora, scores):
+    for task in scored_tasks(plan.tasks, scores):
         try:
             with counting(f"statistics of {task.name} on {task.corpus.name}", quiet=request.quiet):
                 part = summarise_task(task, request)

@@ -27,7 +27,7 @@ from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, ItemScores
 from embassay.diagnostics.base import BaseDiagnostic, Outcomes
 from embassay.run.cuts import limited
-from embassay.run.plan import load_given_corpora
+from embassay.run.plan import Task, load_given_corpora
 from embassay.run.resolve import CorpusInputs, load_diagnostic
 from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder, RunRecord, documents_hash, item_hash, text_hash
@@ -60,29 +60,23 @@ class ScoredTask:
         return next(iter(self.corpora.values()))
 
 
-def scored_tasks(
-    diagnostics: Mapping[tuple[str, str], BaseDiagnostic], corpora: Iterable[AnyCorpus], scores: Iterable[ItemScores]
-) -> list[ScoredTask]:
+def scored_tasks(tasks: Iterable[Task], scores: Iterable[ItemScores]) -> list[ScoredTask]:
     """Return each diagnostic on each corpus, whose cuts are one task, with all its scores; none without scores.
 
     Parameters
     ----------
-    diagnostics
-        By their names and those of the corpora.
-    corpora
-        Those that were scored.
     scores
         In the order of the candidates.
     """
-    of_content = {(corpus.name, corpus.fingerprint): corpus for corpus in corpora}
-    of_task = grouped(scores, lambda one: (one.origin.diagnostic, one.origin.corpus))
-    tasks = []
-    for (name, corpus), diagnostic in diagnostics.items():
-        if of_this := of_task.get((name, corpus)):
+    scores_of = grouped(scores, lambda one: (one.origin.diagnostic, one.origin.corpus))
+    scored = []
+    for (name, corpus), cuts in grouped(tasks, lambda task: (task.name, task.corpus.name)).items():
+        if of_this := scores_of.get((name, corpus)):
+            of_content = {task.corpus.fingerprint: task.corpus for task in cuts}
             fingerprints = [one.origin.corpus_fingerprint for one in of_this]
-            cuts = {fingerprint: of_content[corpus, fingerprint] for fingerprint in fingerprints}
-            tasks.append(ScoredTask(name, diagnostic, cuts, tuple(of_this)))
-    return tasks
+            corpora = {fingerprint: of_content[fingerprint] for fingerprint in fingerprints}
+            scored.append(ScoredTask(name, cuts[0].diagnostic, corpora, tuple(of_this)))
+    return scored
 
 
 def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example, ...]:
@@ -291,7 +285,7 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
         raise SourceError(reason, folder.path) from None
     loaded = limited(loaded, sources["limit"], settings["seed"])
     corpus_of = {corpus.key: corpus for corpus in loaded}
-    diagnostics = {}
+    tasks = []
     for key, options_of in settings["diagnostics"].items():
         for name, options in options_of.items():
             method = load_diagnostic(Spec(name, options=options)).method
@@ -301,9 +295,9 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
             if corpus is None or corpus.fingerprint != settings["corpora"][key]:
                 reason = f"the corpus {key!r} has changed since this run, or is missing; give it as corpora="
                 raise SourceError(reason, folder.path)
-            diagnostics[name, corpus.name] = method
+            tasks.append(Task(name, method, corpus, options))
     # The folder may also hold scores of encoders that are no longer in the run.
     scores_of = grouped(folder.stored(), lambda scores: scores.origin.encoder)
     encoders = results.read(folder.path / "result.json").encoders
     stored = chain.from_iterable(scores_of.get(encoder.name, ()) for encoder in encoders)
-    return scored_tasks(diagnostics, loaded, stored)
+    return scored_tasks(tasks, stored)
