@@ -288,7 +288,7 @@ def read(path: str | Path, corpora: Sequence[str | Corpus[Any]] = ()) -> Result:
     if not path.is_dir():
         return results.read(path)
     result = results.read(path / "result.json")
-    return replace(result, items=items_in(RunFolder(path), corpora))
+    return replace(result, items=items_in(RunFolder(path), result, corpora))
 
 
 def assay_vectors(

@@ -22,15 +22,14 @@ from embassay.core.columns import ItemColumn
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.grouping import grouped
 from embassay.core.randomness import generator
-from embassay.core.result import Example
+from embassay.core.result import Example, Result
 from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, ItemScores
 from embassay.diagnostics.base import BaseDiagnostic, Outcomes
 from embassay.run.cuts import limited
 from embassay.run.plan import Task, load_given_corpora
 from embassay.run.resolve import CorpusInputs, load_diagnostic
-from embassay.run.runs import results
-from embassay.run.runs.folder import RunFolder, RunRecord, documents_hash, item_hash, text_hash
+from embassay.run.runs.folder import RunFolder, documents_hash, item_hash, text_hash
 from embassay.run.specs import Spec
 
 if TYPE_CHECKING:
@@ -253,20 +252,22 @@ class Items:
             yield row | {f"value_{name}": value for name, value in example.values.items()}
 
 
-def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
+def items_in(folder: RunFolder, result: Result, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
     """Return the items of a run on disk.
 
     Parameters
     ----------
+    result
+        That of the run.
     corpora
         The corpora of the run, where they cannot be read again from their sources.
     """
-    record = folder.record()
-    has_texts = "settings" not in record or record["settings"].get("texts", True)
-    return Items(lambda: _read_tasks(folder, record, corpora), has_texts, folder=folder.path)
+    settings = folder.record().get("settings")
+    has_texts = settings is None or settings.get("texts", True)
+    return Items(lambda: _read_tasks(folder, result, corpora), has_texts, folder=folder.path)
 
 
-def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> list[ScoredTask]:
+def _read_tasks(folder: RunFolder, result: Result, corpora: Sequence[str | AnyCorpus]) -> list[ScoredTask]:
     """Return the tasks of a run that show single items, with the scores in its folder.
 
     Raises
@@ -274,6 +275,7 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     SourceError
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
+    record = folder.record()
     settings, sources = record.get("settings"), record.get("sources")
     if settings is None or sources is None:
         raise SourceError("scores of single items need the folder of a finished run", folder.path)
@@ -298,6 +300,5 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
             tasks.append(Task(name, method, corpus, options))
     # The folder may also hold scores of encoders that are no longer in the run.
     scores_of = grouped(folder.stored(), lambda scores: scores.origin.encoder)
-    encoders = results.read(folder.path / "result.json").encoders
-    stored = chain.from_iterable(scores_of.get(encoder.name, ()) for encoder in encoders)
+    stored = chain.from_iterable(scores_of.get(encoder.name, ()) for encoder in result.encoders)
     return scored_tasks(tasks, stored)

@@ -10,7 +10,7 @@ from embassay.core.grouping import grouped
 from embassay.core.store.files import default_folder
 from embassay.run.cache.cache import VectorCache
 from embassay.run.finished import FinishedRun
-from embassay.run.items import ScoredTask, items_in
+from embassay.run.items import ScoredTask
 from embassay.run.outputs.formats import Export
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
     SourceError
         If a corpus of the run cannot be read again.
     """
-    items = items_in(finished.folder)
+    items = finished.items
     frames = {}
     for name, tasks in grouped(items.tasks, lambda task: task.name).items():
         frame = items.frame(name)
