@@ -155,14 +155,14 @@ def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str)
     # 0: none misses the item, 1: some, 2: all.
     missed_by = np.sign(misses) + (misses == len(outcomes.correct))
     items = generator(seed, "examples", *purpose).permutation(number)
-    turns = np.empty(number, dtype=np.int64)
+    turns = []
     taken = Counter[tuple[str, int]]()
     for item in items.tolist():
         stratum = (str(outcomes.subset[item]), int(missed_by[item]))
-        turns[item] = taken[stratum]
+        turns.append(taken[stratum])
         taken[stratum] += 1
     # Of the items with the same turn, those that were drawn first.
-    return np.sort(items[np.argsort(turns[items], kind="stable")][:most])
+    return np.sort(items[np.argsort(turns, kind="stable")][:most])
 
 
 def columns_of(tasks: Iterable[ScoredTask]) -> Iterator[ItemColumn]:
