@@ -54,6 +54,8 @@ def test_a_value_that_does_not_fit(options, says):
 def test_an_unknown_option_has_a_guess_and_the_list():
     with pytest.raises(UnknownNameError, match=r"did you mean 'size'\? Known: deep, rate, size, way"):
         bind(example, {"sise": "3"}, "encoder 'x'")
+    with pytest.raises(UnknownNameError, match=r"Options of parts"):
+        bind(example, {"size": "3", "stemmer": "english"}, "encoder 'x'", "Options of parts are set elsewhere.")
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def assay(
     plan = prepare(request)
     messages += plan.remarks
     for entry in plan.entries:
-        if request.cache_folder and not entry.card.known:
+        if request.vector_cache and not entry.card.known:
             messages += [f"{entry.label}: {warning}" for warning in entry.card.warnings]
     outcome = execute(plan)
     if not outcome.result.rows:
@@ -288,7 +288,7 @@ def read(path: str | Path, corpora: Sequence[str | Corpus[Any]] = ()) -> Result:
     if not path.is_dir():
         return results.read(path)
     result = results.read(path / "result.json")
-    return replace(result, items=items_in(RunFolder(path), corpora))
+    return replace(result, items=items_in(RunFolder(path), result, corpora))
 
 
 def assay_vectors(

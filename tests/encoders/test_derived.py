@@ -116,14 +116,14 @@ def test_encoders_with_another_similarity_share_vectors_but_not_the_similarity(m
 
 
 def test_a_list_makes_one_candidate_for_each_value():
-    specs = alternatives(parse("m=org/model,dim=[64, 128],vectors=[int8,binary],max_length=9", "encoder"), "m")
-    assert [spec.label for spec in specs] == [
-        "m,dim=64,vectors=int8",
-        "m,dim=64,vectors=binary",
-        "m,dim=128,vectors=int8",
-        "m,dim=128,vectors=binary",
+    options = alternatives(parse("m=org/model,dim=[64, 128],vectors=[int8,binary],max_length=9", "encoder"))
+    assert list(options) == [
+        "dim=64,vectors=int8",
+        "dim=64,vectors=binary",
+        "dim=128,vectors=int8",
+        "dim=128,vectors=binary",
     ]
-    assert specs[3].options == {"dim": "128", "vectors": "binary", "max_length": "9"}
-    assert alternatives(parse("bow", "encoder"), "bow") == [parse("bow=bow", "encoder")]
+    assert options["dim=128,vectors=binary"] == {"dim": "128", "vectors": "binary", "max_length": "9"}
+    assert alternatives(parse("bow", "encoder")) == {"": {}}
     with pytest.raises(SpecError, match="the list of option 'dim' is empty"):
-        alternatives(parse("m,dim=[]", "encoder"), "m")
+        alternatives(parse("m,dim=[]", "encoder"))

@@ -85,7 +85,7 @@ WRITTEN = {
     "cache": lambda path, docs: ea.assay("bow", "opposites", cache=path),
     "run": lambda path, docs: RunRequest.of(None, out=path),
     "config's run": lambda path, docs: RunRequest.of(config_of(path, docs)),
-    "cache of a run": lambda path, docs: RunRequest.of(None, cache=path).cache_folder,
+    "cache of a run": lambda path, docs: RunRequest.of(None, cache=path).vector_cache,
     "test set": lambda path, docs: ea.build("groups", ["It rained."], path),
     "adapted models": lambda path, docs: ea.adapt("all-MiniLM-L6-v2", "handbook", path),
 }

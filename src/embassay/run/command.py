@@ -18,7 +18,7 @@ from embassay.core.result import Result
 from embassay.reports.layouts import layouts
 from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
-from embassay.run.items import columns_of, items_in
+from embassay.run.items import columns_of
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, question_milliseconds, settings_of
 from embassay.run.request import RunRequest
@@ -145,7 +145,7 @@ def show_again(
     if diagnostic and diagnostic not in names:
         raise UnknownNameError("diagnostic", diagnostic, names)
     if failures:
-        with_items = replace(result, items=items_in(finished.folder))
+        with_items = replace(result, items=finished.items)
         show_failures(with_items, pages, stdout(), diagnostic=diagnostic, encoder=encoder, against=against)
     elif encoder or against:
         raise SpecError("-e and --against name whose failures are shown; add --failures")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -349,22 +348,21 @@ def _cluster(ray: Any) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    # The path of a socket has at most 107 characters, so a long TMPDIR cannot be used.
-    folder = tempfile.mkdtemp(prefix="embassay-ray-", dir="/tmp")
     settings: dict[str, Any] = {}
-    if ADDRESS not in os.environ:
-        settings = {
-            "num_cpus": cores(),
-            "include_dashboard": False,
-            "object_store_memory": OBJECT_STORE,
-            "_temp_dir": folder,
-        }
-    try:
+    # The path of a socket has at most 107 characters, so a long TMPDIR cannot be used.
+    with tempfile.TemporaryDirectory(prefix="embassay-ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        if ADDRESS not in os.environ:
+            settings = {
+                "num_cpus": cores(),
+                "include_dashboard": False,
+                "object_store_memory": OBJECT_STORE,
+                "_temp_dir": folder,
+            }
         try:
-            ray.init(**settings, log_to_driver=False, logging_level=logging.ERROR)
-        except Exception as error:
-            raise InputError(f"Ray cannot start or join a cluster: {reason_of(error)}") from None
-        yield
-    finally:
-        ray.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
+            try:
+                ray.init(**settings, log_to_driver=False, logging_level=logging.ERROR)
+            except Exception as error:
+                raise InputError(f"Ray cannot start or join a cluster: {reason_of(error)}") from None
+            yield
+        finally:
+            ray.shutdown()

@@ -13,11 +13,10 @@ from typing import Any
 from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.layout import Column
 from embassay.core.result import CorpusRecord, EncoderFacts, EncoderRecord, Failure, Result, Verdict
-from embassay.core.types import AnyCorpus, Card
+from embassay.core.types import AnyCorpus, Card, Draws, ItemScores
 from embassay.reports.findings.advice import effective_units
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
-from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import in_scoring_order
 from embassay.run.cuts import by_name, joined_setting
 from embassay.run.item_tests import misses, screenings_of
@@ -73,18 +72,19 @@ def execute(plan: Plan, folder: RunFolder | None = None) -> Outcome:
         Folder where scores are stored as they are computed, and from which a run continues.
     """
     request = plan.request
-    cache = VectorCache(request.cache_folder) if request.cache_folder else None
     run_of: dict[str, CandidateRun] = {}
     for entry in in_scoring_order(plan.entries):
         kind = RetrieverRun if entry.retriever else EncoderRun
-        run_of[entry.label] = kind(entry, plan, cache, folder, run_of)
-    for run in run_of.values():
+        run = run_of[entry.label] = kind(entry, plan, folder, run_of)
         try:
             run.score_tasks()
-        except (EncoderError, BrokenExecutor) as error:
-            run.failure = str(error) if isinstance(error, EncoderError) else KILLED
+        except EncoderError as error:
+            run.failure = str(error)
+        except BrokenExecutor:
+            run.failure = KILLED
         finally:
             run.release()
+    cache = request.vector_cache
     if cache and cache.trouble:
         request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
     runs = tuple(run_of[entry.label] for entry in plan.entries)
@@ -110,10 +110,8 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
     parts: list[Result] = []
     summarised: list[ScoredTask] = []
     headlines: dict[str, Column] = {}
-    scored_by = [(run, task) for run in finished for task in plan.tasks_of(run.entry)]
-    diagnostics = {(task.name, task.corpus.name): task.diagnostic for task in plan.tasks}
-    scores = [run.scores[task.key] for run, task in scored_by if task.key in run.scores]
-    for task in scored_tasks(diagnostics, (task.corpus for _, task in scored_by), scores):
+    scores = [run.scores[task.key] for run in finished for task in plan.tasks_of(run.entry) if task.key in run.scores]
+    for task in scored_tasks(plan.tasks, scores):
         try:
             with counting(f"statistics of {task.name} on {task.corpus.name}", quiet=request.quiet):
                 part = summarise_task(task, request)
@@ -127,11 +125,11 @@ def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> tuple[Result, list[Sc
                     headlines[task.name] = headline_column(task, verdict)
     encoders = []
     for run in finished:
-        scored = {key for _, key in run.scores}
         # An encoder has a record for each of its candidates, which differ in how documents are cut.
         for label, cuts in plan.candidates_of(run.entry).items():
-            if not cuts[0].cut or any(cut.key in scored for cut in cuts):
-                encoders.append(encoder_record(run, label, cuts))
+            of_candidate = [one for one in run.scores.values() if one.origin.encoder == label]
+            if of_candidate or not cuts[0].cut:
+                encoders.append(encoder_record(run, label, cuts, of_candidate))
     # A corpus that is cut in several ways has one record, that of its first cut.
     corpora = [corpus_record(cuts[0]) for cuts in by_name(plan.corpora).values()]
     records = Result(
@@ -156,7 +154,7 @@ def headline_column(task: ScoredTask, verdict: Verdict) -> Column:
 
 def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     """Return the result of one diagnostic on one corpus, with numbers rounded as they are written."""
-    draws = request.draws
+    draws = Draws(request.seed, request.resamples)
     part = task.diagnostic.summarise(task.scores, draws)
     verdicts = []
     findings = list(part.statements)
@@ -177,48 +175,47 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     return rounded(part.with_statements(findings))
 
 
-def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus]) -> EncoderRecord:
-    """Return the record of a candidate on the corpora that are cut in its way."""
+def encoder_record(
+    run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], scores: Sequence[ItemScores]
+) -> EncoderRecord:
+    """Return the record of a candidate with its scores, on the corpora that are cut in its way."""
     entry, card = run.entry, run.entry.card
     limit = card.max_tokens or 0
     # By corpus.
-    counts: dict[str, dict[str, int]] = {name: {} for name in ("truncated", "texts", "vectors")}
-    unread: dict[str, float] = {}
-    words, dims = [], []
+    truncated, counted_texts, vectors = dict[str, int](), dict[str, int](), dict[str, int]()
+    unread = dict[str, float]()
     for corpus in corpora:
-        name = corpus.name
-        scalars = [scores.scalars for (_, key), scores in run.scores.items() if key == corpus.key]
-        dims += [int(one["dim"]) for one in scalars if "dim" in one]
-        # Only encoders of words count them. Diagnostics on the same corpus count the same words.
-        words += [one for one in scalars if "tokens" in one]
         if corpus.documents:
-            counts["vectors"][name] = corpus.audit().passages
-        tokens_of = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
-        tokens = list(tokens_of.values())
+            vectors[corpus.name] = corpus.audit().passages
+        lengths = [(role, run.lengths[role, text]) for role, text in corpus.texts() if (role, text) in run.lengths]
+        tokens = [number for _, number in lengths]
         # Questions are short and many, so they count only where no document is truncated.
-        of_documents = [tokens for (role, _), tokens in tokens_of.items() if role == "document"]
+        of_documents = [number for role, number in lengths if role == "document"]
         if max(of_documents, default=0) > limit:
             tokens = of_documents
-            unread[name] = sum(max(one - limit, 0) for one in tokens) / sum(tokens)
-        if too_long := sum(one > limit for one in tokens):
-            counts["truncated"][name], counts["texts"][name] = too_long, len(tokens)
+            unread[corpus.name] = sum(max(number - limit, 0) for number in tokens) / sum(tokens)
+        if too_long := sum(number > limit for number in tokens):
+            truncated[corpus.name], counted_texts[corpus.name] = too_long, len(tokens)
+    scalars = [one.scalars for one in scores]
+    # An encoder that learns from each corpus may have another number of dimensions on each. A retriever has none.
+    dim = int(scalars[0]["dim"]) if scalars and "dim" in scalars[0] and not card.fitted else None
+    # Only encoders of words count them.
+    words = [one for one in scalars if "tokens" in one]
     all_tokens = sum(one["tokens"] for one in words)
-    # An encoder that learns from each corpus may have another number of dimensions on each.
-    dim = None if card.fitted or not dims else dims[0]
-    origin = next((scores.origin for scores in run.scores.values() if scores.origin.encoder == label), entry)
+    origin = scores[0].origin if scores else entry
     return EncoderRecord(
         **{one.name: getattr(card, one.name) for one in fields(EncoderFacts)},
         name=label,
         fingerprint=run.fingerprint,
         dim=dim,
         baseline=entry.baseline,
-        truncated_in=counts["truncated"],
-        texts_in=counts["texts"],
+        truncated_in=truncated,
+        texts_in=counted_texts,
         unread_in=unread,
         unknown_words=sum(one["unknown_tokens"] for one in words) / all_tokens if all_tokens else None,
         without_words=int(sum(one["without_words"] for one in words)) if all_tokens else None,
         setting=joined_setting(entry.setting, "" if card.is_chance else corpora[0].cut),
-        vectors=counts["vectors"],
+        vectors=vectors,
         vector_bytes=vector_bytes(card, dim),
         parts=origin.parts,
         step=origin.step,

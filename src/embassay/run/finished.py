@@ -10,6 +10,7 @@ from embassay.core.result import Result
 from embassay.core.store.canonical import write
 from embassay.core.store.paths import source_path
 from embassay.reports.layouts import layouts
+from embassay.run.items import Items, items_in
 from embassay.run.record import question_milliseconds
 from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder, RunRecord
@@ -22,6 +23,11 @@ class FinishedRun:
     folder: RunFolder
     result: Result
     record: RunRecord
+
+    @property
+    def items(self) -> Items:
+        """Its single items, which are read when they are needed."""
+        return items_in(self.folder, self.result)
 
 
 def finished_run(run: Path, *, may_have_failed: bool = False) -> FinishedRun:

@@ -9,7 +9,7 @@ import numpy as np
 
 from embassay.core.formatting import counted
 from embassay.core.result import SCREENED, Finding, Screening, Verdict
-from embassay.core.types import Draws, ItemScores
+from embassay.core.types import Draws
 from embassay.corpora.queries.made import SOURCE as MADE_QUERIES
 from embassay.diagnostics.base import NEAREST
 from embassay.reports.findings import templates
@@ -79,18 +79,17 @@ def screenings_of(task: ScoredTask, draws: Draws) -> Iterator[Screening]:
         # A retriever may be asked for fewer documents than are compared.
         values = overlaps(listed, exact, min(COMPARED, int(scores.scalars.get("depth", COMPARED))))
         defined = np.isfinite(values)
+        index_settings = [
+            f"{name.removeprefix(INDEX)}={int(number)}"
+            for name, number in scores.scalars.items()
+            if name.startswith(INDEX)
+        ]
         if defined.any():
             yield Screening(
                 corpus=origin.corpus,
                 encoder=origin.encoder,
                 base=original.origin.encoder,
                 step=origin.step,
-                settings=", ".join(f"{name}={number}" for name, number in settings_of(scores).items()),
+                settings=", ".join(index_settings),
                 **judged(values[defined], draws),
             )
-
-
-def settings_of(scores: ItemScores) -> dict[str, int]:
-    """Return by name the numbers that an index was set to."""
-    scalars = scores.scalars.items()
-    return {name.removeprefix(INDEX): int(n) for name, n in scalars if name.startswith(INDEX)}

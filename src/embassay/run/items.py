@@ -16,21 +16,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from embassay.core.arrays import Ints
 from embassay.core.columns import ItemColumn
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.grouping import grouped
 from embassay.core.randomness import generator
-from embassay.core.result import Example
+from embassay.core.result import Example, Result
 from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, ItemScores
 from embassay.diagnostics.base import BaseDiagnostic, Outcomes
 from embassay.run.cuts import limited
-from embassay.run.plan import load_given_corpora
+from embassay.run.plan import Task, load_given_corpora
 from embassay.run.resolve import CorpusInputs, load_diagnostic
-from embassay.run.runs import results
-from embassay.run.runs.folder import RunFolder, RunRecord, documents_hash, item_hash, text_hash
+from embassay.run.runs.folder import RunFolder, documents_hash, item_hash, text_hash
 from embassay.run.specs import Spec
 
 if TYPE_CHECKING:
@@ -60,29 +59,23 @@ class ScoredTask:
         return next(iter(self.corpora.values()))
 
 
-def scored_tasks(
-    diagnostics: Mapping[tuple[str, str], BaseDiagnostic], corpora: Iterable[AnyCorpus], scores: Iterable[ItemScores]
-) -> list[ScoredTask]:
+def scored_tasks(tasks: Iterable[Task], scores: Iterable[ItemScores]) -> list[ScoredTask]:
     """Return each diagnostic on each corpus, whose cuts are one task, with all its scores; none without scores.
 
     Parameters
     ----------
-    diagnostics
-        By their names and those of the corpora.
-    corpora
-        Those that were scored.
     scores
         In the order of the candidates.
     """
-    of_content = {(corpus.name, corpus.fingerprint): corpus for corpus in corpora}
-    of_task = grouped(scores, lambda one: (one.origin.diagnostic, one.origin.corpus))
-    tasks = []
-    for (name, corpus), diagnostic in diagnostics.items():
-        if of_this := of_task.get((name, corpus)):
-            fingerprints = dict.fromkeys(one.origin.corpus_fingerprint for one in of_this)
-            cuts = {fingerprint: of_content[corpus, fingerprint] for fingerprint in fingerprints}
-            tasks.append(ScoredTask(name, diagnostic, cuts, tuple(of_this)))
-    return tasks
+    scores_of = grouped(scores, lambda one: (one.origin.diagnostic, one.origin.corpus))
+    scored = []
+    for (name, corpus), cuts in grouped(tasks, lambda task: (task.name, task.corpus.name)).items():
+        if of_this := scores_of.get((name, corpus)):
+            of_content = {task.corpus.fingerprint: task.corpus for task in cuts}
+            fingerprints = [one.origin.corpus_fingerprint for one in of_this]
+            corpora = {fingerprint: of_content[fingerprint] for fingerprint in fingerprints}
+            scored.append(ScoredTask(name, cuts[0].diagnostic, corpora, tuple(of_this)))
+    return scored
 
 
 def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example, ...]:
@@ -100,7 +93,7 @@ def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example,
     return tuple(examples_of_items(task, items))
 
 
-def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Example]:
+def examples_of_items(task: ScoredTask, items: Ints) -> Iterator[Example]:
     """Yield for each item its own record, and after it those of the encoders.
 
     Parameters
@@ -128,13 +121,16 @@ def with_setting_in_references(example: Example, setting: str) -> Example:
 
     Passage 3 of a document is another text in each cut. Only references to passages have a number sign.
     """
-    end = f" ({setting})"
-    texts = {name + end if "#" in name else name: text for name, text in example.texts.items()}
-    labels = {name: label + end if "#" in label else label for name, label in example.labels.items()}
-    return replace(example, texts=texts, labels=labels) if setting else example
+
+    def named(reference: str) -> str:
+        return f"{reference} ({setting})" if setting and "#" in reference else reference
+
+    texts = {named(name): text for name, text in example.texts.items()}
+    labels = {name: named(label) for name, label in example.labels.items()}
+    return replace(example, texts=texts, labels=labels)
 
 
-def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> NDArray[np.int64]:
+def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> Ints:
     """Draw at most ``most`` items, stratified by who misses them and by subset.
 
     The items of a subset that all encoders miss, that some miss and that none misses take turns with those of the other
@@ -159,14 +155,14 @@ def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str)
     # 0: none misses the item, 1: some, 2: all.
     missed_by = np.sign(misses) + (misses == len(outcomes.correct))
     items = generator(seed, "examples", *purpose).permutation(number)
-    turns = np.empty(number, dtype=np.int64)
+    turns = []
     taken = Counter[tuple[str, int]]()
     for item in items.tolist():
         stratum = (str(outcomes.subset[item]), int(missed_by[item]))
-        turns[item] = taken[stratum]
+        turns.append(taken[stratum])
         taken[stratum] += 1
     # Of the items with the same turn, those that were drawn first.
-    return np.sort(items[np.argsort(turns[items], kind="stable")][:most])
+    return np.sort(items[np.argsort(turns, kind="stable")][:most])
 
 
 def columns_of(tasks: Iterable[ScoredTask]) -> Iterator[ItemColumn]:
@@ -219,10 +215,10 @@ class Items:
         """
         import polars
 
-        shown = [task for task in self.tasks if task.diagnostic.shows_items]
-        if diagnostic not in {task.name for task in shown}:
-            raise UnknownNameError("diagnostic with items", diagnostic, [task.name for task in shown])
-        rows = [row for task in shown if task.name == diagnostic for row in self._rows(task)]
+        shown = grouped(filter(lambda task: task.diagnostic.shows_items, self.tasks), lambda task: task.name)
+        if diagnostic not in shown:
+            raise UnknownNameError("diagnostic with items", diagnostic, shown)
+        rows = list(chain.from_iterable(map(self._rows, shown[diagnostic])))
         # Corpora and encoders may have different columns, and the first rows of a column may be empty.
         return polars.DataFrame(rows, strict=False, infer_schema_length=None)
 
@@ -256,20 +252,22 @@ class Items:
             yield row | {f"value_{name}": value for name, value in example.values.items()}
 
 
-def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
+def items_in(folder: RunFolder, result: Result, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
     """Return the items of a run on disk.
 
     Parameters
     ----------
+    result
+        That of the run.
     corpora
         The corpora of the run, where they cannot be read again from their sources.
     """
-    record = folder.record()
-    has_texts = "settings" not in record or record["settings"].get("texts", True)
-    return Items(lambda: _read_tasks(folder, record, corpora), has_texts, folder=folder.path)
+    settings = folder.record().get("settings")
+    has_texts = settings is None or settings.get("texts", True)
+    return Items(lambda: _read_tasks(folder, result, corpora), has_texts, folder=folder.path)
 
 
-def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> list[ScoredTask]:
+def _read_tasks(folder: RunFolder, result: Result, corpora: Sequence[str | AnyCorpus]) -> list[ScoredTask]:
     """Return the tasks of a run that show single items, with the scores in its folder.
 
     Raises
@@ -277,9 +275,10 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
     SourceError
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
-    if "settings" not in record or "sources" not in record:
+    record = folder.record()
+    settings, sources = record.get("settings"), record.get("sources")
+    if settings is None or sources is None:
         raise SourceError("scores of single items need the folder of a finished run", folder.path)
-    settings, sources = record["settings"], record["sources"]
     try:
         originals: CorpusInputs = corpora or [Spec(**spec) for spec in sources["corpora"]]
         loaded = load_given_corpora(originals, follow_links=sources["follow_links"])
@@ -288,7 +287,7 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
         raise SourceError(reason, folder.path) from None
     loaded = limited(loaded, sources["limit"], settings["seed"])
     corpus_of = {corpus.key: corpus for corpus in loaded}
-    diagnostics = {}
+    tasks = []
     for key, options_of in settings["diagnostics"].items():
         for name, options in options_of.items():
             method = load_diagnostic(Spec(name, options=options)).method
@@ -298,9 +297,8 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
             if corpus is None or corpus.fingerprint != settings["corpora"][key]:
                 reason = f"the corpus {key!r} has changed since this run, or is missing; give it as corpora="
                 raise SourceError(reason, folder.path)
-            diagnostics[name, corpus.name] = method
+            tasks.append(Task(name, method, corpus, options))
     # The folder may also hold scores of encoders that are no longer in the run.
-    candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
-    stored = [scores for scores in folder.stored() if scores.origin.encoder in candidates]
-    stored.sort(key=lambda scores: candidates.index(scores.origin.encoder))
-    return scored_tasks(diagnostics, loaded, stored)
+    scores_of = grouped(folder.stored(), lambda scores: scores.origin.encoder)
+    stored = chain.from_iterable(scores_of.get(encoder.name, ()) for encoder in result.encoders)
+    return scored_tasks(tasks, stored)

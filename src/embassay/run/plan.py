@@ -36,8 +36,6 @@ from embassay.run.resolve import (
 from embassay.run.specs import Spec, as_spec
 from embassay.run.training_overlap import overlaps
 
-MAX_NAMED = 3
-"""Notes on encoders that were left out, shown if no encoder remains."""
 ANY = "any"
 """The shape of a diagnostic that reads the texts of any corpus."""
 
@@ -170,9 +168,8 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     if request.baselines:
         entries += [entry for entry in load_baselines(entries, runtime) if suitable_tasks(entry, tasks)]
     if not entries:
-        # Where no encoder was loaded, every note says why one was left out.
-        reasons = f" ({'; '.join(notes[:MAX_NAMED])})" if notes else ""
-        raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
+        # Without encoders in the request, the note says why the default one was left out.
+        raise SpecError(f"no encoder to assay ({'; '.join(notes)}); add one with -e, or drop --no-baselines")
     entries = with_bases(entries)
     in_scoring_order(entries)
     # The label of an encoder, or of an encoder on a cut of a corpus: m,passages=100.
@@ -257,7 +254,7 @@ def load_given_corpora(corpora: CorpusInputs, *, follow_links: bool) -> list[Any
 
 def corpus_list(corpora: CorpusInputs) -> Sequence[CorpusInput]:
     """Return the corpora of a request as a list, also where one stands alone."""
-    if isinstance(corpora, (str, Corpus)) or not isinstance(corpora, Sequence):
+    if isinstance(corpora, str) or not isinstance(corpora, Sequence):
         return [corpora]
     return corpora
 
@@ -339,16 +336,15 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorp
     tasks: list[Task] = []
     # Those of two corpora come after all others.
     for diagnostic in sorted(diagnostics, key=lambda one: (one.method.pair is not None, one.method.shape == ANY)):
-        if chosen and diagnostic.method.pair:
+        method = diagnostic.method
+        readable = [corpus for corpus in corpora if method.shape in (corpus.shape, ANY)]
+        if not chosen:
+            readable = [corpus for corpus in readable if method.suits(corpus)]
+        elif method.pair:
             readable = [joined_corpus(diagnostic, corpora)]
-        else:
-            readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
-            if not chosen:
-                readable = [corpus for corpus in readable if diagnostic.method.suits(corpus)]
-        if chosen and not readable:
-            shape = diagnostic.method.shape
-            raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
-        tasks += [Task(diagnostic.name, diagnostic.method, corpus, diagnostic.options) for corpus in readable]
+        elif not readable:
+            raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {method.shape}; add one with -c")
+        tasks += [Task(diagnostic.name, method, corpus, diagnostic.options) for corpus in readable]
     read = {task.corpus.name for task in tasks}.union(*(task.diagnostic.pair or () for task in tasks))
     for corpus in corpora:
         if corpus.name not in read:

@@ -75,7 +75,12 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
         "seconds": round(seconds, 3),
         "peak_memory_mib": peak_memory(),
         "encoders": encoders,
-        **environment(),
+        # Most of these packages are optional; one that is not installed cannot affect the numbers.
+        "packages": {dist.name: dist.version for package in PACKAGES for dist in distributions(name=package)},
+        "embassay": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "notes": [one_line(note) for note in plan.notes],
         "sources": sources_of(plan),
         "failures": [asdict(failure) for failure in outcome.result.failed],
@@ -123,19 +128,15 @@ def sources_of(plan: Plan) -> Sources:
         # A run without sources uses built-in corpora, which are read by their names. A diagnostic may join two of them.
         specs = [Spec(corpus.name) for corpus in plan.corpora if corpus.name in builtin_names()]
     return {
-        "corpora": [{"head": spec.head, "label": spec.label, "options": dict(spec.options)} for spec in specs],
+        "corpora": [vars(spec) for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
-        "encoders": {entry.label: _source_of(entry) for entry in plan.entries},
+        # Canonical specs leave out what changes no figure, such as the address of a service.
+        "encoders": {
+            entry.label: {"spec": entry.card.spec.split(",")[0], **_without_secrets(entry.given)}
+            for entry in plan.entries
+        },
     }
-
-
-def _source_of(entry: RunEncoder) -> JsonObject:
-    """Return the spec of an encoder as a config file has it, with its options as they were given."""
-    if entry.given is None:
-        return {"spec": entry.card.spec}
-    # Canonical specs leave out what changes no figure, such as the address of a service.
-    return {"spec": entry.card.spec.split(",")[0], **_without_secrets(entry.given)}
 
 
 def _without_secrets(given: Mapping[str, object]) -> JsonObject:
@@ -157,19 +158,6 @@ def question_milliseconds(record: RunRecord) -> Milliseconds:
     """
     uses = record.get("encoders", {})
     return {(label, corpus): ms for label, use in uses.items() for corpus, ms in use.get("milliseconds", {}).items()}
-
-
-def environment() -> RunRecord:
-    """Return the part of ``run.json`` that says with which versions, on which platform and when the run was made."""
-    # Most of these packages are optional; one that is not installed cannot affect the numbers.
-    installed = {dist.name: dist.version for package in PACKAGES for dist in distributions(name=package)}
-    return {
-        "embassay": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": installed,
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
 
 
 def peak_memory() -> int:

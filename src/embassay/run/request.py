@@ -9,9 +9,9 @@ from pathlib import Path
 
 from embassay.core.errors import OutputError, say
 from embassay.core.store.paths import output_path
-from embassay.core.types import Draws, JsonObject, Runtime
+from embassay.core.types import JsonObject, Runtime
 from embassay.run.cache.cache import VectorCache
-from embassay.run.cache.folder import default_folder
+from embassay.run.cache.folder import PROBES_FILE, default_folder
 from embassay.run.cache.remembered import Remembered
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RunOptions, options_in
@@ -63,8 +63,8 @@ class RunRequest(RunOptions):
         return cls(**options)
 
     @cached_property
-    def cache_folder(self) -> Path | None:
-        """The folder of the vector cache; None for none, also where the default one cannot be written to.
+    def vector_cache(self) -> VectorCache | None:
+        """The vector cache; None for none, also where that of the user cannot be written to.
 
         Raises
         ------
@@ -73,19 +73,16 @@ class RunRequest(RunOptions):
         """
         folder = default_folder() if self.cache == "default" else self.cache
         try:
-            if folder is not None:
-                VectorCache(folder)
+            return VectorCache(folder) if folder else None
         except OutputError as error:
             if self.cache != "default":
                 raise
             self.warn(f"no cache: {error}; vectors are not stored")
             return None
-        return folder
 
-    @cached_property
-    def draws(self) -> Draws:
-        """The seed and the number of resamples."""
-        return Draws(self.seed, self.resamples)
+    def remembered(self, name: str) -> Remembered:
+        """Return the texts in a file of the cache; they are not stored where there is none."""
+        return Remembered(self.vector_cache.folder if self.vector_cache else None, name)
 
     @property
     def tell(self) -> Callable[[str], None]:
@@ -97,6 +94,6 @@ class RunRequest(RunOptions):
         return Runtime(
             self.device,
             self.backend,
-            remembered=Remembered(self.cache_folder),
+            remembered=self.remembered(PROBES_FILE),
             tell=self.tell,
         )

@@ -63,25 +63,23 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     spec = as_spec(source, "corpus")
     options = {**spec.options, **options}
     # Every file has a licence, which only its user knows.
-    licence = str(options.get("licence", ""))
-    options_of_loader = {name: value for name, value in options.items() if name not in ("loader", "licence")}
-    loader = str(options.get("loader", "")) or find_loader(spec.head, options_of_loader)
+    licence, loader = (str(options.pop(name, "")) for name in ("licence", "loader"))
+    loader = loader or find_loader(spec.head, options)
     module = CORPORA.module(loader)
     path, what = source_path(spec.head), f"corpus {spec.head!r}"
     if getattr(module, "BUILTIN", False) and spec.head != loader:
         raise SpecError(f"{what}: {loader!r} is a built-in corpus and reads no file")
     # Only loaders of folders have the option, and one in the spec stays.
     if follow_links and "follow_links" in known_options(module.load):
-        options_of_loader.setdefault("follow_links", True)
+        options.setdefault("follow_links", True)
     # The path "." has no name of its own.
     label = spec.label or (path.resolve().name if path.is_dir() else path.stem)
-    corpus = module.load(str(path), label, **bind(module.load, options_of_loader, what))
+    corpus = module.load(str(path), label, **bind(module.load, options, what))
     # Our own loaders have checked the content already, and name the line of a mistake.
     if loader not in CORPORA.own_names():
         corpus.check()
     settings = {name: str(options[name]) for name in KEPT_SETTINGS if name in options}
-    licence = licence or corpus.licence
-    return replace(corpus, settings=settings, file=str(path), loader=loader, licence=licence)
+    return replace(corpus, settings=settings, file=str(path), loader=loader, licence=licence or corpus.licence)
 
 
 def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> FullEncoder:
@@ -314,23 +312,17 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
     options
         The options that the user gave for the corpus.
     """
-    loaders = []
-    for name, module in CORPORA.modules().items():
-        if hasattr(module, function):
-            loaders.append((getattr(module, "PRIORITY", USUAL_PRIORITY), name, module))
-    loaders.sort(key=lambda loader: loader[:2])
-    by_content = None
-    for priority, name, module in loaders:
-        if getattr(module, function)(content):
-            if priority <= USUAL_PRIORITY:
-                return name
-            by_content = name
-            break
+    loaders = {name: module for name, module in CORPORA.modules().items() if hasattr(module, function)}
+    priorities = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in loaders.items()}
+    in_order = sorted(loaders, key=lambda name: priorities[name])
+    by_content = next((name for name in in_order if getattr(loaders[name], function)(content)), None)
+    if by_content and priorities[by_content] <= USUAL_PRIORITY:
+        return by_content
     fitting = []
-    for _, name, module in loaders:
-        known = known_options(module.load)
+    for name in in_order:
+        known = known_options(loaders[name].load)
         # A loader that shares options with another one lists those of its own in ``TOLD_BY``.
-        telling = getattr(module, "TOLD_BY", known)
+        telling = getattr(loaders[name], "TOLD_BY", known)
         if options.keys() <= known and not telling.isdisjoint(options):
             fitting.append(name)
     return fitting[0] if len(fitting) == 1 else by_content

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -21,7 +21,7 @@ from embassay.core.result import MIN_UNITS
 from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import right_pairs
 from embassay.core.store.arrays import read_arrays, write_arrays
-from embassay.core.types import AnyCorpus, Encoder, ItemScores, content_hash
+from embassay.core.types import AnyCorpus, Encoder, content_hash
 from embassay.core.vectors import Vectors
 from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.plan import Task
@@ -40,17 +40,8 @@ NAMED = 3
 """Ids that a note names, at most."""
 
 
-@dataclass
 class RetrieverRun(CandidateRun):
-    """One retriever in a run.
-
-    Attributes
-    ----------
-    facts
-        By the fingerprint of a corpus, the numbers that it has found out; see ``Lists.facts`` and :func:`choose`.
-    """
-
-    facts: dict[str, dict[str, float]] = field(default_factory=dict)
+    """One retriever in a run; its facts are what it has found out (``Lists.facts``) and chosen (:func:`choose`)."""
 
     @property
     def retriever(self) -> Retriever:
@@ -85,20 +76,16 @@ class RetrieverRun(CandidateRun):
             of_parts = [run.fingerprints[key] for run in self.parts(key).values()]
             self.fingerprints[key] = self._with_parts(of_parts)
             for task in self.unscored(tasks):
-                self.keep(task, partial(self.score, task))
+                searched = task.diagnostic.searched(corpus)
+                self.need(searched)
+                score = partial(task.diagnostic.score_rankings, corpus, self.nearest[searched.fingerprint])
+                self.keep(task, score, self.facts[searched.fingerprint])
         except EncoderError as error:
             for task in tasks:
                 if task.key not in self.scores:
                     self.fail(task, str(error))
             # What is built on it must not ask again.
             self.fingerprints.pop(key, None)
-
-    def score(self, task: Task) -> ItemScores:
-        """Return the scores of one task, with what the retriever has found out and chosen."""
-        searched = task.diagnostic.searched(task.corpus)
-        self.need(searched)
-        scores = task.diagnostic.score_rankings(task.corpus, self.nearest[searched.fingerprint], self.origin(task))
-        return replace(scores, scalars={**scores.scalars, **self.facts[searched.fingerprint]})
 
     def parts(self, key: str) -> dict[str, CandidateRun]:
         """Return by label the runs of what it is built on.
@@ -132,7 +119,7 @@ class RetrieverRun(CandidateRun):
             part.need(corpus)
 
         def encode_for(encoder: Encoder, texts: Sequence[Text]) -> Vectors:
-            return encode(encoder, texts, self.cache)[0]
+            return encode(encoder, texts, self.plan.request.vector_cache)[0]
 
         lists_of_parts = {label: lists_of(part.nearest[key], retriever.depth) for label, part in parts.items()}
         vectors = {label: part.vectors[key] for label, part in parts.items() if retriever.needs_vectors}
@@ -208,8 +195,8 @@ class RetrieverRun(CandidateRun):
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             missed = counted(len(without), "question")
             notes.append(f"{missed} of {corpus.key} without a list count as missed: {ids}")
-        if lists.seconds is not None and not np.isnan(lists.seconds).any():
-            milliseconds = 1000 * float(np.median(lists.seconds))
+        milliseconds = 1000 * float(np.median(np.asarray(lists.seconds)))
+        if not math.isnan(milliseconds):
             # An index takes the place of the exact search.
             of_parts = "" if self.retriever.needs_vectors else corpus.key
             parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
@@ -18,13 +17,11 @@ from embassay.core.grouping import grouped
 from embassay.core.result import Failure
 from embassay.core.samples.base import Text
 from embassay.core.types import AnyCorpus, ItemScores, JsonObject, Origin
-from embassay.core.vectors import Neighbours, VectorMatrix, Vectors
+from embassay.core.vectors import Indices, Neighbours, VectorMatrix, Vectors
 from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
-from embassay.run.cache.cache import VectorCache
 from embassay.run.cache.folder import TIMES_FILE
-from embassay.run.cache.remembered import Remembered
 from embassay.run.candidates import RunEncoder
-from embassay.run.engine.encode import as_encoder_error, encode
+from embassay.run.engine.encode import as_encoder_error, encode, tokens_of
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, milliseconds_alone
 from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import counting
@@ -50,8 +47,10 @@ class CandidateRun(ABC):
         Where only a diagnostic, or the candidate on one corpus, failed.
     fingerprints
         By corpus, the fingerprint of the encoder after it has learnt from it, of a retriever with its parts.
+    facts
+        By the fingerprint of a corpus, the numbers that a retriever has found out.
     nearest, vectors
-        By corpus, what the retrievers that are built on it need.
+        By the fingerprint of a corpus, what the retrievers that are built on it need.
     texts, encoded
         How many distinct texts were needed, or questions, and how many of them were encoded or answered now.
     lengths
@@ -65,13 +64,13 @@ class CandidateRun(ABC):
 
     entry: RunEncoder
     plan: Plan
-    cache: VectorCache | None
     folder: RunFolder | None
     others: Mapping[str, CandidateRun]
     scores: dict[Key, ItemScores] = field(default_factory=dict)
     failed_tasks: list[Failure] = field(default_factory=list)
     failure: str | None = None
     fingerprints: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, dict[str, float]] = field(default_factory=dict)
     nearest: dict[str, Neighbours] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     texts: int = 0
@@ -82,9 +81,9 @@ class CandidateRun(ABC):
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     @property
-    @abstractmethod
     def fingerprint(self) -> str:
         """The fingerprint before anything is learnt from a corpus."""
+        return self.entry.model.fingerprint
 
     def score_tasks(self) -> None:
         """Score all tasks that are not stored; EncoderError if the candidate fails on all corpora."""
@@ -123,8 +122,10 @@ class CandidateRun(ABC):
         """Remember why a task has no scores."""
         self.failed_tasks.append(Failure(self.entry.label, task.name, task.corpus.name, one_line(reason)))
 
-    def keep(self, task: Task, score: Callable[[], ItemScores]) -> None:
-        """Score a task, and keep the scores, also in the run's folder; a failing diagnostic lets the others continue.
+    def keep(self, task: Task, score: Callable[[Origin], ItemScores], facts: Mapping[str, float]) -> None:
+        """Score a task, and keep the scores with what is known of the candidate, also in the run's folder.
+
+        A failing diagnostic lets the others continue.
 
         Raises
         ------
@@ -136,7 +137,8 @@ class CandidateRun(ABC):
             If a worker process was killed.
         """
         try:
-            scores = score()
+            scores = score(self.origin(task))
+            scores = replace(scores, scalars={**scores.scalars, **facts})
             if self.folder:
                 self.folder.save(scores)
             self.scores[task.key] = scores
@@ -146,14 +148,8 @@ class CandidateRun(ABC):
             self.fail(task, reason_of(error))
 
 
-@dataclass
 class EncoderRun(CandidateRun):
     """One encoder in a run."""
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the encoder before it learns from any corpus."""
-        return self.entry.encoder.fingerprint
 
     def score_tasks(self) -> None:
         """Score the encoder on its tasks, and count the tokens of all texts.
@@ -177,8 +173,9 @@ class EncoderRun(CandidateRun):
         self.texts += len(vectors.row)
         self.encoded += encoded
         self.check(encoder, vectors, encoded)
+        facts = facts_of(encoder, corpus, vectors)
         for task in unscored:
-            self.keep(task, partial(self.score, task, encoder, vectors))
+            self.keep(task, partial(task.diagnostic.score, corpus, vectors), facts)
         self.serve(corpus, encoder, vectors)
 
     def fitted(self, corpus: AnyCorpus) -> FullEncoder:
@@ -192,14 +189,19 @@ class EncoderRun(CandidateRun):
         All its texts are encoded, also if some tasks are scored already, so that a run that continues after a kill has
         the same matrix, row by row, as one that was never interrupted.
         """
-        cache, texts, full = self.cache, corpus.texts(), adopted(encoder_of_vectors(encoder))
+        texts, full, cache = corpus.texts(), adopted(encoder_of_vectors(encoder)), self.plan.request.vector_cache
         if cache:
             cache.note(key_in_cache(full), full.card.spec)
         with counting(self.entry.label, len(texts), quiet=self.plan.request.quiet) as advance:
             vectors, encoded = encode(encoder, texts, cache, advance)
         learn = partial(relearnt_matrix, encoder, texts) if encoder.card.relearns else None
-        tokens = partial(full.count_tokens, role="document")
-        return replace(vectors, search=search, learn=learn, tokens=tokens, most_tokens=full.card.max_tokens), encoded
+        documents = None
+        # The texts of stored documents are not available; their vectors were computed by "embassay encode".
+        if corpus.stored_documents is not None:
+            documents = encoder.vectors_of(corpus.stored_documents)
+        tokens, most_tokens = partial(full.count_tokens, role="document"), full.card.max_tokens
+        vectors = replace(vectors, search=search, learn=learn, documents=documents)
+        return replace(vectors, tokens=tokens, most_tokens=most_tokens), encoded
 
     def check(self, encoder: FullEncoder, vectors: Vectors, encoded: int) -> None:
         """Check the robustness of the vectors, and time one text alone, where the run asks for it."""
@@ -215,20 +217,6 @@ class EncoderRun(CandidateRun):
         except Exception as error:
             # The vectors have been computed: the run does not depend on this check.
             request.warn(f"{self.entry.label}: its vectors were not checked: {reason_of(error)}")
-
-    def score(self, task: Task, encoder: FullEncoder, vectors: Vectors) -> ItemScores:
-        """Return the scores of one task, with counts of unknown words where the encoder counts them."""
-        origin, corpus, diagnostic = self.origin(task), task.corpus, task.diagnostic
-        scalars = {"dim": float(vectors.matrix.shape[1])}
-        # The texts of stored documents are not available; their vectors were computed by "embassay encode".
-        if corpus.stored_documents is not None:
-            vectors = replace(vectors, documents=encoder.vectors_of(corpus.stored_documents))
-        scores = diagnostic.score(corpus, vectors, origin)
-        counts = encoder.unknown_words([text for _, text in corpus.texts()])
-        if counts is not None:
-            # Tokens without a vector, all tokens, and texts without a token that has a vector.
-            scalars |= zip(("unknown_tokens", "tokens", "without_words"), map(float, counts), strict=True)
-        return replace(scores, scalars={**scores.scalars, **scalars})
 
     def serve(self, corpus: AnyCorpus, encoder: FullEncoder, vectors: Vectors) -> None:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
@@ -260,20 +248,16 @@ class EncoderRun(CandidateRun):
         A dense encoder was timed when its robustness was checked, in this run or in the one that filled the cache.
         """
         questions = [sample.question for sample in corpus.samples[:TIMED]]
-        alone = self.milliseconds.get("")
         if issparse(vectors.matrix):
-            alone = milliseconds_alone(encoder, [("query", question) for question in questions])
+            self.milliseconds[""] = milliseconds_alone(encoder, [("query", question) for question in questions])
         # Encoders with fewer dimensions take the time of the full one.
-        model, remembered = (
-            encoder_of_vectors(encoder).fingerprint,
-            Remembered(self.plan.request.cache_folder, TIMES_FILE),
-        )
-        if alone:
-            remembered[model] = str(alone)
-        if model in remembered:
-            alone = float(remembered[model])
+        model, times = encoder_of_vectors(encoder).fingerprint, self.plan.request.remembered(TIMES_FILE)
+        if "" in self.milliseconds:
+            times[model] = str(self.milliseconds[""])
+        if model in times:
             passages = [text for role, text in corpus.texts() if role == "document"]
             searching = search_milliseconds(vectors.take(questions, "query"), vectors.take(passages, "document"))
+            alone = float(times[model])
             self.milliseconds |= {"": alone, corpus.key: alone + searching}
 
     def token_lengths(self) -> dict[Text, int]:
@@ -282,18 +266,25 @@ class EncoderRun(CandidateRun):
         Empty if they cannot be counted, or the encoder reads texts of any length.
         """
         full = adopted(encoder_of_vectors(self.entry.encoder))
-        lengths: dict[Text, int] = {}
-        all_texts = distinct_texts(self.plan.corpora) if full.card.max_tokens else ()
         # The vectors have been computed: the run does not depend on these counts.
         with suppress(Exception):
-            for role, texts in grouped(all_texts, lambda text: text[0]).items():
-                counts = full.count_tokens([text for _, text in texts], role)
-                if counts is not None:
-                    lengths |= zip(texts, map(int, counts), strict=True)
-        return lengths
+            if full.card.max_tokens:
+                return tokens_of(distinct_texts(self.plan.corpora), full.count_tokens)
+        return {}
 
 
-def relearnt_matrix(encoder: FullEncoder, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
+def facts_of(encoder: FullEncoder, corpus: AnyCorpus, vectors: Vectors) -> dict[str, float]:
+    """Return the dimensions of the vectors of a corpus, and counts of unknown words where the encoder counts them."""
+    facts = {"dim": float(vectors.matrix.shape[1])}
+    with as_encoder_error():
+        counts = encoder.unknown_words([text for _, text in corpus.texts()])
+    if counts is not None:
+        # Tokens without a vector, all tokens, and texts without a token that has a vector.
+        facts |= zip(("unknown_tokens", "tokens", "without_words"), map(float, counts), strict=True)
+    return facts
+
+
+def relearnt_matrix(encoder: FullEncoder, texts: Sequence[Text], rows: Indices) -> VectorMatrix:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
     with as_encoder_error():
         # Each text is a pair of role and content.

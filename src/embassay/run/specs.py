@@ -86,28 +86,21 @@ def list_options(spec: Spec) -> dict[str, list[object]]:
     return lists
 
 
-def alternatives(spec: Spec, label: str) -> list[Spec]:
-    """Return one spec of an encoder for each combination of the values of options that are lists.
+def alternatives(spec: Spec) -> dict[str, dict[str, object]]:
+    """Return the options of an encoder, by setting, for each combination of the values of options that are lists.
 
-    ``st:m,dim=[64,128]`` with the label ``m`` gives ``st:m,dim=64`` and ``st:m,dim=128`` with the labels ``m,dim=64``
-    and ``m,dim=128``.
-
-    Parameters
-    ----------
-    label
-        The label of the spec, to which the options and their values are added.
+    ``st:m,dim=[64,128]`` has the settings ``dim=64`` and ``dim=128``. Without lists there is one, with an empty name.
     """
     lists = list_options(spec)
     for name, listed in lists.items():
         if not listed:
             raise SpecError(f"encoder {spec.head!r}: the list of option {name!r} is empty")
-    specs = []
-    # Without lists there is one combination, of no values.
+    options = {}
     for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
-        settings = [f"{name}={value}" for name, value in chosen.items()]
-        specs.append(Spec(spec.head, ",".join([label, *settings]), {**spec.options, **chosen}))
-    return specs
+        setting = ",".join(f"{name}={value}" for name, value in chosen.items())
+        options[setting] = {**spec.options, **chosen}
+    return options
 
 
 def bind(function: Callable[..., object], options: Mapping[str, object], what: str, hint: str = "") -> dict[str, Any]:
@@ -131,20 +124,20 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
     SpecError
         If a value does not fit.
     """
-    hints = get_type_hints(function, include_extras=True)
+    kinds = get_type_hints(function, include_extras=True)
     names = known_options(function)
     bound = {}
     for name, value in options.items():
         if name not in names:
             raise UnknownNameError(f"option of {what}:", name, names, hint)
-        hint = hints[name]
-        if get_origin(hint) is Literal or isinstance(value, Path):
+        kind = kinds[name]
+        if get_origin(kind) is Literal or isinstance(value, Path):
             value = str(value)
         # Spaces may be meant in a text, such as a prompt.
-        if isinstance(value, str) and str not in (hint, *get_args(hint)):
+        if isinstance(value, str) and str not in (kind, *get_args(kind)):
             value = value.strip()
         # A config file has numbers and truth values; on the command line everything is a text.
-        bound[name] = fitting(value, hint, f"{what}, option {name!r}", strict=not isinstance(value, str))
+        bound[name] = fitting(value, kind, f"{what}, option {name!r}", strict=not isinstance(value, str))
     return bound
 
 

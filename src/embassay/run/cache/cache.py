@@ -17,7 +17,6 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,8 +39,6 @@ LIMIT = 20 * 10**9
 """The bytes that a cache takes at most, and at most half of what its disk has."""
 
 Vectors = NDArray[np.float32]
-Index = dict[bytes, tuple[Path, int]]
-"""The file and the row of each key."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +69,8 @@ class VectorCache:
 
     Attributes
     ----------
+    folder
+        The folder of the cache.
     limit
         How many bytes it may take.
     trouble
@@ -87,9 +86,10 @@ class VectorCache:
             If the folder cannot be written to.
         """
         self.trouble = ""
+        self.folder = folder
         self._folder = folder / VECTORS
-        # By the folder of an encoder its files, and where they have each key.
-        self._indexes: dict[Path, tuple[set[Path], Index]] = {}
+        # By file, the row of each key in it. Files never change.
+        self._rows: dict[Path, dict[bytes, int]] = {}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             # Permissions do not tell that a disk is read-only; writing a file does.
@@ -106,21 +106,18 @@ class VectorCache:
         self._write(self._folder_of(fingerprint) / NOTE, lambda file: file.write(content))
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[Vectors | None]:
-        """Return the (d,) vector of each text; None where there is none or where its file is damaged."""
-        index = self._index(self._folder_of(fingerprint))
-        wanted: dict[Path, list[tuple[int, int]]] = defaultdict(list)
-        for number, key in enumerate(keys_of(fingerprint, texts)):
-            if key in index:
-                path, row = index[key]
-                wanted[path].append((number, row))
-        vectors: list[Vectors | None] = [None] * len(texts)
-        for path, numbers in wanted.items():
-            rows = _array(path, "vectors")
-            if rows is not None:
-                for number, row in numbers:
-                    # A copy, so that the other vectors of the file do not stay in memory.
-                    vectors[number] = rows[row].copy()
-        return vectors
+        """Return the (d,) vector of each text, the newest one; None where there is none or where it is damaged."""
+        keys = keys_of(fingerprint, texts)
+        missing, vectors = set(keys), dict[bytes, Vectors]()
+        for path in sorted(self._folder_of(fingerprint).glob(f"*{SUFFIX}"), reverse=True):
+            rows = self._rows_in(path)
+            here = missing & rows.keys()
+            array = _array(path, "vectors") if here else None
+            if array is not None:
+                # Copies, so that the other vectors of the file do not stay in memory.
+                vectors |= {key: array[rows[key]].copy() for key in here}
+                missing -= here
+        return [vectors.get(key) for key in keys]
 
     def put(self, fingerprint: str, texts: Sequence[Text], rows: Vectors) -> None:
         """Store the (n, d) vectors of the n texts, all or none; after a failure (``trouble``) store nothing."""
@@ -139,25 +136,23 @@ class VectorCache:
 
     def info(self) -> list[Holding]:
         """Return what the cache holds of each encoder, the most recently used one first."""
-        indexes = {folder: self._index(folder) for folder in self._folder.iterdir()}
-        holdings = [Holding(*_note(folder), len(index), size_of(folder)) for folder, index in indexes.items() if index]
+        holdings = []
+        for folder in self._folder.iterdir():
+            keys = set[bytes]().union(*map(self._rows_in, folder.glob(f"*{SUFFIX}")))
+            if keys:
+                holdings.append(Holding(*_note(folder), len(keys), size_of(folder)))
         return sorted(holdings, key=lambda holding: holding.used, reverse=True)
 
     def _folder_of(self, fingerprint: str) -> Path:
         name = hashlib.blake2b(fingerprint.encode("utf-8", "surrogatepass"), digest_size=12)
         return self._folder / name.hexdigest()
 
-    def _index(self, folder: Path) -> Index:
-        """Return the newest file of an encoder with each key, and its row there; found again if files have changed."""
-        paths = set(folder.glob(f"*{SUFFIX}"))
-        known, index = self._indexes.get(folder, (set(), {}))
-        if paths != known:
-            index = {}
-            for path in sorted(paths):
-                keys = _array(path, "keys")
-                index |= {key.tobytes(): (path, row) for row, key in enumerate(() if keys is None else keys)}
-            self._indexes[folder] = paths, index
-        return index
+    def _rows_in(self, path: Path) -> dict[bytes, int]:
+        """Return the row of each key in a file; none where it is damaged or gone."""
+        if path not in self._rows:
+            keys = _array(path, "keys")
+            self._rows[path] = {key.tobytes(): row for row, key in enumerate(() if keys is None else keys)}
+        return self._rows[path]
 
     def _write(self, path: Path, writer: Callable[[BinaryIO], object]) -> None:
         try:

@@ -7,7 +7,7 @@ whole or not at all: so a run that is started again encodes the same chunks that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -16,19 +16,20 @@ import numpy as np
 from scipy.sparse import issparse, safely_cast_index_arrays, vstack
 
 from embassay.core.errors import EncoderError, reason_of
+from embassay.core.grouping import grouped
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Encoder
 from embassay.core.vectors import VectorMatrix, Vectors
 from embassay.models.arrays import checked_vectors
-from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
+from embassay.models.base import FullEncoder, adopted, encoder_of_vectors, key_in_cache
 from embassay.run.cache.cache import VectorCache
 
 BLOCK = 128
 """The number of texts that are encoded together, if the encoder makes no batches itself."""
 CHUNK = 1_024
 """The number of texts that are encoded and cached together."""
-Block = tuple[list[Text], VectorMatrix]
-"""Texts and their (n, d) vectors."""
+Block = tuple[Sequence[int], VectorMatrix]
+"""The places of n texts among all texts, and their (n, d) vectors."""
 
 
 def encode(
@@ -63,72 +64,64 @@ def encode(
     EncoderError
         If the encoder fails, or returns something that is not one finite vector for each text.
     """
-    full = encoder_of_vectors(encoder)
+    model, full = adopted(encoder), encoder_of_vectors(encoder)
     if full is not encoder:
         vectors, encoded = encode(full, texts, cache, advance)
-        return derived(encoder, vectors), encoded
+        with as_encoder_error():
+            matrix = model.derive(vectors.matrix)
+        # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
+        return replace(vectors, matrix=matrix, similarity=encoder.card.similarity), encoded
     if not encoder.card.cached:
         cache = None
-    cached = cache.get(key_in_cache(encoder), texts) if cache else []
-    stored = {text: vector for text, vector in zip(texts, cached, strict=False) if vector is not None}
-    advance(len(stored))
+    cached = cache.get(key_in_cache(encoder), texts) if cache else [None] * len(texts)
+    missing = [place for place, vector in enumerate(cached) if vector is None]
     # By role, then by length, then alphabetically.
-    missing = sorted(set(texts) - stored.keys(), key=lambda text: (text[0], len(text[1]), text[1]))
-    blocks: list[Block] = []
+    missing.sort(key=lambda place: (texts[place][0], len(texts[place][1]), texts[place][1]))
+    advance(len(texts) - len(missing))
+    blocks: list[Block] = [([place], vector[None]) for place, vector in enumerate(cached) if vector is not None]
     if missing:
         with as_encoder_error():
-            adopted(encoder).prepare()
-            blocks += _encode_all(encoder, missing, cache, advance)
-    blocks += [([text], vector[None]) for text, vector in stored.items()]
+            model.prepare()
+            blocks += _encode_all(model, texts, missing, cache, advance)
     row = {text: place for place, text in enumerate(texts)}
-    return Vectors(_matrix(row, blocks), row, encoder.card.similarity), len(missing)
-
-
-def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
-    """Return an encoder's vectors from those of its full one."""
-    matrix = vectors.matrix
-    if encoder.card.full is not None:
-        with as_encoder_error():
-            matrix = adopted(encoder).derive(matrix)
-    # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
-    return replace(vectors, matrix=matrix, similarity=encoder.card.similarity)
+    return Vectors(_matrix(len(texts), blocks), row, encoder.card.similarity), len(missing)
 
 
 def _encode_all(
-    encoder: Encoder, texts: list[Text], cache: VectorCache | None, advance: Callable[[int], None]
+    encoder: FullEncoder,
+    texts: Sequence[Text],
+    places: Sequence[int],
+    cache: VectorCache | None,
+    advance: Callable[[int], None],
 ) -> Iterator[Block]:
-    """Encode sorted texts, cache their vectors, and yield them."""
+    """Encode the texts at some places, which are sorted, cache their vectors, and yield them."""
     # The answers of a service cost money, so each is kept, also if no batch gives the same answer.
-    keeps_parts = encoder.card.remote or adopted(encoder).batch_invariant()
-    for first in range(0, len(texts), CHUNK):
+    keeps_parts = encoder.card.remote or encoder.batch_invariant()
+    for first in range(0, len(places), CHUNK):
         blocks: list[Block] = []
         is_whole = False
         try:
-            for block in _encoded(encoder, texts[first : first + CHUNK]):
+            for block in _encoded(encoder, texts, places[first : first + CHUNK]):
                 blocks.append(block)
                 advance(len(block[0]))
             is_whole = True
         finally:
-            if is_whole or keeps_parts:
-                _store(encoder, blocks, cache)
+            # Sparse vectors are not cached; vectors of different lengths are an error later.
+            lengths = {rows.shape[1] for _, rows in blocks}
+            if cache and (is_whole or keeps_parts) and len(lengths) == 1 and not issparse(blocks[0][1]):
+                in_order = [texts[place] for block_places, _ in blocks for place in block_places]
+                cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in blocks]))
         yield from blocks
 
 
-def _store(encoder: Encoder, blocks: Sequence[Block], cache: VectorCache | None) -> None:
-    """Cache the vectors of blocks, except sparse ones; different lengths are an error later."""
-    if cache is not None and len({rows.shape[1] for _, rows in blocks}) == 1 and not issparse(blocks[0][1]):
-        in_order = [text for block, _ in blocks for text in block]
-        cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in blocks]))
-
-
-def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
-    """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block."""
-    for role, group in groupby(texts, key=lambda text: text[0]):
-        contents = [content for _, content in group]
-        for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role):
-            block = [contents[place] for place in places]
-            rows = checked_vectors(returned, block)
-            yield [(role, content) for content in block], rows
+def _encoded(encoder: FullEncoder, texts: Sequence[Text], places: Sequence[int]) -> Iterator[Block]:
+    """Yield sorted places and vectors as they are ready: from the encoder's own batches, or block by block."""
+    for role, group in groupby(places, key=lambda place: texts[place][0]):
+        of_role = list(group)
+        contents = [texts[place][1] for place in of_role]
+        for batch, returned in encoder.batches(contents, role) or _blocks(encoder, contents, role):
+            rows = checked_vectors(returned, [contents[number] for number in batch])
+            yield [of_role[number] for number in batch], rows
 
 
 def _blocks(encoder: Encoder, texts: list[str], role: Role) -> Iterator[tuple[Sequence[int], VectorMatrix]]:
@@ -149,18 +142,34 @@ def as_encoder_error() -> Iterator[None]:
         raise EncoderError(reason_of(error)) from error
 
 
-def _matrix(row: dict[Text, int], blocks: Sequence[Block]) -> VectorMatrix:
-    """Put the vectors of blocks into one matrix, each text in its row."""
+def _matrix(number: int, blocks: Sequence[Block]) -> VectorMatrix:
+    """Put the vectors of blocks into one matrix, those of each text in the row of its place."""
     widths = {rows.shape[1] for _, rows in blocks}
     if len(widths) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
     if blocks and issparse(blocks[0][1]):
-        order = np.argsort([row[text] for texts, _ in blocks for text in texts])
+        order = np.argsort([place for places, _ in blocks for place in places])
         sparse = vstack([rows for _, rows in blocks], format="csr")[order]
         # liblinear accepts 32-bit indices only.
         sparse.indices, sparse.indptr = safely_cast_index_arrays(sparse, np.int32)
         return sparse
-    matrix = np.empty((len(row), max(widths, default=0)), dtype=np.float32)
-    for texts, rows in blocks:
-        matrix[[row[text] for text in texts]] = rows
+    matrix = np.empty((number, max(widths, default=0)), dtype=np.float32)
+    for places, rows in blocks:
+        matrix[places] = rows
     return matrix
+
+
+def tokens_of(texts: Iterable[Text], count: Callable[[Sequence[str], Role], Iterable[int] | None]) -> dict[Text, int]:
+    """Return the tokens of distinct (role, text).
+
+    Parameters
+    ----------
+    count
+        Returns the (n,) tokens of n texts of a role; None where they are not known, and these texts are left out.
+    """
+    tokens: dict[Text, int] = {}
+    for role, of_role in grouped(texts, lambda text: text[0]).items():
+        counts = count([text for _, text in of_role], role)
+        if counts is not None:
+            tokens |= zip(of_role, map(int, counts), strict=True)
+    return tokens

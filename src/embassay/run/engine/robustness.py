@@ -32,7 +32,7 @@ ALARMING = 0.01
 
 @dataclass(frozen=True)
 class Robustness:
-    """The results of the checks; None where a check does not apply.
+    """The results of the checks.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Robustness:
     """
 
     sampled: int
-    drift: float | None = None
+    drift: float
     notes: tuple[str, ...] = ()
 
 
@@ -68,9 +68,7 @@ def check_robustness(encoder: Encoder, vectors: Vectors, seed: int, encoded: int
     alone = [np.asarray(encoder.encode([text], role)) for role, text in (texts[place] for place in places)]
     distance = 1 - paired_cosine(np.concatenate(alone), vectors.matrix[places])
     # A row of zeros has no cosine.
-    if np.isnan(distance).all():
-        return Robustness(sampled)
-    drift = float(max(0.0, np.nanmax(distance)))
+    drift = float(distance[~np.isnan(distance)].max(initial=0.0))
     notes: tuple[str, ...] = ()
     if drift >= ALARMING:
         notes = (

@@ -88,8 +88,8 @@ def _content(result: Result) -> JsonObject:
     return content
 
 
-def from_bytes(content: bytes, path: Path) -> Result:
-    """Read what :func:`to_bytes` wrote.
+def read(path: Path) -> Result:
+    """Read a ``result.json``.
 
     Raises
     ------
@@ -97,21 +97,15 @@ def from_bytes(content: bytes, path: Path) -> Result:
         If it is not such a file, has another schema, or is damaged; with the place of the first error.
     """
     try:
-        return _built(_adapter().validate_json(content, strict=True))
+        with open_file(path) as file:
+            return _built(_adapter().validate_json(file.read(), strict=True))
+    except OSError as error:
+        raise unreadable(error, path) from None
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"]))
         reason = f"not a result of this version: {problem['msg']}; repeat the run's command"
         raise SourceError(reason, path, field=place or None) from None
-
-
-def read(path: Path) -> Result:
-    """Read a ``result.json``."""
-    try:
-        with open_file(path) as file:
-            return from_bytes(file.read(), path)
-    except OSError as error:
-        raise unreadable(error, path) from None
 
 
 def _built(content: JsonObject) -> Result:

@@ -7,18 +7,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
-from embassay.core.result import (
-    Answer,
-    Comparison,
-    CorpusRecord,
-    EncoderRecord,
-    Finding,
-    Result,
-    Row,
-    Verdict,
-)
+from embassay.core.result import Result
 from embassay.core.store.canonical import plain
 from embassay.run.finished import FinishedRun
 from embassay.run.outputs.formats import Export
@@ -27,16 +18,8 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 HOLDS = "file"
-RECORDS = {
-    "rows": Row,
-    "comparisons": Comparison,
-    "verdicts": Verdict,
-    "answers": Answer,
-    "findings": Finding,
-    "encoders": EncoderRecord,
-    "corpora": CorpusRecord,
-}
-"""By the name of the file the records of a result, whose fields are its columns."""
+RECORDS = ("rows", "comparisons", "verdicts", "answers", "findings", "encoders", "corpora")
+"""The records of a result that have a file; their fields are its columns."""
 FORMULA = r"^[=+\-@\t\r\n]"
 """How a text starts that a spreadsheet takes for a formula."""
 
@@ -64,5 +47,5 @@ def frame(result: Result, name: str) -> DataFrame:
         values = {field: plain(value) for field, value in vars(record).items()}
         nested = {field: json.dumps(value) for field, value in values.items() if isinstance(value, dict | list)}
         lines.append({**values, **nested})
-    columns = [field.name for field in fields(RECORDS[name])]
-    return polars.DataFrame(lines, schema=columns, infer_schema_length=None)
+    record_type, _ = get_args(get_type_hints(Result)[name])
+    return polars.DataFrame(lines, schema=[field.name for field in fields(record_type)], infer_schema_length=None)

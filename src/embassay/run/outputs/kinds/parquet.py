@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from embassay.core.errors import OutputError
+from embassay.core.grouping import grouped
 from embassay.run.cache.cache import VectorCache
 from embassay.run.cache.folder import default_folder
 from embassay.run.finished import FinishedRun
-from embassay.run.items import ScoredTask, items_in
+from embassay.run.items import ScoredTask
 from embassay.run.outputs.formats import Export
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
     SourceError
         If a corpus of the run cannot be read again.
     """
-    items = items_in(finished.folder)
-    names = dict.fromkeys(task.name for task in items.tasks if task.diagnostic.shows_items)
-    frames = {name: items.frame(name) for name in names}
+    items = finished.items
+    frames = {}
+    for name, tasks in grouped(items.tasks, lambda task: task.name).items():
+        frame = items.frame(name)
+        frames[name] = _with_vectors(frame, tasks) if with_vectors else frame
     if not frames:
         raise OutputError("no diagnostic of this run shows single items, or its scores are gone; repeat its command")
-    if with_vectors:
-        frames = {name: _with_vectors(frame, items.tasks) for name, frame in frames.items()}
     return Export({f"items-{name}.parquet": frame.write_parquet for name, frame in frames.items()})
 
 

@@ -28,7 +28,6 @@ from embassay.run.cache.cache import VectorCache
 from embassay.run.cache.folder import default_folder
 from embassay.run.engine.encode import encode
 from embassay.run.finished import FinishedRun
-from embassay.run.items import items_in
 from embassay.run.outputs.exhibits import file_name
 from embassay.run.outputs.formats import Content, Export
 from embassay.run.resolve import is_safe_in_files, load_encoder
@@ -54,7 +53,7 @@ def export(finished: FinishedRun) -> Export:
     contents = dict[str, Content]()
     notes = []
     taken = set[str]()
-    tasks = [task for task in items_in(finished.folder).tasks if "search" in meaning_of(task.name).about]
+    tasks = [task for task in finished.items.tasks if "search" in meaning_of(task.name).about]
     for task in tasks:
         contents[f"{file_name(task.corpus.name, taken)}.qrels"] = qrels(task.corpus)
     cache = VectorCache(default_folder())
