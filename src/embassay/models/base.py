@@ -5,10 +5,12 @@ What is known of an encoder without running it is in its :class:`~embassay.core.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
+from scipy.sparse import csr_array, issparse, vstack
 
 from embassay.core.samples.base import Role
 from embassay.core.samples.retrieval import StoredDocuments
@@ -140,14 +142,35 @@ class BaseEncoder:
         return []
 
 
+class BatchEncoder(BaseEncoder):
+    """An encoder that makes its vectors in batches. A subclass implements ``batches``."""
+
+    @abstractmethod
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
+        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
+        """Return (n, d) float32, dense or CSR; equal texts are encoded once."""
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        distinct = list(dict.fromkeys(texts))
+        # Batches come in any order.
+        places, blocks = zip(*self.batches(distinct, role), strict=True)
+        row_of = {distinct[place]: row for row, place in enumerate(np.concatenate(places))}
+        rows = [row_of[text] for text in texts]
+        if issparse(blocks[0]):
+            return csr_array(vstack(blocks, format="csr")[rows])
+        return np.asarray(np.concatenate(blocks)[rows])
+
+
 class AdoptedEncoder(BaseEncoder):
     """An encoder of another package, which need not inherit from the base: what it does not have is the default."""
 
     def __init__(self, encoder: Encoder):
         self._encoder = encoder
-        for name in dir(encoder):
-            # What the class computes, such as ``card``, is left to __getattr__: it may load a model.
-            if name in vars(BaseEncoder) and not name.startswith("_"):
+        # What the class computes, such as ``card``, is left to __getattr__: it may load a model.
+        for name in vars(BaseEncoder).keys() & dir(encoder):
+            if not name.startswith("_"):
                 setattr(self, name, getattr(encoder, name))
 
     def __getattr__(self, name: str) -> Any:

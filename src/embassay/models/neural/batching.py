@@ -7,15 +7,14 @@ the side on which its tokenizer would pad.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
 
 from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
-from embassay.core.vectors import Indices, VectorMatrix
+from embassay.core.vectors import Indices
 from embassay.models.base import Batch, Route
 
 WINDOW = 8_192
@@ -53,24 +52,6 @@ def check_limit(limit: int | None, least: int) -> None:
             f"the limit of {limit} tokens is too short: every text has {least} special tokens; set "
             f"max_length={least + 1} or more"
         )
-
-
-def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[Batch]]) -> VectorMatrix:
-    """Return the (n, d) vectors of n > 0 texts, dense or CSR; each distinct text is encoded once.
-
-    Parameters
-    ----------
-    batches
-        Called with the distinct texts; yields (indices into them, their vectors).
-    """
-    distinct = list(dict.fromkeys(texts))
-    # Batches come in any order.
-    places, blocks = zip(*batches(distinct), strict=True)
-    row_of = {distinct[place]: row for row, place in enumerate(np.concatenate(places))}
-    rows = [row_of[text] for text in texts]
-    if issparse(blocks[0]):
-        return csr_array(vstack(blocks, format="csr")[rows])
-    return np.asarray(np.concatenate(blocks)[rows])
 
 
 def windows(texts: Sequence[str]) -> Iterator[Indices]:

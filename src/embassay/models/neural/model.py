@@ -18,11 +18,11 @@ from embassay.core.errors import ModelNotFoundError, SpecError, UnknownNameError
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.types import Card, Runtime, check_device, content_hash, hashes_of
 from embassay.core.vectors import Indices, VectorMatrix
-from embassay.models.base import Batch, Prompts, Route, supported_similarity
+from embassay.models.base import Batch, BatchEncoder, Prompts, Route, supported_similarity
 from embassay.models.light.model import LightModel
 from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.neural.batching import Runner, encode_distinct
+from embassay.models.neural.batching import Runner
 from embassay.models.neural.derived import Options, derived_vectors
 from embassay.models.neural.library import BACKENDS, LibraryRunner, available_device, check_weights, quiet
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles, find, is_path
@@ -48,7 +48,7 @@ OF_VECTORS = ("dim", "normalize", "vectors")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model(LoadedEncoder[Runner]):
+class Model(LoadedEncoder[Runner], BatchEncoder):
     """A model; it is loaded when the first text is encoded.
 
     Attributes
@@ -155,14 +155,8 @@ class Model(LoadedEncoder[Runner]):
         """Return this encoder's vectors from those of :attr:`full`; see :func:`derived_vectors`."""
         return derived_vectors(rows, self.options) if self.full else rows
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
-        if not texts:
-            return np.zeros((0, self.options.get("dim", 1)), dtype=np.float32)
-        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
-
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
-        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
+        """Yield (indices into ``texts``, their (m, d) vectors) of each batch, each text with its role's prompt."""
         for places, rows in self.model.batches(texts, self.prompts[role], role):
             yield places, self.derive(rows)
 

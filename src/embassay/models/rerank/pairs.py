@@ -17,9 +17,7 @@ import numpy as np
 from embassay.core.errors import EncoderError, quoted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card
-from embassay.core.vectors import DenseVectors
-from embassay.models.base import BaseEncoder, Batch, Route
-from embassay.models.neural.batching import encode_distinct
+from embassay.models.base import Batch, BatchEncoder, Route
 from embassay.models.objects.calls import off_device
 from embassay.models.services.spending import Spending
 
@@ -48,7 +46,7 @@ def one_by_one(score: Callable[[str, list[str]], object]) -> Each:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairScorer(BaseEncoder):
+class PairScorer(BatchEncoder):
     """Scores pairs. The texts of a question are scored together, so that no other question changes its scores.
 
     Attributes
@@ -85,10 +83,6 @@ class PairScorer(BaseEncoder):
     def card(self) -> Card:
         """What is known without scoring."""
         return Card(self.spec, cached=self.cached, similarity="dot")
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
-        """Return the (n, 1) scores of pairs."""
-        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, 1) scores) of the pairs of each question.
