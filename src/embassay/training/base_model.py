@@ -33,8 +33,6 @@ TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "simila
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
-NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
-"""Loggers whose messages are hidden in training."""
 
 
 def find_base(base: str) -> Base:

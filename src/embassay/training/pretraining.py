@@ -13,7 +13,7 @@ import numpy as np
 from embassay.core.errors import InputError, SpecError
 from embassay.models.neural.library import quiet
 from embassay.models.neural.modules import modules
-from embassay.training.base_model import NOISY, Base, find_base
+from embassay.training.base_model import Base, find_base
 from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.options import SentenceRecipe
 from embassay.training.stage import Advance, Stage, Trained
@@ -42,7 +42,7 @@ def check_masks(base: Base) -> None:
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
 
     place = modules(base.found.folder)[0][1]
-    with quiet(*NOISY):
+    with quiet():
         config = AutoConfig.from_pretrained(place, local_files_only=True)
         mask = None
         if type(config) in MODEL_FOR_MASKED_LM_MAPPING:

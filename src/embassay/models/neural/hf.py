@@ -186,7 +186,7 @@ def _load(model: Model) -> LibraryRunner:
     library = {"trust_remote_code": model.runtime.trust_remote_code, "local_files_only": True}
     # A model of its own code may only have a class with a head.
     classes = read_json(folder / "config.json").get("auto_map") or {"AutoModel": ""}
-    with quiet("transformers", "sentence_transformers"):
+    with quiet():
         transformer = Transformer(
             str(folder),
             transformer_task="feature-extraction" if "AutoModel" in classes else "text-generation",
@@ -217,7 +217,7 @@ def _load(model: Model) -> LibraryRunner:
     elif pooling != "pooler":
         later = [PoolingModule(transformer.get_embedding_dimension(), POOLINGS[pooling])]
     loaded = SentenceTransformer(modules=[transformer, *later], device=device)
-    return LibraryRunner(loaded, model.settings["template"], model.limit)
+    return LibraryRunner(loaded, model.limit, truncates="template" not in model.options)
 
 
 def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:

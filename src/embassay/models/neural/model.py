@@ -157,8 +157,16 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, each text with its role's prompt."""
-        for places, rows in self.model.batches(texts, self.prompts[role], role):
+        prompt = self.prompts[role]
+        if "template" in self.options:
+            texts, prompt = self.filled(texts, role), ""
+        for places, rows in self.model.batches(texts, prompt, role):
             yield places, self.derive(rows)
+
+    def filled(self, texts: Sequence[str], role: Role) -> list[str]:
+        """Return texts with their role's prompt, in the template."""
+        template = self.options.get("template", "{text}")
+        return [template.replace("{text}", self.prompts[role] + text) for text in texts]
 
     def batch_invariant(self) -> bool:
         """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
@@ -192,10 +200,9 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
         """
         if self._tokenizer is None:
             return None
-        template = self.settings.get("template", "{text}")
-        prompted = [template.replace("{text}", self.prompts[role] + text) for text in texts]
+        encodings = self._tokenizer.encode_batch(self.filled(texts, role))
         # A text without tokens is encoded as one special token.
-        return np.array([max(1, len(encoding.ids)) for encoding in self._tokenizer.encode_batch(prompted)])
+        return np.array([max(1, len(encoding.ids)) for encoding in encodings])
 
     @cached_property
     def _tokenizer(self) -> Tokenizer | None:
@@ -272,7 +279,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         import sentence_transformers
 
         dtype = options.get("dtype", "float32")
-        with quiet("transformers", "sentence_transformers"):
+        with quiet():
             loaded = getattr(sentence_transformers, kind)(
                 str(folder),
                 device=available_device(device),

@@ -92,13 +92,11 @@ class PairScorer(BatchEncoder):
         EncoderError
             If there is not one score for each text.
         """
-        passages_of: dict[str, list[str]] = defaultdict(list)
+        pairs = [json.loads(text) for text in texts]
         places_of: dict[str, list[int]] = defaultdict(list)
-        for place, text in enumerate(texts):
-            query, passage = json.loads(text)
-            passages_of[query].append(passage)
+        for place, (query, _) in enumerate(pairs):
             places_of[query].append(place)
-        questions = list(passages_of.items())
+        questions = [(query, [pairs[place][1] for place in places]) for query, places in places_of.items()]
         for number, scored, seconds in self.each(questions):
             query, passages = questions[number]
             scores = np.asarray(off_device(scored), dtype=np.float32).reshape(-1, 1)
