@@ -23,6 +23,8 @@ Prompts: TypeAlias = Mapping[Role, str]
 """The prompt of each role; empty if it has none."""
 Batch: TypeAlias = tuple[Sequence[int] | Indices, VectorMatrix]
 """Indices into texts, and their (m, d) float32 vectors."""
+WINDOW = 8_192
+"""Number of texts that are encoded together: what a model makes of all of them is in memory at once."""
 UnknownWords: TypeAlias = tuple[int, int, int]
 """The number of words without a vector, of words, and of texts without any word vector."""
 
@@ -154,9 +156,15 @@ class BatchEncoder(BaseEncoder):
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
         distinct = list(dict.fromkeys(texts))
-        # Batches come in any order.
-        places, blocks = zip(*self.batches(distinct, role), strict=True)
-        row_of = {distinct[place]: row for row, place in enumerate(np.concatenate(places))}
+        encoded: list[str] = []
+        blocks: list[VectorMatrix] = []
+        for start in range(0, len(distinct), WINDOW):
+            window = distinct[start : start + WINDOW]
+            # Batches come in any order.
+            for places, vectors in self.batches(window, role):
+                encoded += [window[place] for place in places]
+                blocks.append(vectors)
+        row_of = {text: row for row, text in enumerate(encoded)}
         rows = [row_of[text] for text in texts]
         if issparse(blocks[0]):
             return csr_array(vstack(blocks, format="csr")[rows])

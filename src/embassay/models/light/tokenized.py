@@ -14,7 +14,7 @@ from embassay.core.cores import cores, single_threads
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.samples.base import Role
 from embassay.core.vectors import DenseVectors, VectorBatch
-from embassay.models.neural.batching import Runner, batches, check_limit, windows
+from embassay.models.neural.batching import Runner, batches, check_limit
 from embassay.models.neural.modules import transformer_settings
 
 if TYPE_CHECKING:
@@ -37,19 +37,17 @@ class TokenizerRunner(Runner):
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
-        for window in windows(texts):
-            ids = self.tokenize([texts[n] for n in window], prompt)
-            lengths = [len(text) for text in ids]
-            # If there are few texts, batches are smaller, so that every core has one.
-            limit = min(self.tokens, max(LEAST, sum(lengths) // cores()))
-            parts = list(batches(lengths, limit))
-            with single_threads(max(1, min(cores(), sum(lengths) // LEAST))) as pool:
-                try:
-                    vectors = pool.map(self.forward, ([ids[n] for n in places] for places in parts))
-                    for places, rows in zip(parts, vectors, strict=True):
-                        yield window[places], rows
-                finally:
-                    pool.shutdown(cancel_futures=True)
+        ids = self.tokenize(texts, prompt)
+        lengths = [len(text) for text in ids]
+        # If there are few texts, batches are smaller, so that every core has one.
+        limit = min(self.tokens, max(LEAST, sum(lengths) // cores()))
+        parts = list(batches(texts, lengths, limit))
+        with single_threads(max(1, min(cores(), sum(lengths) // LEAST))) as pool:
+            try:
+                vectors = pool.map(self.forward, ([ids[n] for n in places] for places in parts))
+                yield from zip(parts, vectors, strict=True)
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[TokenIds]:
         """Return the token ids of texts with their prompt; of a text without tokens, the vocabulary's first token.

@@ -17,8 +17,6 @@ from embassay.core.samples.base import Role
 from embassay.core.vectors import Indices
 from embassay.models.base import Batch, Route
 
-WINDOW = 8_192
-"""Number of texts that are tokenised and sorted together."""
 TOKENS_ON_CPU = 1_024
 TOKENS_ON_DEVICE = 16_384
 """Number of tokens in a batch, on the CPU and on other devices."""
@@ -54,14 +52,7 @@ def check_limit(limit: int | None, least: int) -> None:
         )
 
 
-def windows(texts: Sequence[str]) -> Iterator[Indices]:
-    """Yield the indices of :data:`WINDOW` texts at a time, longest texts first."""
-    order = np.argsort([-len(text) for text in texts], kind="stable")
-    for start in range(0, len(order), WINDOW):
-        yield order[start : start + WINDOW]
-
-
-def batches(lengths: Sequence[int], limit: int) -> Iterator[Indices]:
+def batches(texts: Sequence[str], lengths: Sequence[int], limit: int) -> Iterator[Indices]:
     """Yield the indices of the texts of each batch, longest texts first; its texts have the same number of tokens.
 
     Parameters
@@ -71,7 +62,8 @@ def batches(lengths: Sequence[int], limit: int) -> Iterator[Indices]:
     limit
         The maximum number of tokens in a batch of more than one text.
     """
-    order = np.argsort([-n for n in lengths], kind="stable")
+    # By tokens, then by characters.
+    order = np.lexsort(([-len(text) for text in texts], [-n for n in lengths]))
     for length, group in groupby(order, key=lambda n: lengths[n]):
         places = np.array(list(group))
         size = max(1, limit // max(length, 1))

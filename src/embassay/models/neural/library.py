@@ -22,7 +22,6 @@ from embassay.models.neural.batching import (
     Runner,
     batches,
     check_limit,
-    windows,
 )
 from embassay.models.neural.model_files import tensors
 
@@ -80,14 +79,12 @@ class LibraryRunner(Runner):
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
-        for window in windows(texts):
-            chosen = [texts[n] for n in window]
-            lengths = self._lengths([prompt + text for text in chosen])
-            for places in batches(lengths, self.tokens):
-                # The model cannot encode a text without any token.
-                full = [chosen[n] if lengths[n] else self._nothing() for n in places]
-                rows = self.encode(full, prompt, role)
-                yield window[places], csr_array(rows) if self.is_sparse else rows
+        lengths = self._lengths([prompt + text for text in texts])
+        for places in batches(texts, lengths, self.tokens):
+            # The model cannot encode a text without any token.
+            full = [texts[n] if lengths[n] else self._nothing() for n in places]
+            rows = self.encode(full, prompt, role)
+            yield places, csr_array(rows) if self.is_sparse else rows
 
     def encode(self, texts: list[str], prompt: str, role: Role) -> DenseVectors:
         """Return the (n, d) float32 vectors of texts of equal length. If memory runs out, the batch is halved.

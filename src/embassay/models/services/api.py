@@ -183,7 +183,6 @@ class ApiEncoder(BatchEncoder):
         payload: dict[str, object] = {"model": self.name, "input": inputs}
         if self.dim:
             payload["dimensions"] = self.dim
-
         return await self.service.ask(
             "/embeddings", payload, lambda answer: self._read(answer, inputs), tokens=sum(map(guess, inputs))
         )
