@@ -7,7 +7,6 @@ product alike however many rows there are; where a probe shows that it does not,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from embassay.models.base import Route
 from embassay.models.light.architecture import POSITION_BIAS
 from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import LightModel
-from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
+from embassay.models.light.tokenized import TokenizerRunner, read_tokenizer, session_options
 from embassay.models.neural.model_files import read_tensors
 
 if TYPE_CHECKING:
@@ -97,10 +96,6 @@ class LightRunner(TokenizerRunner):
         """How it computes, for ``run.json``."""
         return {"dtype": "float32", "backend": "light", "tokens_per_batch": self.tokens, "batch_invariant": True}
 
-    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
-        """Return the (n, d) vectors of tokenised texts of equal length."""
-        return self._vectors(np.stack(ids).astype(np.int64))
-
     def is_stable(self) -> bool:
         """Return whether texts of equal length have the same vectors together and alone, bit by bit."""
         architecture = self.model.architecture
@@ -108,13 +103,13 @@ class LightRunner(TokenizerRunner):
             shape = PROBE_TEXTS, min(length, architecture.positions - architecture.padding - 1)
             # Large steps between the ids, so that the texts differ.
             ids = np.arange(shape[0] * shape[1], dtype=np.int64).reshape(shape) * 97 % architecture.vocabulary
-            alone = np.concatenate([self._vectors(ids[n : n + 1]) for n in range(len(ids))])
-            if not np.array_equal(self._vectors(ids), alone):
+            alone = np.concatenate([self.forward(ids[n : n + 1]) for n in range(len(ids))])
+            if not np.array_equal(self.forward(ids), alone):
                 return False
         return True
 
-    def _vectors(self, ids: Indices) -> DenseVectors:
-        """Return the (n, d) vectors of texts of equal length, from their (n, t) int64 token ids."""
+    def forward(self, ids: Indices) -> DenseVectors:
+        """Return the (n, d) vectors of texts of equal length, from their (n, t) token ids."""
         padding = self.model.architecture.padding
         # A text that contains the padding token itself: it is not counted, and has the position of padding.
         is_counted = (ids != padding).astype(np.int64)

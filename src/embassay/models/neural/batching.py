@@ -34,9 +34,9 @@ class Runner(ABC):
     tokens: int
 
     @property
+    @abstractmethod
     def route(self) -> Route:
         """How it computes, for ``run.json``."""
-        return {}
 
     @abstractmethod
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from embassay.core.errors import EncoderError, first_line_of
 from embassay.core.samples.base import Role
@@ -48,14 +47,11 @@ class LibraryRunner(Runner):
         The number of tokens after which texts are truncated; None for no limit.
     truncates
         Whether longer texts are truncated, and not refused: truncation would cut a template.
-    is_sparse
-        Whether its vectors are.
     """
 
     model: Any
     limit: int | None = None
     truncates: bool = True
-    is_sparse: bool = False
     tokens: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,8 +79,7 @@ class LibraryRunner(Runner):
         for places in batches(texts, lengths, self.tokens):
             # The model cannot encode a text without any token.
             full = [texts[n] if lengths[n] else self._nothing() for n in places]
-            rows = self.encode(full, prompt, role)
-            yield places, csr_array(rows) if self.is_sparse else rows
+            yield places, self.encode(full, prompt, role)
 
     def encode(self, texts: list[str], prompt: str, role: Role) -> DenseVectors:
         """Return the (n, d) float32 vectors of texts of equal length. If memory runs out, the batch is halved.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from embassay.core.errors import ModelNotFoundError, SpecError, UnknownNameError, first_line_of
 from embassay.core.samples.base import ROLES, Role
@@ -161,7 +162,7 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
         if "template" in self.options:
             texts, prompt = self.filled(texts, role), ""
         for places, rows in self.model.batches(texts, prompt, role):
-            yield places, self.derive(rows)
+            yield places, csr_array(rows) if self.is_sparse else self.derive(rows)
 
     def filled(self, texts: Sequence[str], role: Role) -> list[str]:
         """Return texts with their role's prompt, in the template."""
@@ -289,7 +290,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             )
             if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, limit=model.limit, is_sparse=model.is_sparse)
+        return LibraryRunner(loaded, model.limit)
 
     return Model(
         scheme=scheme,
