@@ -10,7 +10,7 @@ import pytest
 
 from connecting import connect, one
 from embassay.core.errors import EndpointError
-from embassay.core.types import Runtime
+from embassay.core.types import Card
 from embassay.models.services.api import ApiEncoder
 from embassay.models.services.chat import Chat
 
@@ -107,7 +107,7 @@ def endpoint(service, monkeypatch):
 
 
 def model(endpoint, dim=None):
-    return ApiEncoder(endpoint, "m", Runtime(), dict.fromkeys(("text", "query", "document"), ""), dim=dim)
+    return ApiEncoder("m", Card("api:m"), endpoint, {}, dict.fromkeys(("text", "query", "document"), ""), dim=dim)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

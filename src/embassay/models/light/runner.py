@@ -7,9 +7,6 @@ product alike however many rows there are; where a probe shows that it does not,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from embassay.core.vectors import DenseVectors, Indices
@@ -19,10 +16,6 @@ from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import LightModel
 from embassay.models.light.tokenized import TokenizerRunner, read_tokenizer, session_options
 from embassay.models.neural.model_files import read_tensors
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, OrtValue
-    from tokenizers import Tokenizer
 
 LIGHT_TOKENS = 512
 """Number of tokens in a batch: the values between two layers then stay in the cache of a core."""
@@ -34,7 +27,6 @@ PROBE_TEXTS = 7
 """Numbers of tokens and of texts with which a loaded model is probed."""
 
 
-@dataclass
 class LightRunner(TokenizerRunner):
     """A model loaded into ONNX Runtime; several threads may call it at the same time.
 
@@ -48,15 +40,7 @@ class LightRunner(TokenizerRunner):
         Maximum number of tokens in a batch; 1 where other texts of a batch would change a text's vector.
     """
 
-    model: LightModel
-    tokenizer: Tokenizer
-    session: InferenceSession
-    weights: list[OrtValue] = field(repr=False)
-    bias: Array | None = field(repr=False)
-    tokens: int = LIGHT_TOKENS
-
-    @classmethod
-    def load(cls, model: LightModel, limit: int | None) -> LightRunner:
+    def __init__(self, model: LightModel, limit: int | None):
         """Load tokenizer and weights, and make the session.
 
         Parameters
@@ -73,23 +57,21 @@ class LightRunner(TokenizerRunner):
         """
         import onnxruntime
 
-        tokenizer = read_tokenizer(model.folder, limit)
+        self.model = model
+        self.tokenizer = read_tokenizer(model.folder, limit)
         architecture = model.architecture
         weights = {architecture.name_in_bert(name): array for name, array in read_tensors(model.folder).items()}
         graph, arrays = build(architecture, weights)
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
+        self.weights = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
         options = session_options()
-        options.add_external_initializers(list(arrays), values)
-        session = onnxruntime.InferenceSession(
+        options.add_external_initializers(list(arrays), self.weights)
+        self.session = onnxruntime.InferenceSession(
             graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOWER]
         )
-        bias = None
+        self.bias: Array | None = None
         if architecture.has_position_bias:
-            bias = position_bias(weights[POSITION_BIAS], architecture.positions)
-        runner = cls(model, tokenizer, session, values, bias)
-        if not runner.is_stable():
-            runner.tokens = 1
-        return runner
+            self.bias = position_bias(weights[POSITION_BIAS], architecture.positions)
+        self.tokens = LIGHT_TOKENS if self.is_stable() else 1
 
     @property
     def route(self) -> Route:

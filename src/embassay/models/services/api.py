@@ -6,7 +6,7 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Annotated
@@ -89,7 +89,26 @@ def create(
         tell=runtime.tell,
     )
     prompts: Prompts = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
-    return ApiEncoder(service, target, runtime, prompts, similarity, batch, dim)
+    head = f"api:{target}"
+    options = {
+        "base_url": "" if service.url == OPENAI else service.url,
+        "dim": dim,
+        "document_prompt": document_prompt,
+        "query_prompt": query_prompt,
+        "similarity": similarity,
+        "text_prompt": text_prompt,
+    }
+    card = Card(
+        spec_of(head, options),
+        target=head,
+        options={name: value for name, value in options.items() if value},
+        prompts={role: prompt for role, prompt in prompts.items() if prompt},
+        warnings=tuple(unprompted_texts(prompts)),
+        similarity=similarity,
+        remote=True,
+        price=price,
+    )
+    return ApiEncoder(target, card, service, runtime.remembered, prompts, batch, dim)
 
 
 @dataclass(eq=False)
@@ -98,42 +117,22 @@ class ApiEncoder(BatchEncoder):
 
     Attributes
     ----------
-    dim
-        The dimensions to request; None for the model's own.
+    memory
+        Keeps the last probe; see :mod:`embassay.models.probe`.
     batch
         Maximum number of texts per request.
+    dim
+        The dimensions to request; None for the model's own.
     """
 
-    service: Service
     name: str
-    runtime: Runtime = field(repr=False)
+    card: Card
+    service: Service
+    memory: MutableMapping[str, str] = field(repr=False)
     prompts: Prompts
-    similarity: Similarity = "cosine"
     batch: int = 128
     dim: int | None = None
     _width: int | None = None
-
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that are known without a request."""
-        options = {
-            "base_url": "" if self.service.url == OPENAI else self.service.url,
-            "dim": self.dim,
-            "document_prompt": self.prompts["document"],
-            "query_prompt": self.prompts["query"],
-            "similarity": self.similarity,
-            "text_prompt": self.prompts["text"],
-        }
-        return Card(
-            spec_of(f"api:{self.name}", options),
-            target=f"api:{self.name}",
-            options={name: value for name, value in options.items() if value},
-            prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
-            warnings=tuple(unprompted_texts(self.prompts)),
-            similarity=self.similarity,
-            remote=True,
-            price=self.service.spending.price,
-        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -146,11 +145,11 @@ class ApiEncoder(BatchEncoder):
         EncoderError
             If the service fails.
         """
-        return content_hash([self._key, settled(self.runtime.remembered, self._key, self.encode(PROBES))])
+        return content_hash([self._key, settled(self.memory, self._key, self.encode(PROBES))])
 
     def known_fingerprint(self) -> str | None:
         """Return the last fingerprint, without a request; None if there is none."""
-        probe = remembered(self.runtime.remembered, self._key)
+        probe = remembered(self.memory, self._key)
         return None if probe is None else content_hash([self._key, probe])
 
     @property
