@@ -10,7 +10,7 @@ from embassay.models.light.architecture import BUFFERS, HEADS, POSITIONS, WORDS,
 from embassay.models.light.graph import needed_tensors
 from embassay.models.light.pipeline import Pipeline
 from embassay.models.neural.model_files import read_json, tensors
-from embassay.models.neural.modules import modules, own_code, settings_of
+from embassay.models.neural.modules import own_code, settings_of, transformer_of
 
 AS_IT_IS = ("PreTrainedTokenizerFast", "TokenizersBackend")
 """Classes of the library that read ``tokenizer.json`` as it is."""
@@ -45,7 +45,7 @@ class LightModel:
             raise NotSupportedError("it brings its own code")
         if settings_of(folder).get("truncate_dim"):
             raise NotSupportedError("its configuration truncates vectors")
-        transformer = modules(folder)[0][1]
+        transformer = transformer_of(folder)
         pipeline = Pipeline.of(folder)
         architecture = Architecture.of(read_json(transformer / "config.json"))
         _check_weights(transformer, architecture)

@@ -19,7 +19,7 @@ from embassay.models.neural.library import UNUSED, LibraryRunner, available_devi
 from embassay.models.neural.locations import find_tokenizer
 from embassay.models.neural.model import Model, configured_model, given
 from embassay.models.neural.model_files import folder_files, read_json
-from embassay.models.neural.modules import modules, transformer_limit
+from embassay.models.neural.modules import transformer_limit, transformer_of
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -115,7 +115,7 @@ def create(
         similarity=similarity,
     )
     model = configured_model("SentenceTransformer", "hf", target, runtime, options, device)
-    folder = modules(model.found.folder)[0][1]
+    folder = transformer_of(model.found.folder)
     tokens = find_tokenizer(tokenizer) if tokenizer else folder
     kind = _kind(folder)
     notes = []
@@ -177,7 +177,7 @@ def _load(model: Model) -> LibraryRunner:
     from sentence_transformers.base.modules import Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
 
-    folder = modules(model.found.folder)[0][1]
+    folder = transformer_of(model.found.folder)
     pooling, dtype = model.settings["pooling"], model.options.get("dtype", "float32")
     device = available_device(model.device)
     output: Any = "pooler_output" if pooling == "pooler" else "last_hidden_state"
