@@ -62,6 +62,10 @@ def key_in_cache(encoder: Encoder) -> str:
 class BaseEncoder:
     """An encoder that learns nothing from texts and can do nothing beyond ``encode``; a subclass says what it can."""
 
+    def __repr__(self) -> str:
+        """Return class and spec; what an encoder holds is too much to show."""
+        return f"<{type(self).__name__} {cast('Encoder', self).card.spec}>"
+
     def fit(self, texts: Sequence[str]) -> Self:
         """Return an encoder that has learnt from these texts; itself, because nothing is learnt."""
         return self

@@ -48,7 +48,7 @@ OF_VECTORS = ("dim", "normalize", "vectors")
 """Options that are applied to finished vectors."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Model(LoadedEncoder[Runner], BatchEncoder):
     """A model; it is loaded when the first text is encoded.
 
@@ -81,20 +81,20 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
     scheme: str
     name: str
     found: ModelFiles
-    runtime: Runtime = field(repr=False)
+    runtime: Runtime
     device: str = "auto"
-    files: Sequence[str] = field(repr=False, hash=False)
-    tokens: Path = field(repr=False)
-    options: Options = field(hash=False)
-    own_prompts: Mapping[Role, str] = field(repr=False, hash=False)
+    files: Sequence[str]
+    tokens: Path
+    options: Options
+    own_prompts: Mapping[Role, str]
     own_limit: int | None
-    open: Callable[[Self], Runner] = field(repr=False, compare=False)
+    open: Callable[[Self], Runner]
     parameters: int | None = None
     similarity: str = "cosine"
-    settings: Options = field(default_factory=dict, hash=False)
+    settings: Options = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
-    light: LightModel | None = field(default=None, repr=False)
+    light: LightModel | None = None
     is_sparse: bool = False
 
     @cached_property

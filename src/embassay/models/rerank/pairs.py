@@ -45,7 +45,7 @@ def one_by_one(score: Callable[[str, list[str]], object]) -> Each:
     return each
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairScorer(BatchEncoder):
     """Scores pairs. The texts of a question are scored together, so that no other question changes its scores.
 
@@ -76,8 +76,8 @@ class PairScorer(BatchEncoder):
     each: Each
     route: Callable[[], Route] = dict
     release: Callable[[], None] = lambda: None
-    spending: Spending | None = field(default=None, compare=False, repr=False)
-    rates: list[float] = field(default_factory=list, compare=False, repr=False)
+    spending: Spending | None = None
+    rates: list[float] = field(default_factory=list)
 
     @property
     def card(self) -> Card:

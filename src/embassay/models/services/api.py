@@ -7,7 +7,7 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Annotated
 
@@ -111,7 +111,7 @@ def create(
     return ApiEncoder(target, card, service, runtime.remembered, prompts, batch, dim)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ApiEncoder(BatchEncoder):
     """An encoder that sends texts to a service, in simultaneous requests of several texts.
 
@@ -128,7 +128,7 @@ class ApiEncoder(BatchEncoder):
     name: str
     card: Card
     service: Service
-    memory: MutableMapping[str, str] = field(repr=False)
+    memory: MutableMapping[str, str]
     prompts: Prompts
     batch: int = 128
     dim: int | None = None
