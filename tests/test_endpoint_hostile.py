@@ -106,8 +106,8 @@ def endpoint(service, monkeypatch):
     return connect(service.url, "MY_KEY", attempts=2, timeout=60, price=1.0)
 
 
-def model(endpoint, dim=None):
-    return ApiEncoder("m", Card("api:m"), endpoint, {}, dict.fromkeys(("text", "query", "document"), ""), dim=dim)
+def model(endpoint):
+    return ApiEncoder("m", Card("api:m"), endpoint, {}, {"text": ""})
 
 
 @pytest.mark.parametrize("name", HOSTILE)
