@@ -10,7 +10,7 @@ import pytest
 
 from connecting import connect, one
 from embassay.core.errors import EndpointError
-from embassay.core.types import Runtime
+from embassay.core.types import Card
 from embassay.models.services.api import ApiEncoder
 from embassay.models.services.chat import Chat
 
@@ -106,8 +106,8 @@ def endpoint(service, monkeypatch):
     return connect(service.url, "MY_KEY", attempts=2, timeout=60, price=1.0)
 
 
-def model(endpoint, dim=None):
-    return ApiEncoder(endpoint, "m", Runtime(), dict.fromkeys(("text", "query", "document"), ""), dim=dim)
+def model(endpoint):
+    return ApiEncoder("m", Card("api:m"), endpoint, {}, {"text": ""})
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -128,7 +128,7 @@ EMBEDDINGS = {
         "The kettle boils",
         (0, 3),
     ),
-    "api-toplist": (lambda asked, good, number: good["data"], "no list of embeddings", 3),
+    "api-toplist": (lambda asked, good, number: good["data"], "no list of objects", 3),
     "api-voyage": (voyage, ALL_RIGHT, 0),
     "api-voyageusage": (lambda asked, good, number: good | {"usage": {"total_tokens": 7}}, ALL_RIGHT, 0),
 }

@@ -5,10 +5,12 @@ What is known of an encoder without running it is in its :class:`~embassay.core.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
+from scipy.sparse import csr_array, issparse, vstack
 
 from embassay.core.samples.base import Role
 from embassay.core.samples.retrieval import StoredDocuments
@@ -21,6 +23,8 @@ Prompts: TypeAlias = Mapping[Role, str]
 """The prompt of each role; empty if it has none."""
 Batch: TypeAlias = tuple[Sequence[int] | Indices, VectorMatrix]
 """Indices into texts, and their (m, d) float32 vectors."""
+WINDOW = 8_192
+"""Number of texts that are encoded together: what a model makes of all of them is in memory at once."""
 UnknownWords: TypeAlias = tuple[int, int, int]
 """The number of words without a vector, of words, and of texts without any word vector."""
 
@@ -57,6 +61,10 @@ def key_in_cache(encoder: Encoder) -> str:
 
 class BaseEncoder:
     """An encoder that learns nothing from texts and can do nothing beyond ``encode``; a subclass says what it can."""
+
+    def __repr__(self) -> str:
+        """Return class and spec; what an encoder holds is too much to show."""
+        return f"<{type(self).__name__} {cast('Encoder', self).card.spec}>"
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Return an encoder that has learnt from these texts; itself, because nothing is learnt."""
@@ -140,14 +148,41 @@ class BaseEncoder:
         return []
 
 
+class BatchEncoder(BaseEncoder):
+    """An encoder that makes its vectors in batches. A subclass implements ``batches``."""
+
+    @abstractmethod
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
+        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
+        """Return (n, d) float32, dense or CSR; equal texts are encoded once."""
+        if not texts:
+            return np.zeros((0, 1), dtype=np.float32)
+        distinct = list(dict.fromkeys(texts))
+        encoded: list[str] = []
+        blocks: list[VectorMatrix] = []
+        for start in range(0, len(distinct), WINDOW):
+            window = distinct[start : start + WINDOW]
+            # Batches come in any order.
+            for places, vectors in self.batches(window, role):
+                encoded += [window[place] for place in places]
+                blocks.append(vectors)
+        row_of = {text: row for row, text in enumerate(encoded)}
+        rows = [row_of[text] for text in texts]
+        if issparse(blocks[0]):
+            return csr_array(vstack(blocks, format="csr")[rows])
+        return np.asarray(np.concatenate(blocks)[rows])
+
+
 class AdoptedEncoder(BaseEncoder):
     """An encoder of another package, which need not inherit from the base: what it does not have is the default."""
 
     def __init__(self, encoder: Encoder):
         self._encoder = encoder
-        for name in dir(encoder):
-            # What the class computes, such as ``card``, is left to __getattr__: it may load a model.
-            if name in vars(BaseEncoder) and not name.startswith("_"):
+        # What the class computes, such as ``card``, is left to __getattr__: it may load a model.
+        for name in vars(BaseEncoder).keys() & dir(encoder):
+            if not name.startswith("_"):
                 setattr(self, name, getattr(encoder, name))
 
     def __getattr__(self, name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -13,8 +13,8 @@ M = TypeVar("M")
 """The type of a loaded model."""
 
 
-class LazyModel(ABC, Generic[M]):
-    """A model of type ``M`` that is loaded at the first access. A subclass implements :meth:`load`."""
+class LoadedEncoder(BaseEncoder, Generic[M]):
+    """An encoder with a model of type ``M``, loaded at the first access. A subclass implements :meth:`load`."""
 
     @abstractmethod
     def load(self) -> M:
@@ -45,10 +45,6 @@ class LazyModel(ABC, Generic[M]):
     def release(self) -> None:
         """Release the model; it is loaded again for the next text."""
         vars(self).pop("model", None)
-
-
-class LoadedEncoder(LazyModel[M], BaseEncoder):
-    """An encoder that learns nothing and loads a model. A subclass implements ``load`` and ``encode``."""
 
     def prepare(self) -> None:
         """Load the model."""

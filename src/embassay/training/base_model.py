@@ -18,7 +18,15 @@ from embassay.models.neural.library import LibraryRunner
 from embassay.models.neural.locations import find
 from embassay.models.neural.model import Model
 from embassay.models.neural.model_files import read_json
-from embassay.models.neural.modules import CONFIG, DOCUMENT, TOKENIZERS, modules, own_modules, settings_of
+from embassay.models.neural.modules import (
+    CONFIG,
+    DOCUMENT,
+    TOKENIZERS,
+    modules,
+    own_modules,
+    settings_of,
+    transformer_of,
+)
 from embassay.run.specs import bind, parse
 
 if TYPE_CHECKING:
@@ -33,8 +41,6 @@ TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "simila
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
-NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
-"""Loggers whose messages are hidden in training."""
 
 
 def find_base(base: str) -> Base:
@@ -121,7 +127,7 @@ def write_model(encoder: Base, model: SentenceTransformer, folder: Path) -> None
     limit = model.max_seq_length
     model.save_pretrained(str(folder), create_model_card=False)
     # The library writes a tokenizer that may tokenize differently from the base's files.
-    source, written = modules(encoder.found.folder)[0][1], modules(folder)[0][1]
+    source, written = transformer_of(encoder.found.folder), transformer_of(folder)
     for name in TOKENIZER_FILES:
         (written / name).unlink(missing_ok=True)
         for place in (source / name, encoder.found.folder / name):

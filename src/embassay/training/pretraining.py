@@ -12,8 +12,8 @@ import numpy as np
 
 from embassay.core.errors import InputError, SpecError
 from embassay.models.neural.library import quiet
-from embassay.models.neural.modules import modules
-from embassay.training.base_model import NOISY, Base, find_base
+from embassay.models.neural.modules import transformer_of
+from embassay.training.base_model import Base, find_base
 from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.options import SentenceRecipe
 from embassay.training.stage import Advance, Stage, Trained
@@ -41,8 +41,8 @@ def check_masks(base: Base) -> None:
     from transformers import AutoConfig, AutoTokenizer
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
 
-    place = modules(base.found.folder)[0][1]
-    with quiet(*NOISY):
+    place = transformer_of(base.found.folder)
+    with quiet():
         config = AutoConfig.from_pretrained(place, local_files_only=True)
         mask = None
         if type(config) in MODEL_FOR_MASKED_LM_MAPPING:
@@ -121,7 +121,7 @@ def masked_loss(encoder: Base, model: SentenceTransformer) -> Module:
     import torch
     from transformers import AutoModelForMaskedLM
 
-    place = modules(encoder.found.folder)[0][1]
+    place = transformer_of(encoder.found.folder)
     whole = AutoModelForMaskedLM.from_pretrained(place, dtype=torch.float32, local_files_only=True)
     body = whole.base_model_prefix
     # The model in training replaces the copy that was loaded with the head.

@@ -20,7 +20,7 @@ import numpy as np
 from embassay.core.errors import EncoderError, OutputError, first_line_of
 from embassay.core.randomness import generator
 from embassay.models.neural.library import quiet
-from embassay.training.base_model import NOISY, Base, load, write_model
+from embassay.training.base_model import Base, load, write_model
 from embassay.training.batches import Batch
 from embassay.training.checkpoints import (
     NEW,
@@ -116,7 +116,7 @@ def train_stage(
     if stage.open():
         return stage.trained(THERE)
     # A loss may add new weights, such as a head: they depend on the seed too.
-    with own_state(stage.recipe.seed), quiet(*NOISY):
+    with own_state(stage.recipe.seed), quiet():
         model = load(base, stage.recipe.device)
         job = prepare(model)
         history = newest(stage.work)

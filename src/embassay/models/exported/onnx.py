@@ -5,7 +5,6 @@ The folder is one as sentence-transformers or optimum writes it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,11 +15,11 @@ from embassay.core.cores import cores
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
-from embassay.core.vectors import DenseVectors, Similarity
+from embassay.core.vectors import DenseVectors, Indices, Similarity
 from embassay.models.base import Route
 from embassay.models.light.architecture import NotSupportedError
 from embassay.models.light.pipeline import Pipeline
-from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
+from embassay.models.light.tokenized import TokenizerRunner, read_tokenizer, session_options
 from embassay.models.limits import Count
 from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
@@ -186,15 +185,14 @@ class GraphRunner(TokenizerRunner):
             "tokens_per_batch": self.tokens,
         }
 
-    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
-        """Return the (n, d) vectors of tokenised texts of equal length."""
-        tokens = np.stack(ids).astype(np.int64)
+    def forward(self, ids: Indices) -> DenseVectors:
+        """Return the (n, d) vectors of texts of equal length, from their (n, t) token ids."""
         inputs = {
-            "input_ids": tokens,
-            "attention_mask": np.ones_like(tokens),
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
             # Single texts have tokens of the first segment only.
-            "token_type_ids": np.zeros_like(tokens),
-            "position_ids": np.tile(np.arange(tokens.shape[1]), (len(tokens), 1)),
+            "token_type_ids": np.zeros_like(ids),
+            "position_ids": np.tile(np.arange(ids.shape[1]), (len(ids), 1)),
         }
         wanted = {node.name for node in self.session.get_inputs()}
         (rows,) = self.session.run([self.output], {name: inputs[name] for name in inputs if name in wanted})

@@ -7,7 +7,7 @@ first question.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from embassay.core.errors import EncoderError
@@ -21,7 +21,7 @@ from embassay.models.base import supported_similarity
 from embassay.models.loaded import LoadedEncoder
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PartsEncoder(LoadedEncoder[Encoder]):
     """An encoder whose vectors of documents are in parts.
 
@@ -34,8 +34,8 @@ class PartsEncoder(LoadedEncoder[Encoder]):
     """
 
     name: str
-    vectors: PartVectors = field(repr=False)
-    load_spec: Callable[[str], Encoder] | None = field(default=None, repr=False)
+    vectors: PartVectors
+    load_spec: Callable[[str], Encoder] | None = None
 
     @property
     def card(self) -> Card:

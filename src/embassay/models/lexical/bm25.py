@@ -105,7 +105,7 @@ def create(
     return BM25Encoder("bm25", tokens, cut, spec=spec_of("bm25", options), k1=k1, b=b, cut_as=cut_as)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BM25Encoder(LexicalEncoder):
     """An encoder whose dot products are BM25 scores; it learns words and weights from the passages.
 

@@ -43,7 +43,7 @@ def lexical_encoder(name: str, tokens: Cutting, pca: int) -> LexicalEncoder:
     return LexicalEncoder(name, tokens, cut)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LexicalEncoder(BaseEncoder):
     """An encoder that counts the words of a corpus, and weighs them if it is ``tfidf``.
 
@@ -63,9 +63,9 @@ class LexicalEncoder(BaseEncoder):
 
     name: str
     tokens: str
-    words: CutWords = field(repr=False, compare=False)
-    columns: Mapping[str, int] = field(default_factory=dict, repr=False)
-    weights: tuple[float, ...] = field(default=(), repr=False)
+    words: CutWords
+    columns: Mapping[str, int] = field(default_factory=dict)
+    weights: tuple[float, ...] = ()
     mean_length: float = 0.0
 
     @property
@@ -133,7 +133,7 @@ class LexicalEncoder(BaseEncoder):
         return counts.astype(np.float32)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProjectedEncoder(LexicalEncoder):
     """An encoder that counts words and projects the counts onto their principal components.
 
@@ -154,8 +154,8 @@ class ProjectedEncoder(LexicalEncoder):
 
     pca: int = 300
     learnt: str = ""
-    axes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)), compare=False, repr=False)
-    mean: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
+    axes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    mean: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @property
     def fingerprint(self) -> str:

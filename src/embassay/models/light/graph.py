@@ -73,7 +73,7 @@ def graph_text(architecture: Architecture) -> str:
     return MODEL.format(nodes=nodes, hidden=architecture.hidden, layers=architecture.layers, **settings)
 
 
-def tensors(architecture: Architecture) -> frozenset[str]:
+def needed_tensors(architecture: Architecture) -> frozenset[str]:
     """Return the names, as BERT has them, of the tensors that the graph and its inputs need."""
     names = re.findall(r'"([\w.]+\.(?:weight|bias))"', graph_text(architecture))
     if architecture.family.has_token_types:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from embassay.core.errors import ModelNotFoundError
 from embassay.models.light.architecture import BUFFERS, HEADS, POSITIONS, WORDS, Architecture, NotSupportedError
-from embassay.models.light.graph import tensors
+from embassay.models.light.graph import needed_tensors
 from embassay.models.light.pipeline import Pipeline
-from embassay.models.neural.model_files import headers, read_json
-from embassay.models.neural.modules import modules, own_code, settings_of
+from embassay.models.neural.model_files import read_json, tensors
+from embassay.models.neural.modules import own_code, settings_of, transformer_of
 
 AS_IT_IS = ("PreTrainedTokenizerFast", "TokenizersBackend")
 """Classes of the library that read ``tokenizer.json`` as it is."""
@@ -45,7 +45,7 @@ class LightModel:
             raise NotSupportedError("it brings its own code")
         if settings_of(folder).get("truncate_dim"):
             raise NotSupportedError("its configuration truncates vectors")
-        transformer = modules(folder)[0][1]
+        transformer = transformer_of(folder)
         pipeline = Pipeline.of(folder)
         architecture = Architecture.of(read_json(transformer / "config.json"))
         _check_weights(transformer, architecture)
@@ -55,8 +55,8 @@ class LightModel:
 
 def _check_weights(folder: Path, architecture: Architecture) -> None:
     """Check that the files have all tensors that the graph needs, and no others that could have an effect."""
-    shapes = {architecture.name_in_bert(name): shape for name, (_, shape) in headers(folder).items()}
-    needed = tensors(architecture)
+    shapes = {architecture.name_in_bert(name): tuple(tensor.get_shape()) for name, tensor in tensors(folder)}
+    needed = needed_tensors(architecture)
     if not shapes:
         raise NotSupportedError("it has no weights in safetensors files")
     if needed - shapes.keys():

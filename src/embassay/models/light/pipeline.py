@@ -97,22 +97,23 @@ class Pipeline:
         NotSupportedError
             For a module, or a setting of one, that is not implemented here or is unknown.
         """
-        places = [place for _, place in modules(folder)]
-        names = [kind.rpartition(".")[2] for kind, _ in modules(folder)]
+        parts = []
+        for kind, place in modules(folder):
+            name = kind.rpartition(".")[2]
+            settings = transformer_settings(place) if name == "Transformer" else read_json(place / "config.json")
+            parts.append((name, place, settings))
+        names = [name for name, _, _ in parts]
         # A transformer without further modules gets mean pooling in the library if no file lists the modules.
         is_bare = names == ["Transformer"] and not (folder / "modules.json").is_file()
         is_pooled = names[:2] == ["Transformer", "Pooling"] and set(names[2:]) <= {"Dense", "Normalize"}
         if not (is_bare or is_pooled):
             raise NotSupportedError(f"its modules are {', '.join(names)}")
-        settings = [transformer_settings(places[0]), *(read_json(place / "config.json") for place in places[1:])]
-        for name, values in zip(names, settings, strict=True):
-            check_settings(f"module {name}", values, KNOWN[name], FIXED[name])
-        pooling = "mean" if is_bare else configured(settings[1])
+        for name, _, settings in parts:
+            check_settings(f"module {name}", settings, KNOWN[name], FIXED[name])
+        pooling = "mean" if is_bare else configured(parts[1][2])
         if pooling not in MODES:
             raise NotSupportedError(f"its pooling_mode is {pooling}")
-        steps: list[Dense | None] = []
-        for name, place, values in zip(names[2:], places[2:], settings[2:], strict=True):
-            steps.append(None if name == "Normalize" else _dense(place, values))
+        steps = [None if name == "Normalize" else _dense(place, settings) for name, place, settings in parts[2:]]
         return cls(pooling, tuple(steps))
 
     def __call__(self, tokens: np.ndarray) -> DenseVectors:

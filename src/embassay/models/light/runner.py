@@ -7,10 +7,6 @@ product alike however many rows there are; where a probe shows that it does not,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from embassay.core.vectors import DenseVectors, Indices
@@ -18,12 +14,8 @@ from embassay.models.base import Route
 from embassay.models.light.architecture import POSITION_BIAS
 from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import LightModel
-from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer, session_options
+from embassay.models.light.tokenized import TokenizerRunner, read_tokenizer, session_options
 from embassay.models.neural.model_files import read_tensors
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, OrtValue
-    from tokenizers import Tokenizer
 
 LIGHT_TOKENS = 512
 """Number of tokens in a batch: the values between two layers then stay in the cache of a core."""
@@ -35,7 +27,6 @@ PROBE_TEXTS = 7
 """Numbers of tokens and of texts with which a loaded model is probed."""
 
 
-@dataclass
 class LightRunner(TokenizerRunner):
     """A model loaded into ONNX Runtime; several threads may call it at the same time.
 
@@ -49,15 +40,7 @@ class LightRunner(TokenizerRunner):
         Maximum number of tokens in a batch; 1 where other texts of a batch would change a text's vector.
     """
 
-    model: LightModel
-    tokenizer: Tokenizer
-    session: InferenceSession
-    weights: list[OrtValue] = field(repr=False)
-    bias: Array | None = field(repr=False)
-    tokens: int = LIGHT_TOKENS
-
-    @classmethod
-    def load(cls, model: LightModel, limit: int | None) -> LightRunner:
+    def __init__(self, model: LightModel, limit: int | None):
         """Load tokenizer and weights, and make the session.
 
         Parameters
@@ -74,32 +57,26 @@ class LightRunner(TokenizerRunner):
         """
         import onnxruntime
 
-        tokenizer = read_tokenizer(model.folder, limit)
+        self.model = model
+        self.tokenizer = read_tokenizer(model.folder, limit)
         architecture = model.architecture
         weights = {architecture.name_in_bert(name): array for name, array in read_tensors(model.folder).items()}
         graph, arrays = build(architecture, weights)
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
+        self.weights = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
         options = session_options()
-        options.add_external_initializers(list(arrays), values)
-        session = onnxruntime.InferenceSession(
+        options.add_external_initializers(list(arrays), self.weights)
+        self.session = onnxruntime.InferenceSession(
             graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOWER]
         )
-        bias = None
+        self.bias: Array | None = None
         if architecture.has_position_bias:
-            bias = position_bias(weights[POSITION_BIAS], architecture.positions)
-        runner = cls(model, tokenizer, session, values, bias)
-        if not runner.is_stable():
-            runner.tokens = 1
-        return runner
+            self.bias = position_bias(weights[POSITION_BIAS], architecture.positions)
+        self.tokens = LIGHT_TOKENS if self.is_stable() else 1
 
     @property
     def route(self) -> Route:
         """How it computes, for ``run.json``."""
         return {"dtype": "float32", "backend": "light", "tokens_per_batch": self.tokens, "batch_invariant": True}
-
-    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
-        """Return the (n, d) vectors of tokenised texts of equal length."""
-        return self._vectors(np.stack(ids).astype(np.int64))
 
     def is_stable(self) -> bool:
         """Return whether texts of equal length have the same vectors together and alone, bit by bit."""
@@ -108,13 +85,13 @@ class LightRunner(TokenizerRunner):
             shape = PROBE_TEXTS, min(length, architecture.positions - architecture.padding - 1)
             # Large steps between the ids, so that the texts differ.
             ids = np.arange(shape[0] * shape[1], dtype=np.int64).reshape(shape) * 97 % architecture.vocabulary
-            alone = np.concatenate([self._vectors(ids[n : n + 1]) for n in range(len(ids))])
-            if not np.array_equal(self._vectors(ids), alone):
+            alone = np.concatenate([self.forward(ids[n : n + 1]) for n in range(len(ids))])
+            if not np.array_equal(self.forward(ids), alone):
                 return False
         return True
 
-    def _vectors(self, ids: Indices) -> DenseVectors:
-        """Return the (n, d) vectors of texts of equal length, from their (n, t) int64 token ids."""
+    def forward(self, ids: Indices) -> DenseVectors:
+        """Return the (n, d) vectors of texts of equal length, from their (n, t) token ids."""
         padding = self.model.architecture.padding
         # A text that contains the padding token itself: it is not counted, and has the position of padding.
         is_counted = (ids != padding).astype(np.int64)

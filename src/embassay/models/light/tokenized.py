@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.cores import cores, single_threads
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.samples.base import Role
-from embassay.core.vectors import DenseVectors, VectorBatch
-from embassay.models.neural.batching import Runner, batches, check_limit, windows
+from embassay.core.vectors import DenseVectors, Indices, VectorBatch
+from embassay.models.neural.batching import Runner, batches, check_limit
 from embassay.models.neural.modules import transformer_settings
 
 if TYPE_CHECKING:
     from onnxruntime import SessionOptions
     from tokenizers import Tokenizer
 
-TokenIds = NDArray[np.int32]
 LEAST = 128
 """The smallest number of tokens for which another core is used."""
 
@@ -32,33 +30,24 @@ class TokenizerRunner(Runner):
     tokenizer: Tokenizer
 
     @abstractmethod
-    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
-        """Return the (n, d) vectors of tokenised texts of equal length."""
+    def forward(self, ids: Indices) -> DenseVectors:
+        """Return the (n, d) vectors of texts of equal length, from their (n, t) token ids."""
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
-        for window in windows(texts):
-            ids = self.tokenize([texts[n] for n in window], prompt)
-            lengths = [len(text) for text in ids]
-            # If there are few texts, batches are smaller, so that every core has one.
-            limit = min(self.tokens, max(LEAST, sum(lengths) // cores()))
-            parts = list(batches(lengths, limit))
-            with single_threads(max(1, min(cores(), sum(lengths) // LEAST))) as pool:
-                try:
-                    vectors = pool.map(self.forward, ([ids[n] for n in places] for places in parts))
-                    for places, rows in zip(parts, vectors, strict=True):
-                        yield window[places], rows
-                finally:
-                    pool.shutdown(cancel_futures=True)
-
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[TokenIds]:
-        """Return the token ids of texts with their prompt; of a text without tokens, the vocabulary's first token.
-
-        The runtime refuses a token without an embedding.
-        """
         encodings = self.tokenizer.encode_batch([prompt + text for text in texts])
-        # int32, because the ids of all texts are in memory at once.
-        return [np.array(encoding.ids or [0], dtype=np.int32) for encoding in encodings]
+        # A text without tokens has the vocabulary's first one: the runtime refuses a token without an embedding.
+        ids = [encoding.ids or [0] for encoding in encodings]
+        lengths = [len(text) for text in ids]
+        # If there are few texts, batches are smaller, so that every core has one.
+        limit = min(self.tokens, max(LEAST, sum(lengths) // cores()))
+        parts = list(batches(texts, lengths, limit))
+        with single_threads(max(1, min(cores(), sum(lengths) // LEAST))) as pool:
+            try:
+                vectors = pool.map(self.forward, (np.array([ids[n] for n in places]) for places in parts))
+                yield from zip(parts, vectors, strict=True)
+            finally:
+                pool.shutdown(cancel_futures=True)
 
 
 def session_options() -> SessionOptions:

@@ -7,19 +7,16 @@ the side on which its tokenizer would pad.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
 
 from embassay.core.errors import EncoderError
 from embassay.core.samples.base import Role
-from embassay.core.vectors import Indices, VectorMatrix
+from embassay.core.vectors import Indices
 from embassay.models.base import Batch, Route
 
-WINDOW = 8_192
-"""Number of texts that are tokenised and sorted together."""
 TOKENS_ON_CPU = 1_024
 TOKENS_ON_DEVICE = 16_384
 """Number of tokens in a batch, on the CPU and on other devices."""
@@ -37,9 +34,9 @@ class Runner(ABC):
     tokens: int
 
     @property
+    @abstractmethod
     def route(self) -> Route:
         """How it computes, for ``run.json``."""
-        return {}
 
     @abstractmethod
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
@@ -55,32 +52,7 @@ def check_limit(limit: int | None, least: int) -> None:
         )
 
 
-def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[Batch]]) -> VectorMatrix:
-    """Return the (n, d) vectors of n > 0 texts, dense or CSR; each distinct text is encoded once.
-
-    Parameters
-    ----------
-    batches
-        Called with the distinct texts; yields (indices into them, their vectors).
-    """
-    distinct = list(dict.fromkeys(texts))
-    # Batches come in any order.
-    places, blocks = zip(*batches(distinct), strict=True)
-    row_of = {distinct[place]: row for row, place in enumerate(np.concatenate(places))}
-    rows = [row_of[text] for text in texts]
-    if issparse(blocks[0]):
-        return csr_array(vstack(blocks, format="csr")[rows])
-    return np.asarray(np.concatenate(blocks)[rows])
-
-
-def windows(texts: Sequence[str]) -> Iterator[Indices]:
-    """Yield the indices of :data:`WINDOW` texts at a time, longest texts first."""
-    order = np.argsort([-len(text) for text in texts], kind="stable")
-    for start in range(0, len(order), WINDOW):
-        yield order[start : start + WINDOW]
-
-
-def batches(lengths: Sequence[int], limit: int) -> Iterator[Indices]:
+def batches(texts: Sequence[str], lengths: Sequence[int], limit: int) -> Iterator[Indices]:
     """Yield the indices of the texts of each batch, longest texts first; its texts have the same number of tokens.
 
     Parameters
@@ -90,7 +62,8 @@ def batches(lengths: Sequence[int], limit: int) -> Iterator[Indices]:
     limit
         The maximum number of tokens in a batch of more than one text.
     """
-    order = np.argsort([-n for n in lengths], kind="stable")
+    # By tokens, then by characters.
+    order = np.lexsort(([-len(text) for text in texts], [-n for n in lengths]))
     for length, group in groupby(order, key=lambda n: lengths[n]):
         places = np.array(list(group))
         size = max(1, limit // max(length, 1))

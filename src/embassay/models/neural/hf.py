@@ -19,7 +19,7 @@ from embassay.models.neural.library import UNUSED, LibraryRunner, available_devi
 from embassay.models.neural.locations import find_tokenizer
 from embassay.models.neural.model import Model, configured_model, given
 from embassay.models.neural.model_files import folder_files, read_json
-from embassay.models.neural.modules import modules, transformer_limit
+from embassay.models.neural.modules import transformer_limit, transformer_of
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -115,7 +115,7 @@ def create(
         similarity=similarity,
     )
     model = configured_model("SentenceTransformer", "hf", target, runtime, options, device)
-    folder = modules(model.found.folder)[0][1]
+    folder = transformer_of(model.found.folder)
     tokens = find_tokenizer(tokenizer) if tokenizer else folder
     kind = _kind(folder)
     notes = []
@@ -177,7 +177,7 @@ def _load(model: Model) -> LibraryRunner:
     from sentence_transformers.base.modules import Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
 
-    folder = modules(model.found.folder)[0][1]
+    folder = transformer_of(model.found.folder)
     pooling, dtype = model.settings["pooling"], model.options.get("dtype", "float32")
     device = available_device(model.device)
     output: Any = "pooler_output" if pooling == "pooler" else "last_hidden_state"
@@ -186,7 +186,7 @@ def _load(model: Model) -> LibraryRunner:
     library = {"trust_remote_code": model.runtime.trust_remote_code, "local_files_only": True}
     # A model of its own code may only have a class with a head.
     classes = read_json(folder / "config.json").get("auto_map") or {"AutoModel": ""}
-    with quiet("transformers", "sentence_transformers"):
+    with quiet():
         transformer = Transformer(
             str(folder),
             transformer_task="feature-extraction" if "AutoModel" in classes else "text-generation",
@@ -217,7 +217,7 @@ def _load(model: Model) -> LibraryRunner:
     elif pooling != "pooler":
         later = [PoolingModule(transformer.get_embedding_dimension(), POOLINGS[pooling])]
     loaded = SentenceTransformer(modules=[transformer, *later], device=device)
-    return LibraryRunner(loaded, model.settings["template"], model.limit)
+    return LibraryRunner(loaded, model.limit, truncates="template" not in model.options)
 
 
 def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from embassay.core.errors import EncoderError, first_line_of
 from embassay.core.samples.base import Role
@@ -22,9 +21,8 @@ from embassay.models.neural.batching import (
     Runner,
     batches,
     check_limit,
-    windows,
 )
-from embassay.models.neural.model_files import headers
+from embassay.models.neural.model_files import tensors
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -33,6 +31,8 @@ BACKENDS = ("auto", "light", "torch")
 """What ``--backend`` may name."""
 UNUSED = ("pooler", "lm_head", "position_ids")
 """Parts of the names of tensors that may be missing, because no vector depends on them."""
+NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
+"""Libraries that report what is no business of the user."""
 
 
 @dataclass
@@ -43,18 +43,15 @@ class LibraryRunner(Runner):
 
     Attributes
     ----------
-    template
-        A text into which each text is inserted at ``{text}``.
     limit
         The number of tokens after which texts are truncated; None for no limit.
-    is_sparse
-        Whether its vectors are.
+    truncates
+        Whether longer texts are truncated, and not refused: truncation would cut a template.
     """
 
     model: Any
-    template: str = "{text}"
     limit: int | None = None
-    is_sparse: bool = False
+    truncates: bool = True
     tokens: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,16 +75,11 @@ class LibraryRunner(Runner):
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
-        if self.template != "{text}":
-            texts, prompt = [self.template.replace("{text}", prompt + text) for text in texts], ""
-        for window in windows(texts):
-            chosen = [texts[n] for n in window]
-            lengths = self._lengths([prompt + text for text in chosen])
-            for places in batches(lengths, self.tokens):
-                # The model cannot encode a text without any token.
-                full = [chosen[n] if lengths[n] else self._nothing() for n in places]
-                rows = self.encode(full, prompt, role)
-                yield window[places], csr_array(rows) if self.is_sparse else rows
+        lengths = self._lengths([prompt + text for text in texts])
+        for places in batches(texts, lengths, self.tokens):
+            # The model cannot encode a text without any token.
+            full = [texts[n] if lengths[n] else self._nothing() for n in places]
+            yield places, self.encode(full, prompt, role)
 
     def encode(self, texts: list[str], prompt: str, role: Role) -> DenseVectors:
         """Return the (n, d) float32 vectors of texts of equal length. If memory runs out, the batch is halved.
@@ -118,14 +110,13 @@ class LibraryRunner(Runner):
         Raises
         ------
         EncoderError
-            If truncation would cut the template.
+            If a text is longer than the limit and may not be truncated.
         """
         if self.model.transformers_model is None or not callable(self.model.tokenizer):
             return [1] * len(texts)
-        has_template = self.template != "{text}"
-        ids = self.model.tokenizer(texts, truncation=not has_template, verbose=False)["input_ids"]
+        ids = self.model.tokenizer(texts, truncation=self.truncates, verbose=False)["input_ids"]
         lengths = list(map(len, ids))
-        if has_template and self.limit and max(lengths) > self.limit:
+        if not self.truncates and self.limit and max(lengths) > self.limit:
             raise EncoderError(
                 f"a text has {max(lengths)} tokens with the template, and the limit is {self.limit}: only texts "
                 "without a template are truncated"
@@ -149,7 +140,7 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
     EncoderError
         With the number of missing weights and the names of the first ones.
     """
-    stored = headers(folder).keys()
+    stored = {name for name, _ in tensors(folder)}
     prefix = f"{model.base_model_prefix}."
 
     def is_used(name: str) -> bool:
@@ -192,14 +183,14 @@ def available_device(device: str) -> str:
 
 
 @contextmanager
-def quiet(*loggers: str) -> Iterator[None]:
-    """Hide the progress bars of transformers, and the messages of these loggers; errors are still raised."""
+def quiet() -> Iterator[None]:
+    """Hide the progress bars of transformers, and the messages of the libraries around it; errors are still raised."""
     from transformers.utils import logging as transformers_logging
 
     has_bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()
     try:
-        with quiet_loggers(*loggers):
+        with quiet_loggers(*NOISY):
             yield
     finally:
         if has_bars:

@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from embassay.core.errors import ModelNotFoundError, SpecError, UnknownNameError, first_line_of
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.types import Card, Runtime, check_device, content_hash, hashes_of
 from embassay.core.vectors import Indices, VectorMatrix
-from embassay.models.base import Batch, Prompts, Route, supported_similarity
+from embassay.models.base import Batch, BatchEncoder, Prompts, Route, supported_similarity
 from embassay.models.light.model import LightModel
 from embassay.models.light.tokenized import read_tokenizer
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.neural.batching import Runner, encode_distinct
+from embassay.models.neural.batching import Runner
 from embassay.models.neural.derived import Options, derived_vectors
 from embassay.models.neural.library import BACKENDS, LibraryRunner, available_device, check_weights, quiet
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles, find, is_path
@@ -47,8 +48,8 @@ OF_VECTORS = ("dim", "normalize", "vectors")
 """Options that are applied to finished vectors."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Model(LoadedEncoder[Runner]):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Model(LoadedEncoder[Runner], BatchEncoder):
     """A model; it is loaded when the first text is encoded.
 
     Attributes
@@ -80,20 +81,20 @@ class Model(LoadedEncoder[Runner]):
     scheme: str
     name: str
     found: ModelFiles
-    runtime: Runtime = field(repr=False)
+    runtime: Runtime
     device: str = "auto"
-    files: Sequence[str] = field(repr=False, hash=False)
-    tokens: Path = field(repr=False)
-    options: Options = field(hash=False)
-    own_prompts: Mapping[Role, str] = field(repr=False, hash=False)
+    files: Sequence[str]
+    tokens: Path
+    options: Options
+    own_prompts: Mapping[Role, str]
     own_limit: int | None
-    open: Callable[[Self], Runner] = field(repr=False, compare=False)
+    open: Callable[[Self], Runner]
     parameters: int | None = None
     similarity: str = "cosine"
-    settings: Options = field(default_factory=dict, hash=False)
+    settings: Options = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
-    light: LightModel | None = field(default=None, repr=False)
+    light: LightModel | None = None
     is_sparse: bool = False
 
     @cached_property
@@ -155,16 +156,18 @@ class Model(LoadedEncoder[Runner]):
         """Return this encoder's vectors from those of :attr:`full`; see :func:`derived_vectors`."""
         return derived_vectors(rows, self.options) if self.full else rows
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
-        if not texts:
-            return np.zeros((0, self.options.get("dim", 1)), dtype=np.float32)
-        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
-
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
-        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
-        for places, rows in self.model.batches(texts, self.prompts[role], role):
-            yield places, self.derive(rows)
+        """Yield (indices into ``texts``, their (m, d) vectors) of each batch, each text with its role's prompt."""
+        prompt = self.prompts[role]
+        if "template" in self.options:
+            texts, prompt = self.filled(texts, role), ""
+        for places, rows in self.model.batches(texts, prompt, role):
+            yield places, csr_array(rows) if self.is_sparse else self.derive(rows)
+
+    def filled(self, texts: Sequence[str], role: Role) -> list[str]:
+        """Return texts with their role's prompt, in the template."""
+        template = self.options.get("template", "{text}")
+        return [template.replace("{text}", self.prompts[role] + text) for text in texts]
 
     def batch_invariant(self) -> bool:
         """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
@@ -198,10 +201,9 @@ class Model(LoadedEncoder[Runner]):
         """
         if self._tokenizer is None:
             return None
-        template = self.settings.get("template", "{text}")
-        prompted = [template.replace("{text}", self.prompts[role] + text) for text in texts]
+        encodings = self._tokenizer.encode_batch(self.filled(texts, role))
         # A text without tokens is encoded as one special token.
-        return np.array([max(1, len(encoding.ids)) for encoding in self._tokenizer.encode_batch(prompted)])
+        return np.array([max(1, len(encoding.ids)) for encoding in encodings])
 
     @cached_property
     def _tokenizer(self) -> Tokenizer | None:
@@ -278,7 +280,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         import sentence_transformers
 
         dtype = options.get("dtype", "float32")
-        with quiet("transformers", "sentence_transformers"):
+        with quiet():
             loaded = getattr(sentence_transformers, kind)(
                 str(folder),
                 device=available_device(device),
@@ -288,7 +290,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
             )
             if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, limit=model.limit, is_sparse=model.is_sparse)
+        return LibraryRunner(loaded, model.limit)
 
     return Model(
         scheme=scheme,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from glob import glob
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -108,12 +109,14 @@ def parameters(folder: Path) -> int | None:
     names = folder_files(folder)
     total = 0
     for parent in {_parent(name) for name in names}:
-        total += sum(prod(shape) for kind, shape in headers(folder / parent).values() if kind.startswith(("F", "BF")))
+        for _, tensor in tensors(folder / parent):
+            if tensor.get_dtype().startswith(("F", "BF")):
+                total += prod(tensor.get_shape())
     return None if any(map(PICKLED.fullmatch, names)) else total or None
 
 
-def headers(folder: Path) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Return type and shape of each tensor in a folder's safetensors files by name, without those of its subfolders.
+def tensors(folder: Path) -> Iterator[tuple[str, Any]]:
+    """Yield name and tensor in a folder's safetensors files, without those of its subfolders; numbers are not read yet.
 
     Raises
     ------
@@ -122,32 +125,23 @@ def headers(folder: Path) -> dict[str, tuple[str, tuple[int, ...]]]:
     """
     from safetensors import safe_open
 
-    tensors = {}
     for path in safetensors_files(folder):
         try:
             with safe_open(path, framework="numpy") as file:
                 for name in file.keys():  # noqa: SIM118
-                    tensor = file.get_slice(name)
-                    tensors[name] = tensor.get_dtype(), tuple(tensor.get_shape())
+                    yield name, file.get_slice(name)
         except Exception as error:
             raise ModelNotFoundError(
                 f"{path}: damaged, or not a safetensors file ({first_line_of(error)}); copy or download it again"
             ) from None
-    return tensors
 
 
 def read_tensors(folder: Path) -> dict[str, np.ndarray]:
     """Return the tensors in a folder's safetensors files in float32, without those of its subfolders."""
     # onnx makes numpy know bfloat16.
     import onnx  # noqa: F401
-    from safetensors import safe_open
 
-    tensors = {}
-    for path in safetensors_files(folder):
-        with safe_open(path, framework="numpy") as file:
-            for name in file.keys():  # noqa: SIM118
-                tensors[name] = file.get_tensor(name).astype(np.float32, copy=False)
-    return tensors
+    return {name: tensor[...].astype(np.float32, copy=False) for name, tensor in tensors(folder)}
 
 
 def _parent(name: str) -> str:

@@ -57,6 +57,11 @@ def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
         raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no 'type'") from None
 
 
+def transformer_of(folder: Path) -> Path:
+    """Return the folder of a model's first module: its transformer and tokenizer."""
+    return modules(folder)[0][1]
+
+
 def own_modules(folder: Path) -> tuple[str, ...]:
     """Return the types of the modules that are not part of sentence-transformers."""
     return tuple(kind for kind, _ in modules(folder) if not kind.startswith("sentence_transformers."))
@@ -119,7 +124,7 @@ def unprompted_texts(prompts: Mapping[Any, str]) -> list[str]:
 
 def token_limit(folder: Path) -> int | None:
     """Return the number of tokens after which a model truncates texts; None for no limit."""
-    transformer = modules(folder)[0][1]
+    transformer = transformer_of(folder)
     limit: int | None = transformer_settings(transformer).get("max_seq_length")
     if limit and read_json(transformer / "config.json").get("model_type") not in LOOKED_UP:
         return limit

@@ -89,7 +89,7 @@ def create(
     model = replace(model, warnings=(*notes, *model.warnings))
     if light is None:
         return model
-    return replace(model, light=light, device="cpu", open=lambda described: LightRunner.load(light, described.limit))
+    return replace(model, light=light, device="cpu", open=lambda described: LightRunner(light, described.limit))
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:

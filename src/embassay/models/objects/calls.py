@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,7 +24,7 @@ Call: TypeAlias = Callable[[list[str], Role], object]
 """Takes texts and their role, and returns their vectors in any form."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CallEncoder(LoadedEncoder[Call]):
     """An encoder that calls a function with the texts.
 
@@ -38,8 +38,8 @@ class CallEncoder(LoadedEncoder[Call]):
 
     name: str
     card: Card
-    content: Callable[[], object] = field(repr=False)
-    open: Callable[[], Call] = field(repr=False)
+    content: Callable[[], object]
+    open: Callable[[], Call]
 
     @cached_property
     def fingerprint(self) -> str:

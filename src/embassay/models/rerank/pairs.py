@@ -17,9 +17,7 @@ import numpy as np
 from embassay.core.errors import EncoderError, quoted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card
-from embassay.core.vectors import DenseVectors
-from embassay.models.base import BaseEncoder, Batch, Route
-from embassay.models.neural.batching import encode_distinct
+from embassay.models.base import Batch, BatchEncoder, Route
 from embassay.models.objects.calls import off_device
 from embassay.models.services.spending import Spending
 
@@ -47,8 +45,8 @@ def one_by_one(score: Callable[[str, list[str]], object]) -> Each:
     return each
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairScorer(BaseEncoder):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PairScorer(BatchEncoder):
     """Scores pairs. The texts of a question are scored together, so that no other question changes its scores.
 
     Attributes
@@ -78,17 +76,13 @@ class PairScorer(BaseEncoder):
     each: Each
     route: Callable[[], Route] = dict
     release: Callable[[], None] = lambda: None
-    spending: Spending | None = field(default=None, compare=False, repr=False)
-    rates: list[float] = field(default_factory=list, compare=False, repr=False)
+    spending: Spending | None = None
+    rates: list[float] = field(default_factory=list)
 
     @property
     def card(self) -> Card:
         """What is known without scoring."""
         return Card(self.spec, cached=self.cached, similarity="dot")
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
-        """Return the (n, 1) scores of pairs."""
-        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, 1) scores) of the pairs of each question.
@@ -98,13 +92,11 @@ class PairScorer(BaseEncoder):
         EncoderError
             If there is not one score for each text.
         """
-        passages_of: dict[str, list[str]] = defaultdict(list)
+        pairs = [json.loads(text) for text in texts]
         places_of: dict[str, list[int]] = defaultdict(list)
-        for place, text in enumerate(texts):
-            query, passage = json.loads(text)
-            passages_of[query].append(passage)
+        for place, (query, _) in enumerate(pairs):
             places_of[query].append(place)
-        questions = list(passages_of.items())
+        questions = [(query, [pairs[place][1] for place in places]) for query, places in places_of.items()]
         for number, scored, seconds in self.each(questions):
             query, passages = questions[number]
             scores = np.asarray(off_device(scored), dtype=np.float32).reshape(-1, 1)

@@ -104,8 +104,7 @@ class PairService:
             If there is no usable answer.
         """
         query, texts = question
-        inputs = [text or BLANK for text in texts]
-        return await self.service.in_parts(lambda part: self._ask(query or BLANK, part), inputs)
+        return await self.service.in_parts(lambda part: self._ask(query or BLANK, part), texts)
 
     async def _ask(self, query: str, texts: Sequence[str]) -> DenseVectors:
         payload: dict[str, object] = {"model": self.model, "query": query, "documents": texts}
@@ -136,7 +135,8 @@ def read_scores(answer: Any, number: int) -> DenseVectors:
     ValueError
         If the answer does not have one number for each text.
     """
-    entries = in_order(answer.get("results") if isinstance(answer, dict) else answer, number)
+    # TEI sends the list alone.
+    entries = in_order({"results": answer} if isinstance(answer, list) else answer, "results", number)
     try:
         scores = [float(entry.get("relevance_score", entry.get("score"))) for entry in entries]
         return np.array(scores, dtype=np.float32)

@@ -6,10 +6,10 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Le, MinLen
@@ -18,13 +18,12 @@ from pydantic import TypeAdapter, ValidationError
 from embassay.core.errors import quoted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
-from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
-from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
+from embassay.core.vectors import DenseVectors, Indices, Similarity
+from embassay.models.base import Batch, BatchEncoder, Prompts, Route, spec_of
 from embassay.models.limits import Amount, AmountOrZero, Count
-from embassay.models.neural.batching import encode_distinct
 from embassay.models.neural.modules import unprompted_texts
 from embassay.models.probe import PROBES, remembered, settled
-from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, in_order
+from embassay.models.services.service import OPENAI, OPENAI_KEY, Service, in_order
 from embassay.models.services.spending import guess
 
 EXTRA = "api"
@@ -90,51 +89,50 @@ def create(
         tell=runtime.tell,
     )
     prompts: Prompts = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
-    return ApiEncoder(service, target, runtime, prompts, similarity, batch, dim)
+    head = f"api:{target}"
+    options = {
+        "base_url": "" if service.url == OPENAI else service.url,
+        "dim": dim,
+        "document_prompt": document_prompt,
+        "query_prompt": query_prompt,
+        "similarity": similarity,
+        "text_prompt": text_prompt,
+    }
+    card = Card(
+        spec_of(head, options),
+        target=head,
+        options={name: value for name, value in options.items() if value},
+        prompts={role: prompt for role, prompt in prompts.items() if prompt},
+        warnings=tuple(unprompted_texts(prompts)),
+        similarity=similarity,
+        remote=True,
+        price=price,
+    )
+    return ApiEncoder(target, card, service, runtime.remembered, prompts, batch, dim)
 
 
-@dataclass(eq=False)
-class ApiEncoder(BaseEncoder):
+@dataclass(eq=False, repr=False)
+class ApiEncoder(BatchEncoder):
     """An encoder that sends texts to a service, in simultaneous requests of several texts.
 
     Attributes
     ----------
-    dim
-        The dimensions to request; None for the model's own.
+    memory
+        Keeps the last probe; see :mod:`embassay.models.probe`.
     batch
         Maximum number of texts per request.
+    dim
+        The dimensions to request; None for the model's own.
     """
 
-    service: Service
     name: str
-    runtime: Runtime = field(repr=False)
+    card: Card
+    service: Service
+    memory: MutableMapping[str, str]
     prompts: Prompts
-    similarity: Similarity = "cosine"
     batch: int = 128
     dim: int | None = None
     _width: int | None = None
-
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that are known without a request."""
-        options = {
-            "base_url": "" if self.service.url == OPENAI else self.service.url,
-            "dim": self.dim,
-            "document_prompt": self.prompts["document"],
-            "query_prompt": self.prompts["query"],
-            "similarity": self.similarity,
-            "text_prompt": self.prompts["text"],
-        }
-        return Card(
-            spec_of(f"api:{self.name}", options),
-            target=f"api:{self.name}",
-            options={name: value for name, value in options.items() if value},
-            prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
-            warnings=tuple(unprompted_texts(self.prompts)),
-            similarity=self.similarity,
-            remote=True,
-            price=self.service.spending.price,
-        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -147,31 +145,25 @@ class ApiEncoder(BaseEncoder):
         EncoderError
             If the service fails.
         """
-        return content_hash([self._key, settled(self.runtime.remembered, self._key, self.encode(PROBES))])
+        return content_hash([self._key, settled(self.memory, self._key, self.encode(PROBES))])
 
     def known_fingerprint(self) -> str | None:
         """Return the last fingerprint, without a request; None if there is none."""
-        probe = remembered(self.runtime.remembered, self._key)
+        probe = remembered(self.memory, self._key)
         return None if probe is None else content_hash([self._key, probe])
 
     @property
     def _key(self) -> str:
         return content_hash(["api", self.service.place, self.name, self.dim, self.prompts, PROBES])
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
-        """Return (n, d) float32, each text with its role's prompt."""
-        if not texts:
-            return np.zeros((0, self._width or 1), np.float32)
-        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
-
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
-        # Services reject an empty text. A space has as little content, and gets a vector.
-        inputs = [self.prompts[role] + text or BLANK for text in texts]
-        starts = range(0, len(inputs), self.batch)
-        requests = [inputs[start : start + self.batch] for start in starts]
+        prompted = [self.prompts[role] + text for text in texts]
+        starts = range(0, len(texts), self.batch)
+        requests = [prompted[start : start + self.batch] for start in starts]
         for number, rows, _ in self.service.each(partial(self.service.in_parts, self._ask), requests):
-            yield np.arange(len(rows)) + starts[number], rows
+            start = starts[number]
+            yield range(start, start + len(rows)), rows
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) estimated number of tokens of each text, prompt included."""
@@ -190,35 +182,22 @@ class ApiEncoder(BaseEncoder):
         payload: dict[str, object] = {"model": self.name, "input": inputs}
         if self.dim:
             payload["dimensions"] = self.dim
+        return await self.service.ask(
+            "/embeddings", payload, lambda answer: self._read(answer, inputs), tokens=sum(map(guess, inputs))
+        )
 
-        def read(answer: object) -> DenseVectors:
+    def _read(self, answer: object, texts: Sequence[str]) -> DenseVectors:
+        """Return the (n, d) float32 vectors of an answer, in the order of the texts."""
+        rows = []
+        for text, entry in zip(texts, in_order(answer, "data", len(texts)), strict=True):
+            try:
+                row = VECTOR.validate_python(entry.get("embedding"))
+            except ValidationError:
+                problem = f"no list of finite numbers for the text {quoted(text)}; change or leave out such texts"
+                raise ValueError(problem) from None
             # The width may be known by now, from an answer to another request.
-            rows = read_vectors(answer, inputs, self.dim or self._width)
-            self._width = rows.shape[1]
-            return rows
-
-        return await self.service.ask("/embeddings", payload, read, tokens=sum(map(guess, inputs)))
-
-
-def read_vectors(answer: Any, texts: Sequence[str], expected: int | None) -> DenseVectors:
-    """Return the (n, d) float32 vectors of an answer, in the order of the texts.
-
-    Raises
-    ------
-    ValueError
-        If the answer does not have one entry for each text, or not one vector of the expected dimensions in each.
-    """
-    if not isinstance(answer, dict) or "data" not in answer:
-        raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}")
-    rows = []
-    for text, entry in zip(texts, in_order(answer["data"], len(texts)), strict=True):
-        try:
-            row = VECTOR.validate_python(entry.get("embedding"))
-        except ValidationError:
-            problem = f"no list of finite numbers for the text {quoted(text)}; change or leave out such texts"
-            raise ValueError(problem) from None
-        expected = expected or len(row)
-        if len(row) != expected:
-            raise ValueError(f"the vectors have {len(row)} dimensions instead of {expected}")
-        rows.append(row)
-    return np.array(rows, dtype=np.float32)
+            self._width = self.dim or self._width or len(row)
+            if len(row) != self._width:
+                raise ValueError(f"the vectors have {len(row)} dimensions instead of {self._width}")
+            rows.append(row)
+        return np.array(rows, dtype=np.float32)

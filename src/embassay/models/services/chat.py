@@ -55,15 +55,12 @@ class Chat:
         0 for the most likely answer, more for variety.
     max_tokens
         Maximum number of tokens of an answer.
-    seed
-        A seed for the service; None to send none. Few services guarantee reproducible answers.
     """
 
     service: Service
     model: str
     temperature: float = 0.0
     max_tokens: int = 512
-    seed: int | None = None
     _limit_name: str = LIMIT
 
     async def ask(self, prompt: str) -> ChatAnswer:
@@ -83,8 +80,6 @@ class Chat:
             "temperature": self.temperature,
             limit_name: self.max_tokens,
         }
-        if self.seed is not None:
-            payload["seed"] = self.seed
         try:
             return await self.service.ask(
                 "/chat/completions",

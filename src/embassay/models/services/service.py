@@ -305,13 +305,15 @@ class Service:
     ) -> DenseVectors:
         """Return the rows of texts that one request returns, or, where it is refused, two requests of half of them.
 
-        Services limit a request by tokens that they count differently, so only they know what is too large.
+        Services limit a request by tokens that they count differently, so only they know what is too large. They refuse
+        an empty text; a space has as little content.
 
         Raises
         ------
         EndpointError
             If there is no usable answer; the message names a text that is refused alone.
         """
+        texts = [text or BLANK for text in texts]
         try:
             return await ask(texts)
         except EndpointError as error:
@@ -465,8 +467,13 @@ def used_tokens(answer: Any) -> int | None:
     return counts.get("total_tokens")
 
 
-def in_order(entries: Any, count: int) -> list[Any]:
-    """Return the entries of an answer, one for each of ``count`` texts, in the order of the texts.
+def in_order(answer: Any, name: str, count: int) -> list[Any]:
+    """Return the entries of a list in an answer, one for each of ``count`` texts, in the order of the texts.
+
+    Parameters
+    ----------
+    name
+        The field of the answer that has the list.
 
     Raises
     ------
@@ -474,11 +481,12 @@ def in_order(entries: Any, count: int) -> list[Any]:
         If there is not one entry for each text.
     """
     try:
+        entries = answer[name]
         # Not all services number their entries, and protobuf leaves out the number 0.
         entry_of = {entry.get("index", place): entry for place, entry in enumerate(entries)}
         number = len(entries)
-    except (AttributeError, TypeError):
-        raise ValueError(f"the answer has no list of objects, but {quoted(entries)}") from None
+    except (AttributeError, KeyError, TypeError):
+        raise ValueError(f"the answer has no list of objects ({name!r}), but {quoted(answer)}") from None
     if number != count or any(place not in entry_of for place in range(count)):
         problem = f"the answer has {counted(number, 'result')} for {counted(count, 'text')}"
         raise ValueError(f"{problem}, or their 'index' values are not 0 to {count - 1}, each once")

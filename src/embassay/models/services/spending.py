@@ -29,8 +29,6 @@ class Spending:
     requests, tokens, retries
         Number of answered requests, of tokens used in total, and of repeated requests. For an answer that may have been
         generated but did not arrive, the reserved tokens count.
-    earlier
-        Number of tokens used by earlier runs; they count only towards the budget.
     """
 
     price: float | None = None
@@ -38,7 +36,6 @@ class Spending:
     requests: int = 0
     tokens: int = 0
     retries: int = 0
-    earlier: int = 0
     _reserved: int = 0
 
     @property
@@ -68,7 +65,7 @@ class Spending:
             If that would exceed the budget.
         """
         # Tokens reserved for unanswered requests count too, because several are under way.
-        spent = self.cost_of(self.earlier + self.tokens) or 0.0
+        spent = self.cost or 0.0
         more = self.cost_of(self._reserved + tokens) or 0.0
         if self.budget is not None and spent + more > self.budget:
             raise EncoderError(

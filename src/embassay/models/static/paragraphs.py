@@ -9,7 +9,7 @@ learns to predict its words, all else staying as it is, until it moves less than
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -90,15 +90,15 @@ def build(kind: ParagraphKind, dim: int, window: int, counts: Mapping[str, int],
     return model
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
     """An encoder that infers a vector for each text."""
 
     name: str
-    card: Card = field(repr=False)
+    card: Card
     folder: Path
-    record: TrainedRecord[ParagraphSettings] = field(repr=False)
-    cut: CutWords = field(repr=False)
+    record: TrainedRecord[ParagraphSettings]
+    cut: CutWords
 
     def load(self) -> Doc2Vec:
         """Read the folder: ``words.npy`` (PV-DM only), ``hidden.npy``, and the record."""

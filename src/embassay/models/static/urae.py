@@ -9,7 +9,7 @@ words share one learnt vector.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,7 +62,7 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     return UraeEncoder(target, card, folder, record, identity(source), parser(source))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
     """An encoder that folds each text along its tree; it loads the (V + 1, d) word vectors and the other matrices.
 
@@ -75,11 +75,11 @@ class UraeEncoder(LoadedEncoder[tuple["Tensor", Matrices]]):
     """
 
     name: str
-    card: Card = field(repr=False)
+    card: Card
     folder: Path
-    record: TrainedRecord[UraeSettings] = field(repr=False)
+    record: TrainedRecord[UraeSettings]
     trees: str
-    parse: Callable[[str], Tree] = field(repr=False)
+    parse: Callable[[str], Tree]
 
     @cached_property
     def row(self) -> Mapping[str, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -80,7 +80,7 @@ def create(
     return WordsEncoder(target, card, path, cut, tokens, pool, lower)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WordsEncoder(LoadedEncoder[WordVectors]):
     """An encoder that pools the vectors of a text's words.
 
@@ -95,14 +95,14 @@ class WordsEncoder(LoadedEncoder[WordVectors]):
     """
 
     name: str
-    card: Card = field(repr=False)
+    card: Card
     path: Path
-    cut: CutWords = field(repr=False)
+    cut: CutWords
     tokens: Cutting
     pool: WordPooling
     lower: bool | None
-    learnt: Sequence[str] | None = field(default=None, repr=False)
-    unfitted: WordsEncoder | None = field(default=None, repr=False)
+    learnt: Sequence[str] | None = None
+    unfitted: WordsEncoder | None = None
 
     def load(self) -> WordVectors:
         """Read the words and their vectors."""

@@ -37,7 +37,6 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "python": (function, function.of_function),
 }
 """By the text before the first colon, the module of a kind of reranker and its function."""
-FOR_THIS_RUN = "its scores are kept for this run only; with version= other runs use them"
 
 
 def create(
@@ -110,9 +109,7 @@ def create(
         step="reranker",
         depth=depth or DEPTH,
         continues=over,
-        warnings=()
-        if scorer.cached
-        else ("its scores are kept for this run only; with version= other runs use them, too",),
+        warnings=() if scorer.cached else ("its scores are kept for this run only; with version= other runs use them",),
         spending=scorer.spending,
         scorer=scorer,
         remembered=runtime.remembered,
