@@ -76,9 +76,8 @@ def by_condition(vectors: Any) -> dict[str, dict[str, float]]:
     values = {"": measured(vectors, UNTRANSFORMED)}
     values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
     for name in transforms.NAMES if is_dense else ():
-        try:
-            fitted = transforms.fit(name, vectors)
-        except ValueError:
+        fitted = transforms.fit(name, vectors)
+        if fitted is None:
             # There are too few different vectors to fit the transform on, so its values are undefined.
             continue
         transformed = fitted.apply(vectors)

@@ -108,11 +108,14 @@ class Interval(NamedTuple):
     high_is_open: bool = False
 
     @property
-    def contains_0(self) -> bool:
-        """Whether 0 belongs to it."""
-        from_below = self.low < 0 or (self.low == 0 and not self.low_is_open)
-        from_above = self.high > 0 or (self.high == 0 and not self.high_is_open)
-        return from_below and from_above
+    def is_above_0(self) -> bool:
+        """Whether all of it lies above 0."""
+        return self.low > 0 or (self.low == 0 and self.low_is_open)
+
+    @property
+    def is_below_0(self) -> bool:
+        """Whether all of it lies below 0."""
+        return self.high < 0 or (self.high == 0 and self.high_is_open)
 
 
 @dataclass(frozen=True, eq=False)

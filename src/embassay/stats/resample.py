@@ -39,25 +39,6 @@ def counts(units: int, draws: Draws, *purpose: str) -> Iterator[Ints]:
         yield np.stack([np.bincount(row, minlength=units) for row in drawn])
 
 
-def bootstrap_means(
-    values: Floats,
-    unit: Ints,
-    draws: Draws,
-    *purpose: str,
-    differences: Bools | None = None,
-) -> Floats:
-    """Return the (resamples, k) means of bootstrap samples of whole units.
-
-    Parameters
-    ----------
-    values
-        (n, k); NaN is undefined, ``ABSENT`` no item of the column.
-    differences
-        (k,) which columns are differences of two shares; see :func:`means`.
-    """
-    return _replicates(UnitSums.of(values, unit, differences), draws, *purpose)
-
-
 def mean(values: Floats, unit: Ints, draws: Draws, *purpose: str) -> Estimate:
     """Estimate a mean with its percentile interval over units; see :func:`means`.
 
@@ -102,7 +83,7 @@ def means(
     if sum(table.size for table in summed) == 0:
         return tuple(() for _ in summed)
     joined = UnitSums.joined(summed)
-    low, high = percentiles(_replicates(joined, draws, *purpose), joined.tails)
+    low, high = percentiles(bootstrap_means(joined, draws, *purpose), joined.tails)
     # Without their sums, differences of shares are not skewed: pseudo-items are their correction.
     sums = joined.sums * (joined.pseudo == 0)
     low, high = SkewedMeans.of(sums, joined.sizes[:, joined.pattern]).widened(low, high)
@@ -275,7 +256,7 @@ def pseudo_items(gaps: Floats, unit: Ints) -> float:
     return float(min(max(per_independent_item, 0.5), half_unit))
 
 
-def _replicates(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
+def bootstrap_means(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
     """Return the (resamples, k) means of bootstrap samples of whole units."""
     units = len(summed.sums)
     stream = generator(draws.seed, "halves", *purpose)
@@ -335,6 +316,13 @@ def percentiles(replicates: Floats, tails: Floats) -> tuple[Floats, Floats]:
             quantile = np.nanquantile
         low[columns], high[columns] = quantile(values, [share, 1 - share], axis=0)
     return low, high
+
+
+def percentile_interval(replicates: Floats, unit: Ints, level: float = LEVEL) -> tuple[float, float]:
+    """Return the percentile interval of (resamples,) replicates of a figure of items in these (n,) units."""
+    sizes = np.bincount(unit).astype(np.float64)
+    (low,), (high,) = percentiles(replicates[:, None], np.array([tail(sizes, level)]))
+    return float(low), float(high)
 
 
 def undefined_estimate(items: int) -> Estimate:

@@ -276,9 +276,8 @@ def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: Retr
     pairs = right_pairs(corpus.samples, corpus.documents)
     for name in transforms.NAMES:
         success = stored[f"{options.headline}/{name}"] = np.full(len(missing), np.nan)
-        try:
-            fitted = transforms.fit(name, sample)
-        except ValueError:
+        fitted = transforms.fit(name, sample)
+        if fitted is None:
             # The transform leaves nothing of these vectors.
             continue
         # An undefined row becomes a zero vector, which has no cosine.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, diags_array, issparse
 
 from embassay.stats.geometry.closeness import Floats, Vectors
 from embassay.stats.geometry.participation import Scatter
@@ -303,8 +303,6 @@ def _sparse_products(vectors: csr_array) -> _Products:
 
 def _unit_sparse(vectors: csr_array) -> csr_array:
     """Return the nonzero rows scaled to unit length, CSR in float64."""
-    from scipy.sparse import csr_array, diags_array
-
     rows = csr_array(vectors, dtype=np.float64)
     squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     norms = np.sqrt(squares)
