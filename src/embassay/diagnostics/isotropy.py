@@ -32,6 +32,7 @@ from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.isotropy import WIDEST
+from embassay.stats.resample import undefined_estimate
 
 CITATION = """@inproceedings{rudman2022,
   author = {Rudman, William and Gillman, Nate and Rayne, Taylor and Eickhoff, Carsten},
@@ -107,7 +108,7 @@ def _estimate(metric: str, values: Mapping[str, float], texts: int) -> Estimate:
     """Return the estimate of one metric of ``texts`` texts, without an interval."""
     value = values.get(metric)
     if value is None:
-        return Estimate(None, None, None, 0, 0, texts, _reason(metric, values))
+        return undefined_estimate(texts, _reason(metric, values))
     used = int(values.get("rows") or texts)
     return Estimate(value, None, None, used, used, texts - used)
 

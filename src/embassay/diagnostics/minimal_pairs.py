@@ -33,7 +33,7 @@ from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
 from embassay.stats.geometry.closeness import mean_cosine, paired_cosine
 from embassay.stats.lexical.overlap import METRICS as OVERLAP
 from embassay.stats.lexical.overlap import overlap, pairs_of
-from embassay.stats.resample import ABSENT
+from embassay.stats.resample import ABSENT, undefined_estimate
 from embassay.stats.units import Floats
 
 CITATION = """@inproceedings{chiang2023,
@@ -248,7 +248,7 @@ def _baseline(view: EditsView) -> Estimate:
     """Return the mean cosine of random pairs; no interval, because every resample uses the same."""
     originals, units = len(view.scores.item), len(np.unique(view.scores.unit))
     if np.isnan(view.average):
-        return Estimate(None, None, None, 0, 0, originals, NO_BASELINE)
+        return undefined_estimate(originals, NO_BASELINE)
     return Estimate(view.average, None, None, originals, units)
 
 

@@ -32,7 +32,7 @@ from embassay.core.result import Result, Verdict, anchor
 from embassay.reports import charts, examples, tables
 from embassay.reports.answers import AnswerSection, actions, answer_sections, entries
 from embassay.reports.costs import Milliseconds, cost_tables
-from embassay.reports.findings.support import asked, statement, support
+from embassay.reports.findings.support import answered, support
 from embassay.reports.glossary import used_terms
 from embassay.reports.scorecard import BETTER, NO_TIMES, OPEN, WORSE, legend, scorecard
 from embassay.reports.tables import Scope, Table, scope_of
@@ -217,11 +217,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[PageSec
         layout = layouts[verdict.diagnostic]
         scope = scope_of(result, verdict, layouts)
         name = anchor(verdict.diagnostic, verdict.corpus)
-        others = [
-            f"{asked(one)}{statement(one)}"
-            for one in result.answers
-            if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus) and one not in answers.answers
-        ]
+        others = [answered(one) for one in filter(scope.holds, result.answers) if one not in answers.answers]
 
         ids = Counter[str]()
         headline = list(_blocks(scope, (layout.headline,), name, ids))

@@ -102,11 +102,14 @@ class Scope:
     corpus: str
     headline: Column
 
+    def holds(self, part: Any) -> bool:
+        """Return whether a part of the result is of this scope."""
+        return (part.diagnostic, part.corpus) == (self.diagnostic, self.corpus)
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows of this scope."""
-        key = (self.diagnostic, self.corpus)
-        return tuple(row for row in self.result.rows if (row.diagnostic, row.corpus) == key)
+        return tuple(filter(self.holds, self.result.rows))
 
     @property
     def signatures(self) -> tuple[str, ...]:
@@ -127,9 +130,8 @@ class Scope:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict; an empty one where there is none."""
-        for verdict in self.result.verdicts:
-            if (verdict.diagnostic, verdict.corpus) == (self.diagnostic, self.corpus):
-                return verdict
+        for verdict in filter(self.holds, self.result.verdicts):
+            return verdict
         return Verdict(**vars(MetricKey("", diagnostic=self.diagnostic, corpus=self.corpus)), items=0, units=0)
 
     def row_of(self, encoder: str, column: Column) -> Row | None:
@@ -142,9 +144,8 @@ class Scope:
 
     def series(self, name: str, kind: str) -> Any:
         """Return the data of a series; None if there is no series of that name and kind."""
-        key = (self.diagnostic, self.corpus, name, kind)
-        for series in self.result.series:
-            if (series.diagnostic, series.corpus, series.name, series.kind) == key:
+        for series in filter(self.holds, self.result.series):
+            if (series.name, series.kind) == (name, kind):
                 return series.data
         return None
 
@@ -260,11 +261,11 @@ FAMILIES = {
 
 def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     """Lay out one line for each comparison, family by family; None if there are no comparisons."""
-    rows = []
-    for comparison in scope.result.comparisons:
-        is_here = (comparison.diagnostic, comparison.corpus) == (scope.diagnostic, scope.corpus)
-        if is_here and part.column.key.covers(comparison.key):
-            rows.append(_comparison_cells(comparison, part.column.format))
+    rows = [
+        _comparison_cells(comparison, part.column.format)
+        for comparison in filter(scope.holds, scope.result.comparisons)
+        if part.column.key.covers(comparison.key)
+    ]
     if not rows:
         return None
     head = ("pair", "question", "difference", "p", "p corrected", "items")

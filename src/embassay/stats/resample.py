@@ -325,11 +325,10 @@ def percentile_interval(replicates: Floats, unit: Ints, level: float = LEVEL) ->
     return float(low), float(high)
 
 
-def undefined_estimate(items: int) -> Estimate:
+def undefined_estimate(items: int, reason: str = "") -> Estimate:
     """Return the estimate for a number of items of which none is defined."""
-    reason = "undefined for every item"
-    if items == 0:
-        reason = "no items"
+    if not reason:
+        reason = "undefined for every item" if items else "no items"
     return Estimate(None, None, None, 0, 0, items, reason)
 
 

@@ -58,7 +58,7 @@ from embassay.stats.agreement import krippendorff
 from embassay.stats.density import histogram
 from embassay.stats.geometry.closeness import MEASURES, paired_dot
 from embassay.stats.grid import CELLS
-from embassay.stats.resample import mean, means
+from embassay.stats.resample import mean, means, undefined_estimate
 from embassay.stats.shares import bounded_means
 from embassay.stats.units import Floats, Ints, unit_codes
 
@@ -368,7 +368,7 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
             condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
             # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
             if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
-                estimate = Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
+                estimate = undefined_estimate(0, NOT_APPLICABLE)
             yield row(
                 view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed
             )
@@ -401,7 +401,7 @@ def rating_rows(view: SetView, draws: Draws) -> Iterator[Row]:
     of_corpus = view.scores.of_corpus("ratings")
     for name, ratings, unit in _ratings(view):
         alpha, compared = krippendorff(ratings), np.count_nonzero(~np.isnan(ratings), axis=1) > 1
-        agreement = Estimate(None, None, None, 0, 0, len(unit), "no item with two ratings, or all ratings equal")
+        agreement = undefined_estimate(len(unit), "no item with two ratings, or all ratings equal")
         if not np.isnan(alpha):
             agreement = Estimate(alpha, None, None, int(compared.sum()), len(np.unique(unit[compared])))
         estimates = {

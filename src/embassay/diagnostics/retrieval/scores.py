@@ -400,7 +400,7 @@ class RetrievalView(ItemView):
         reason = f"no question has {self.options.k} similarities"
         if labels.sets:
             reason = f"{labels.sets} units are too few to recommend a threshold; that takes {MIN_UNITS}"
-        return Threshold(None, None, None, 0.0, reason)
+        return Threshold(reason=reason)
 
     @property
     def recommended_tau(self) -> Mapping[str, float]:

@@ -30,11 +30,12 @@ def statement(finding: Finding) -> str:
     return " ".join(filter(None, (finding.sentence, tested(finding), finding.consequence, finding.action)))
 
 
-def asked(finding: Finding) -> str:
-    """Return the question of an answer, to be written before it; an empty text for another finding."""
+def answered(finding: Finding) -> str:
+    """Return a finding as one paragraph, an answer with its question before it."""
     if not isinstance(finding, Answer):
-        return ""
-    return f"{finding.question} " if finding.question.endswith("?") else f"{finding.question}: "
+        return statement(finding)
+    question = finding.question if finding.question.endswith("?") else f"{finding.question}:"
+    return f"{question} {statement(finding)}"
 
 
 def tested(finding: Finding) -> str:
@@ -62,7 +63,7 @@ def verdict(result: Result, verdict: Verdict) -> Iterator[str]:
     """Yield the verdict on one diagnostic and corpus, a paragraph each."""
     yield from support(result, verdict)
     for finding in findings_of(result, verdict):
-        yield f"{asked(finding)}{statement(finding)}"
+        yield answered(finding)
 
 
 def use_of(statements: Iterable[Finding]) -> str:

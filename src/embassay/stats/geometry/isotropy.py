@@ -56,8 +56,8 @@ class Isotropy:
         In [1, min(d, n − 1)]: the same, computed from the sample covariance.
     mean_cosine
         In [-1/(n − 1), 1]: the mean over all pairs of different vectors; 0 when their directions cancel out.
-    rows, zeros
-        The number of vectors used, and of zero vectors that were left out.
+    rows
+        n; zero vectors are left out.
     """
 
     i_a: float
@@ -67,7 +67,6 @@ class Isotropy:
     participation_ratio_plugin: float
     mean_cosine: float
     rows: int
-    zeros: int
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,6 @@ def isotropy(vectors: Vectors) -> Isotropy:
         participation_ratio_plugin=plugin,
         mean_cosine=_mean_cosine(products),
         rows=products.rows,
-        zeros=vectors.shape[0] - products.rows,
     )
 
 
