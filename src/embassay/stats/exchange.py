@@ -188,15 +188,15 @@ class _Replicates:
     kind: Kind
     draws: Draws
     purpose: tuple[str, ...]
-    known: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
+    replicates: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
 
     def of(self, name: str, mask: Bools) -> Floats:
         """Return the (resamples,) correlations of an encoder on these items."""
         key = (name, np.packbits(mask).tobytes())
-        if key not in self.known:
+        if key not in self.replicates:
             masked_x = np.where(mask, self.x, np.nan)
-            self.known[key] = bootstrap(masked_x, self.ys[name], self.unit, self.kind, self.draws, *self.purpose)
-        return self.known[key]
+            self.replicates[key] = bootstrap(masked_x, self.ys[name], self.unit, self.kind, self.draws, *self.purpose)
+        return self.replicates[key]
 
     def interval(self, test: PairTest, mask: Bools, level: float) -> tuple[float, float]:
         """Return the percentile interval of a difference at 1 − ``level``."""
