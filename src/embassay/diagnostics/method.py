@@ -106,7 +106,7 @@ class ItemView(View):
 
     def separation(self, values: Floats, high: Bools, low: Bools) -> Estimate | None:
         """Return how often the (n,) values of some items are above those of others (AUC); None without such items."""
-        return separation(*((values[inside], self.all_labels.of_items(inside)) for inside in (high, low)))
+        return separation(values, self.all_labels, high, low)
 
     def shown(self, index: int) -> Shown:
         """Return numbers and labels of an item by name."""

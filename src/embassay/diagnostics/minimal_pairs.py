@@ -340,12 +340,15 @@ class MinimalPairs(ItemMethod):
 
     def rows(self, figures: Figures[EditsView], draws: Draws) -> list[Row]:
         """Return the metrics, and the lexical overlap of all pairs and of each edit's."""
-        view, unit = figures.views[0], figures.views[0].scores.unit
+        view = figures.views[0]
+        unit = view.scores.unit
         lexical = view.scores.values["lexical"].reshape(len(unit), len(ALL_EDITS), len(OVERLAP))
-        of_edit = {edit: (lexical[:, ALL_EDITS.index(edit)], unit) for edit in view.edits}
+        of_edit = {edit: lexical[:, ALL_EDITS.index(edit)] for edit in view.edits}
         # An original is in as many pairs as there are edits.
-        pairs, units = (np.concatenate(of_all) for of_all in zip(*of_edit.values(), strict=True))
-        return [*figures.rows(draws), *overlap_rows(view, draws, {"all": (pairs, units), **of_edit})]
+        groups = {"all": (np.concatenate(list(of_edit.values())), np.tile(unit, len(of_edit)))}
+        for edit, values in of_edit.items():
+            groups[edit] = (values, unit)
+        return [*figures.rows(draws), *overlap_rows(view, draws, groups)]
 
     def findings(self, figures: Figures[EditsView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %.

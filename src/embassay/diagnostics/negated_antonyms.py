@@ -219,7 +219,10 @@ class NegatedAntonyms(ItemMethod):
         """Return ``cosine``, (n, 3), of each input with its three candidates in the order of ``KINDS``."""
         samples = corpus.samples
         inputs = vectors.take(s.input for s in samples)
-        cosines = [paired_cosine(inputs, vectors.take(getattr(s, kind) for s in samples)) for kind in KINDS]
+        cosines = []
+        for kind in KINDS:
+            candidates = vectors.take(getattr(s, kind) for s in samples)
+            cosines.append(paired_cosine(inputs, candidates))
         return {
             "cosine": np.stack(cosines, axis=1),
             "subset": np.array([f"{s.part_of_speech}:{s.pair}" for s in samples]),

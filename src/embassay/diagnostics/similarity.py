@@ -209,7 +209,7 @@ class Similarity(ItemMethod):
         first, second = [s.first for s in samples], [s.second for s in samples]
         return {
             "cosine": paired_cosine(vectors.take(first), vectors.take(second)),
-            "human": np.array([np.nan if s.score is None else s.score for s in samples], dtype=np.float64),
+            "human": np.array([s.score for s in samples], dtype=np.float64),
             "lexical": np.array(overlap(pairs_of(first, second))),
             "subset": np.array([s.subset for s in samples]),
         }

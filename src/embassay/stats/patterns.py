@@ -248,15 +248,18 @@ def step_down(observed: Floats, moved: Floats) -> Corrected:
     varies = scale > 0
     scale = np.where(varies, scale, np.inf)
     size, sizes = np.abs(observed) / scale, np.abs(moved) / scale
-    p = np.array([mid_p(sizes[:, test], size[test]) if varies[test] else 1.0 for test in range(tests)])
-    adjusted, level = np.ones(tests), np.full(tests, ALPHA)
+    p, adjusted, level = np.ones(tests), np.ones(tests), np.full(tests, ALPHA)
     order = np.argsort(-size, kind="stable")
     last, critical = 0.0, np.inf
     for step, test in enumerate(order.tolist()):
         largest = sizes[:, order[step:]].max(axis=1)
         if last <= ALPHA:
             critical = float(np.quantile(largest, 1 - ALPHA))
-        last = max(last, mid_p(largest, size[test])) if varies[test] else 1.0
+        if varies[test]:
+            p[test] = mid_p(sizes[:, test], size[test])
+            last = max(last, mid_p(largest, size[test]))
+        else:
+            last = 1.0
         adjusted[test] = last
         alone = np.count_nonzero(sizes[:, test] >= critical - ROUNDING) / patterns
         # Where values are tied, the quantile may fall on the other side of the observed one.

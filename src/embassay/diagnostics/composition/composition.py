@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
+from operator import itemgetter
 from statistics import mean as mean_of
 from statistics import stdev
 from typing import Any
@@ -354,12 +355,13 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
             estimates[encoder][key] = share
     others = [key for key in keys if key not in shares]
     differences = np.array([key in excesses for key in others])
-    tables = (np.stack([of_encoder[key] for key in others], axis=1) for of_encoder in values.values())
+    # One table at a time: those of all encoders together would take much memory.
+    tables = (np.stack(itemgetter(*others)(of_encoder), axis=1) for of_encoder in values.values())
     of_encoders = means(tables, labels.label_set, draws, *first.stream, differences=differences)
     for encoder, of_encoder in zip(values, of_encoders, strict=True):
         estimates[encoder] |= zip(others, of_encoder, strict=True)
 
-    grids = {"grid": ";".join(grid.ends for of_criterion in axes.values() for grid in of_criterion)}
+    grids = {"grid": ";".join(grid.ends for grid in chain.from_iterable(axes.values()))}
     for view in figures.views:
         for key, estimate in estimates[view.encoder].items():
             signed = figures.pool if key in shares else {}
@@ -457,14 +459,14 @@ def class_series(views: Sequence[SetView], rows: Sequence[Row]) -> Iterator[Seri
     lines = list[list[Any]]()
     for model_class, models in paper["groups"].items():
         members = [view.encoder for view in views if published_name(view.scores.origin) in models]
-        values = {encoder: [value_of.get((encoder, column.key)) for column in columns] for encoder in members}
-        if len(members) > 1:
-            of_columns = list(zip(*values.values(), strict=True))
-            values |= {
-                f"{name} of {len(members)}": [None if None in column else statistic(column) for column in of_columns]
-                for name, statistic in (("mean", mean_of), ("standard deviation", stdev))
-            }
-        lines += [[model_class, name, *of_line] for name, of_line in values.items()]
+        values = list[list[float | None]]()
+        for encoder in members:
+            values.append([value_of.get((encoder, column.key)) for column in columns])
+            lines.append([model_class, encoder, *values[-1]])
+        of_columns = list(zip(*values, strict=True))
+        for name, statistic in (("mean", mean_of), ("standard deviation", stdev)) if len(members) > 1 else ():
+            of_class = [None if None in column else statistic(column) for column in of_columns]
+            lines.append([model_class, f"{name} of {len(members)}", *of_class])
     if lines:
         headings = {"class": "text", "encoder": "text", columns[0].heading: "points"}
         headings |= {column.heading: "percent" for column in columns[1:]}
