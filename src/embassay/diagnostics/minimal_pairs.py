@@ -176,7 +176,7 @@ class EditsView(ItemView):
         return self._of_headline(self.contrast(*HEADLINE))
 
     def _of_headline(self, values: Floats | None) -> Floats:
-        return super().right if values is None else np.where(np.isfinite(values), values, np.nan)
+        return self.undefined if values is None else np.where(np.isfinite(values), values, np.nan)
 
     def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the cosine of each edit with its original."""

@@ -12,6 +12,7 @@ because a text of the domain has no such close relatives among the general ones 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -263,11 +264,9 @@ class Shift(Method):
             corpus.need_texts("diagnostic 'shift'")
         of_domain, of_general = _members("domain", domain), _members("general", general)
         # A general text is compared with those of other units, so a kind of text needs two of them.
-        roles = set[Role]()
-        for role in {member.role for member in of_domain}:
-            units = {member.unit for member in of_general if member.role == role}
-            if len(units) > 1:
-                roles.add(role)
+        units = {(member.role, member.unit) for member in of_general}
+        units_of_role = Counter(role for role, _ in units)
+        roles = {member.role for member in of_domain if units_of_role[member.role] > 1}
         if not roles:
             raise SpecError(
                 f"diagnostic 'shift': {domain.name!r} ({domain.shape}) and {general.name!r} ({general.shape}) have no "

@@ -29,6 +29,7 @@ from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
 from embassay.stats.correlate import MIN_ITEMS, Kind, midranks
 from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.lexical.overlap import overlap, pairs_of
+from embassay.stats.separation import separation
 from embassay.stats.units import Floats
 
 NAME = "similarity"
@@ -137,7 +138,7 @@ def _separation(view: PairView) -> Estimate | None:
     if len(levels) != 2:
         return None
     low, high = levels
-    return view.separation(view.cosine, human == high, human == low)
+    return separation(view.cosine, view.all_labels, human == high, human == low)
 
 
 def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:

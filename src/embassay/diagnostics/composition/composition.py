@@ -139,7 +139,7 @@ class SetView(ItemView):
     @cached_property
     def right(self) -> Floats:
         """(n,) whether each sample satisfies C1, C3 or C6, by its operator."""
-        right = np.full(len(self.scores.item), np.nan)
+        right = self.undefined
         for block in self.blocks.values():
             right[block.items] = block.satisfied()
         return right
@@ -147,7 +147,7 @@ class SetView(ItemView):
     @cached_property
     def margin(self) -> Floats:
         """(n,) the smaller of the two margins of C1 or C3 by cosine; NaN for unions."""
-        margin = np.full(len(self.scores.item), np.nan)
+        margin = self.undefined
         for block in self.blocks.values():
             if block.operator != "union":
                 margin[block.items] = np.minimum(*block.margins(CRITERION[block.operator], "cosine"))

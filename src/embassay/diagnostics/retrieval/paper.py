@@ -150,7 +150,7 @@ def correlations(views: Sequence[RetrievalView], row_of: RowByKey, draws: Draws)
     digests = np.array(sorted(view.scores.digest for view in views))
     scores_of_all = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
 
-    def of_encoders(name: str, condition: str) -> list[Row | None]:
+    def rows_of(name: str, condition: str) -> list[Row | None]:
         return [row_of.get((view.encoder, *figure_of[name], condition)) for view in views]
 
     def values(rows: Sequence[Row | None]) -> Floats:
@@ -163,10 +163,10 @@ def correlations(views: Sequence[RetrievalView], row_of: RowByKey, draws: Draws)
             # Thresholds of cosines and of dot products cannot be compared.
             continue
         for condition in ("", *TRANSFORMS):
-            rows = of_encoders(first, condition)
+            rows = rows_of(first, condition)
             # COE, ROE and τ are of the untransformed vectors.
             if any(rows):
-                x, y = values(rows), values(of_encoders(second, condition))
+                x, y = values(rows), values(rows_of(second, condition))
                 for kind in KINDS:
                     yield row(scores_of_all, draws, kind, subset, across_models(x, y, kind), condition)
 

@@ -65,6 +65,7 @@ from embassay.stats.density import bandwidth, density
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
+from embassay.stats.separation import separation
 from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Bools, Floats, Ints
 
@@ -357,7 +358,7 @@ METRICS = (
     Metric(
         "auc",
         "unanswerable",
-        of=lambda view: view.separation(view.scores.values["top"][:, 0], view.answered, ~view.answered),
+        of=lambda view: separation(view.scores.values["top"][:, 0], view.all_labels, view.answered, ~view.answered),
         kind="computed",
         better="higher",
         low=0.0,

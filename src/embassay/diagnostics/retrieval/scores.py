@@ -196,14 +196,13 @@ def list_values(
     is_right = np.isin(found + number * np.arange(questions)[:, None], pairs @ [number, 1]) | (found < 0)
     wrong = np.where(is_right, np.nan, nearest.similarity[:, :k])
     values["margin"] = values[RIGHT] - np.fmax.reduce(wrong, axis=1)
-    values["answered"] = np.array([float(bool(sample.right)) for sample in corpus.samples])
+    values["answered"] = np.array([bool(sample.right) for sample in corpus.samples], dtype=np.float64)
     # The nearest right document of each question; −1 marks one without a rank, which is sorted last.
     order = np.lexsort((np.where(nearest.greater < 0, np.inf, nearest.greater), pairs[:, 0]))
     question, first = np.unique(pairs[order, 0], return_index=True)
     for name, of_pairs in (("rank", nearest.greater), ("tied", nearest.tied), ("right_passage", nearest.own_passages)):
         best = of_pairs[order[first]]
-        values[name] = np.full(questions, np.nan)
-        values[name][question] = np.where(best < 0, np.nan, best)
+        values[name] = _largest(question, np.where(best < 0, np.nan, best), questions)
     values["rank"] += 1
     return values
 
