@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 from embassay.core.formatting import DASH, POINTS, difference_format, interval, number, p_value, without_points
@@ -206,15 +206,16 @@ def encoder_table(scope: Scope, part: EncoderTable) -> Table | None:
         if not part.similarity_functions:
             lines.append(([name], scope.rows_of(encoder, part.columns)))
         for similarity_function in part.similarity_functions:
-            columns = [replace(column, similarity_function=similarity_function) for column in part.columns]
-            lines.append(([name, Cell(similarity_function)], scope.rows_of(encoder, columns)))
+            of_function = [replace(column, similarity_function=similarity_function) for column in part.columns]
+            lines.append(([name, Cell(similarity_function)], scope.rows_of(encoder, of_function)))
 
-    kept = [place for place in range(len(part.columns)) if any(rows[place] for _, rows in lines)]
-    if not kept:
+    columns = zip(*(rows for _, rows in lines), strict=True)
+    has_rows = [any(column) for column in columns]
+    if not any(has_rows):
         return None
-    lines = [(names, [rows[place] for place in kept]) for names, rows in lines]
+    lines = [(names, list(compress(rows, has_rows))) for names, rows in lines]
     head = ["encoder", "similarity_function"] if part.similarity_functions else ["encoder"]
-    return figure_table(part, head, [part.columns[place] for place in kept], lines)
+    return figure_table(part, head, list(compress(part.columns, has_rows)), lines)
 
 
 def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:

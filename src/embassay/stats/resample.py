@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -87,16 +88,8 @@ def means(
     # Without their sums, differences of shares are not skewed: pseudo-items are their correction.
     sums = joined.sums * (joined.pseudo == 0)
     low, high = SkewedMeans.of(sums, joined.sizes[:, joined.pattern]).widened(low, high)
-    estimates = []
-    first = 0
-    for table in summed:
-        row = []
-        for column in range(table.size):
-            place = first + column
-            row.append(table.estimate(column, low[place], high[place]))
-        estimates.append(tuple(row))
-        first += table.size
-    return tuple(estimates)
+    estimates = (joined.estimate(column, low[column], high[column]) for column in range(joined.size))
+    return tuple(tuple(islice(estimates, table.size)) for table in summed)
 
 
 @dataclass(frozen=True)

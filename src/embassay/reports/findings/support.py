@@ -106,11 +106,9 @@ def _counts_as(verdict: Verdict, items: int, more: str = "") -> str:
 
 def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
     """Return the numbers of answered questions and of documents, and the document that is right for many."""
-    answered = verdict.items
     # The number of answerable questions is the same for all encoders.
-    for row in result.headline(verdict).values():
-        answered = row.items + row.undefined
-        break
+    row = next(iter(result.headline(verdict).values()), None)
+    answered = row.items + row.undefined if row else verdict.items
     most = ""
     for name, count in corpus.most_right.items():
         if count >= MANY_RIGHT * answered:
