@@ -11,7 +11,7 @@ score: which edits *should* be near depends on the task. The contrasts say which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
@@ -26,7 +26,7 @@ from embassay.core.samples.shapes import MinimalPairs as Sample
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import against_chance, than_chance, written
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
@@ -178,7 +178,7 @@ class EditsView(ItemView):
     def _of_headline(self, values: Floats | None) -> Floats:
         return self.undefined if values is None else np.where(np.isfinite(values), values, np.nan)
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the cosine of each edit with its original."""
         cosines = self.scores.values["cosine"][index]
         return dict(zip(ALL_EDITS, cosines, strict=True)), {}

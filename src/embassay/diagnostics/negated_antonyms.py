@@ -9,7 +9,7 @@ encoder chooses the candidate with the largest cosine; only the paraphrase is ri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -22,7 +22,7 @@ from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import against_chance, than_chance, written
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored, by_label
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored, by_label
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import table
@@ -123,7 +123,7 @@ class ChoiceView(ItemView):
         """(n,) the cosine with the paraphrase less the larger of the others; positive where it is chosen."""
         return self.cosine[:, 2] - np.maximum(self.cosine[:, 0], self.cosine[:, 1])
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the cosines of an entry, and what is chosen; candidates exactly as near are chosen together."""
         chosen = " or ".join(np.array(KINDS)[self.chosen[index] > 0])
         return dict(zip(KINDS, self.cosine[index], strict=True)), {"chosen": chosen} if chosen else {}

@@ -7,7 +7,7 @@ scores behave differently. The lexical overlap of the pairs (their table 1) stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from embassay.core.samples.shapes import Pair
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import than_chance, written
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored, by_label
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored, by_label
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
@@ -115,7 +115,7 @@ class PairView(ItemView):
         """(n,) minus the distance of the two ranks: the further apart, the worse the encoder does on the pair."""
         return -np.abs(self.columns["cosine_rank"] - self.columns["human_rank"])
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the cosine and the human score of a pair, and the rank of each."""
         return {name: column[index] for name, column in self.columns.items()}, {}
 

@@ -51,7 +51,7 @@ from embassay.diagnostics.composition.criteria import (
     axes_of,
 )
 from embassay.diagnostics.composition.scores import measured, other_targets
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric, declared
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import published, published_name, table
@@ -153,7 +153,7 @@ class SetView(ItemView):
                 margin[block.items] = np.minimum(*block.margins(CRITERION[block.operator], "cosine"))
         return margin
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the cosines between A, B and the target."""
         pairs = {"a": "AT", "b": "BT", "ab": "AB"}
         return {name: self.scores.values[f"cosine/{pair}"][index] for name, pair in pairs.items()}, {}

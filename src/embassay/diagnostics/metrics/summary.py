@@ -41,6 +41,8 @@ from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import bounded_means
 from embassay.stats.units import Bools, Floats, Ints
 
+Estimates = dict[tuple[str, MetricKey], Estimate]
+"""Estimates by encoder and figure."""
 ITEMS = ("item", "unit", "unit_labels")
 """What scores of the same items have in common."""
 
@@ -229,9 +231,9 @@ class Figures(Generic[AnyView]):
                     )
         return rows
 
-    def _estimates(self, draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
-        """Return the estimates of all figures that follow from items, by encoder and figure."""
-        estimates = dict[tuple[str, MetricKey], Estimate]()
+    def _estimates(self, draws: Draws) -> Estimates:
+        """Return the estimates of all figures that follow from items."""
+        estimates: Estimates = {}
         # By the items that they are resampled on.
         resampled = dict[bytes, list[Figure[AnyView]]]()
         for figure in self.figures:
@@ -258,9 +260,7 @@ class Figures(Generic[AnyView]):
             estimates |= self._means(figures, np.frombuffer(of_items, dtype=bool), draws)
         return estimates
 
-    def _means(
-        self, figures: Sequence[Figure[AnyView]], present: Bools, draws: Draws
-    ) -> dict[tuple[str, MetricKey], Estimate]:
+    def _means(self, figures: Sequence[Figure[AnyView]], present: Bools, draws: Draws) -> Estimates:
         """Return means of values of any size; they share the resamples of these items."""
 
         def table(view: AnyView) -> Floats:
