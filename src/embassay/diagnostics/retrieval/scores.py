@@ -191,11 +191,7 @@ def list_values(
         values[name][:, : columns.shape[1]] = columns[:, :k]
     values[NEAREST] = nearest.first(COMPARED)
     values[RIGHT] = _largest(pairs[:, 0], nearest.own, questions)
-    # The nearest right document against the nearest wrong one; undefined where all that was found is right.
-    number, found = len(corpus.documents), nearest.documents[:, :k]
-    is_right = np.isin(found + number * np.arange(questions)[:, None], pairs @ [number, 1]) | (found < 0)
-    wrong = np.where(is_right, np.nan, nearest.similarity[:, :k])
-    values["margin"] = values[RIGHT] - np.fmax.reduce(wrong, axis=1)
+    values["margin"] = values[RIGHT] - _nearest_wrong(nearest, pairs, len(corpus.documents), k)
     values["answered"] = np.array([bool(sample.right) for sample in corpus.samples], dtype=np.float64)
     # The nearest right document of each question; −1 marks one without a rank, which is sorted last.
     order = np.lexsort((np.where(nearest.greater < 0, np.inf, nearest.greater), pairs[:, 0]))
@@ -205,6 +201,16 @@ def list_values(
         values[name] = _largest(question, np.where(best < 0, np.nan, best), questions)
     values["rank"] += 1
     return values
+
+
+def _nearest_wrong(nearest: Neighbours, pairs: Ints, documents: int, k: int) -> Floats:
+    """Return (n,) the similarity of the nearest wrong document; NaN where all of the first k are right."""
+    listed = nearest.documents[:, :k]
+    # A question and a document as one number.
+    codes = documents * np.arange(len(listed))[:, None] + listed
+    is_wrong = (listed >= 0) & ~np.isin(codes, pairs @ [documents, 1])
+    similarity = np.where(is_wrong, nearest.similarity[:, :k], np.nan)
+    return np.asarray(np.fmax.reduce(similarity, axis=1))
 
 
 def right_places(corpus: Corpus[Question], nearest: Neighbours, pairs: Ints) -> RightPlaces:
