@@ -260,8 +260,9 @@ create = NegatedAntonyms
 
 def _hardest(views: Sequence[ChoiceView], name: str) -> Series:
     """Count, for each word pair, the entries that all these encoders get wrong, not even in a tie."""
-    wrong, pairs = np.all([view.right == 0 for view in views], axis=0), views[0].subset
-    entries, missed = Counter(pairs.tolist()), Counter(pairs[wrong].tolist())
+    pairs = views[0].subset
+    is_missed = np.all([view.right == 0 for view in views], axis=0)
+    entries, missed = Counter(pairs.tolist()), Counter(pairs[is_missed].tolist())
     rows = []
     for pair, count in missed.items():
         part_of_speech, _, words = pair.partition(":")

@@ -381,10 +381,12 @@ class Decision:
 
     def deciding_pair(self, choice: Shortlist) -> Comparison | None:
         """Return the pair that the choice depends on most: with the next best, else the main one, else any."""
-        pairs = [between(self.pairs, choice.use, name) for name in (*choice.others, *choice.rejected)]
-        pairs += [*(one for one in self.pairs if one.family == "main"), *self.pairs]
-        known = [pair for pair in pairs if pair is not None and pair.smallest_difference is not None]
-        return next(iter(known), None)
+        of_choice = [between(self.pairs, choice.use, name) for name in (*choice.others, *choice.rejected)]
+        main = [pair for pair in self.pairs if pair.family == "main"]
+        for pair in (*of_choice, *main, *self.pairs):
+            if pair is not None and pair.smallest_difference is not None:
+                return pair
+        return None
 
     def about(self) -> Iterator[Finding]:
         """Yield what the verdict is about, of questions on documents."""
