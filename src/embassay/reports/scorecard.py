@@ -25,7 +25,7 @@ from embassay.reports.costs import Milliseconds
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
-MARKS = {"above": BETTER, "below": WORSE, "both": OPEN, "": ""}
+MARK_OF_SIDE = {"above": BETTER, "below": WORSE, "both": OPEN, "": ""}
 """By where the interval lies; see :func:`~embassay.diagnostics.findings.against_chance`."""
 MOST_ENCODERS = 6
 """Encoders that have a line at most; the others are counted in a line below them."""
@@ -347,7 +347,7 @@ def question_of(result: Result, verdict: Verdict, layout: Layout) -> ScorecardCo
     scores = {}
     for name, row in result.headline(verdict).items():
         value = number(row.value, column.format, signed=column.format == "points")
-        mark = MARKS[against_chance(row, verdict.chance)]
+        mark = MARK_OF_SIDE[against_chance(row, verdict.chance)]
         written_interval = interval(row.low, row.high, column.format)
         scores[name] = Score(row.value, value, written_interval, mark, row.low, row.high)
     return ScorecardColumn(layout.title, verdict, column, scores, result.differences(verdict))
