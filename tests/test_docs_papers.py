@@ -10,13 +10,13 @@ from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result, Verdict
 from embassay.reports.layouts import layouts
-from embassay.reports.page import CHARTS, SPLIT, TABLES
+from embassay.reports.page import PICTURES, TABLES
 from embassay.run.outputs.exhibits import file_name, part_name
 
 PAGE = Path(__file__).parent.parent / "docs" / "figures.md"
 LINE = re.compile(r"^\| (.*?) ?\| (\w+) \| (.+?) \| `(.+?)` \| (figure|table) \|$", flags=re.M)
 LINES = LINE.findall(PAGE.read_text(encoding="utf-8"))
-DRAWN = {"table": tuple(TABLES), "figure": (*CHARTS, *SPLIT, Matrix)}
+DRAWN = {"table": tuple(TABLES), "figure": (*PICTURES, Matrix)}
 
 
 @pytest.fixture(scope="module")

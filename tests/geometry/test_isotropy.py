@@ -78,7 +78,7 @@ E1, E2 = [1.0, 0.0], [0.0, 1.0]
 def test_tiny_matrices_by_hand(make, rows, i_a, score, ratio, cosine):
     found = isotropy(make(np.array(rows)))
     assert four(found) == pytest.approx((i_a, score, ratio, cosine), abs=1e-14)
-    assert (found.rows, found.zeros) == (len(rows), 0)
+    assert found.rows == len(rows)
 
 
 @settings(deadline=None)
@@ -100,12 +100,12 @@ def test_isoscore_agrees_with_the_package_of_its_authors(dtype, tolerance, rows,
 
 @pytest.mark.parametrize("make", [np.asarray, csr_array])
 @pytest.mark.parametrize("shape", [(60, 12), (8, 12)])
-def test_zero_vectors_are_left_out_and_counted(make, shape):
+def test_zero_vectors_are_left_out(make, shape):
     v = vectors(*shape)
     holed = np.insert(v, [0, 3, 3, len(v)], 0, axis=0)
     found = isotropy(make(holed))
     assert four(found) == pytest.approx(four(isotropy(make(v))), abs=1e-13)
-    assert (found.rows, found.zeros) == (len(v), 4)
+    assert found.rows == len(v)
 
 
 def test_the_largest_singular_value_of_csr_is_found_though_its_rows_cancel_out():

@@ -90,15 +90,14 @@ def test_it_is_applied_row_by_row_to_other_vectors(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("v", "says"),
+    "v",
     [
-        (np.eye(4)[:1], "needs at least two nonzero vectors, got 1"),
-        (np.zeros((5, 4)), "needs at least two nonzero vectors, got 0"),
-        (np.vstack([np.eye(4)[:1], np.zeros((5, 4))]), "needs at least two nonzero vectors, got 1"),
-        (np.ones((5, 4)), "needs vectors that are not all equal"),
-        (np.arange(1, 6)[:, None] * np.array([[0.1, 0.2, 0.7]]), "needs vectors that are not all equal"),
+        np.eye(4)[:1],
+        np.zeros((5, 4)),
+        np.vstack([np.eye(4)[:1], np.zeros((5, 4))]),
+        np.ones((5, 4)),
+        np.arange(1, 6)[:, None] * np.array([[0.1, 0.2, 0.7]]),
     ],
 )
-def test_too_few_or_equal_vectors_cannot_be_fitted(name, v, says):
-    with pytest.raises(ValueError, match=says):
-        fit(name, v)
+def test_too_few_or_equal_vectors_cannot_be_fitted(name, v):
+    assert fit(name, v) is None

@@ -6,9 +6,8 @@ import jsonschema
 import pytest
 
 from embassay.api import assay
-from embassay.core.layout import Examples
 from embassay.reports.layouts import layouts
-from embassay.reports.page import TABLES, pictures_of
+from embassay.reports.page import PICTURES
 from embassay.reports.tables import scope_of
 from tables import Labelled, hostile
 
@@ -25,8 +24,9 @@ def charts_of(result):
         layout = pages[verdict.diagnostic]
         scope = scope_of(result, verdict, pages)
         for part in (layout.headline, *layout.parts, *layout.paper):
-            if type(part) not in TABLES and not isinstance(part, Examples):
-                charts += [{**spec, "width": 330, "background": "white"} for _, spec in pictures_of(scope, part)]
+            if type(part) in PICTURES:
+                pictures = PICTURES[type(part)](scope, part)
+                charts += [{**spec, "width": 330, "background": "white"} for _, spec in pictures]
     return charts
 
 

@@ -218,7 +218,7 @@ def assert_valid(spec):
 @pytest.mark.parametrize("style", ["percent", "points", "number"])
 def test_an_interval_chart_has_a_dot_for_each_encoder(style):
     part = IntervalChart("How much", Column("much", "accuracy", format=style), chance=1 / 3)
-    spec = charts.interval_chart(scope_of(small(HEADLINES)), part)
+    ((_, spec),) = charts.interval_chart(scope_of(small(HEADLINES)), part)
     assert_valid(spec)
     assert {
         (r["encoder"], r["value"], r["low"], r["high"], r["baseline"]) for r in data_of(spec) if "encoder" in r
@@ -230,7 +230,7 @@ def test_grouped_bars_have_one_bar_for_each_subset_and_encoder():
     rows = [row_of(e, "similarity", s, v) for e, v in LEVEL.items() for s in ("synonym", "typo")]
     rows += [row_of("a", "similarity", "antonym", None, low=None, high=None, reason="undefined for every item")]
     parts = (("typo", "a typo"), ("antonym", "an antonym"), ("missing", "none"), ("synonym", "a synonym"))
-    spec = charts.grouped_bars(scope_of(small(HEADLINES + rows)), GroupedBars("Edits", "similarity", parts))
+    ((_, spec),) = charts.grouped_bars(scope_of(small(HEADLINES + rows)), GroupedBars("Edits", "similarity", parts))
     assert_valid(spec)
     assert {(r["subset"], r["encoder"], r["value"]) for r in data_of(spec)} == {
         (s, e, v) for e, v in LEVEL.items() for s in ("a synonym", "a typo")

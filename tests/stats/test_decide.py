@@ -6,7 +6,6 @@ import doctest
 import math
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,21 +97,6 @@ def test_verdicts_that_go_in_a_circle_reject_nothing():
 
 def test_one_candidate_is_used_whatever_it_is_worse_than_outside():
     assert decide({"a": 0.1}, {"a": ["bm25"]}, {"a": (1,)}, accept=0.02) == Shortlist("a", "a", (), {})
-
-
-@pytest.mark.parametrize(
-    ("values", "costs", "message"),
-    [
-        ({}, {}, "no candidate"),
-        ({"a": 0.5, "b": 0.5}, {"a": (1,)}, "no costs of b"),
-        ({"a": 0.5, "b": 0.5}, {"a": (1,), "b": (1, 2.0)}, "different numbers of costs"),
-        ({"a": math.nan}, {"a": (1,)}, "a: the value is not finite"),
-        ({"a": 0.5}, {"a": (math.nan,)}, "a cost is NaN"),
-    ],
-)
-def test_bad_input_has_one_message(values, costs, message):
-    with pytest.raises(ValueError, match=message):
-        decide(values, {}, costs, accept=0.02)
 
 
 def test_the_examples_of_the_documentation():

@@ -111,12 +111,12 @@ def test_bootstrap_means_equal_a_loop_over_drawn_units():
     for b, row in enumerate(drawn):
         sample = [v for u, times in enumerate(row) for _ in range(times) for v in values[unit == u]]
         expected[b] = np.nanmean(np.array(sample), axis=0)
-    assert bootstrap_means(values, unit, DRAWS, "loop") == pytest.approx(expected, rel=1e-12)
+    assert bootstrap_means(UnitSums.of(values, unit), DRAWS, "loop") == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_resample_without_a_defined_item_is_nan():
     # Only unit 0 has a value: a resample that misses it, (1/2)² of the draws of two units, has no mean.
-    means = bootstrap_means(np.array([[3.0], [NAN]]), np.array([0, 1]), Draws(0, 1000), "x")[:, 0]
+    means = bootstrap_means(UnitSums.of(np.array([[3.0], [NAN]]), np.array([0, 1])), Draws(0, 1000), "x")[:, 0]
     assert np.unique(means[~np.isnan(means)]).tolist() == [3.0]
     assert np.isnan(means).mean() == pytest.approx(0.25, abs=5 * np.sqrt(0.25 * 0.75 / 1000))
 
@@ -124,7 +124,7 @@ def test_a_resample_without_a_defined_item_is_nan():
 def test_bootstrap_means_equal_every_possible_resample_in_law():
     # Three units with means 0, 1, 5: 27 equally likely resamples.
     exact = np.array([np.mean(drawn) for drawn in product([0.0, 1.0, 5.0], repeat=3)])
-    means = bootstrap_means(np.array([[0.0], [1.0], [5.0]]), np.arange(3), Draws(0, 20_000), "law")[:, 0]
+    means = bootstrap_means(UnitSums.of(np.array([[0.0], [1.0], [5.0]]), np.arange(3)), Draws(0, 20_000), "law")[:, 0]
     for value in np.unique(exact):
         share = np.isclose(exact, value).mean()
         assert np.isclose(means, value).mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 20_000))
@@ -258,7 +258,7 @@ def test_means_are_the_means_of_each_column_of_each_table():
 
 def test_the_interval_is_the_expanded_percentiles_of_the_bootstrap_means():
     values, unit = clustered(units=15)
-    replicates = bootstrap_means(values[:, None], unit, DRAWS, "x")[:, 0]
+    replicates = bootstrap_means(UnitSums.of(values[:, None], unit), DRAWS, "x")[:, 0]
     found = mean(values, unit, DRAWS, "x")
     expected = np.quantile(replicates, [expanded(15), 1 - expanded(15)])
     assert (found.low, found.high) == pytest.approx(expected, rel=1e-12)
@@ -271,7 +271,7 @@ def test_the_levels_go_by_the_units_that_a_column_has():
     full = np.random.default_rng(2).normal(size=28)
     part = np.where((unit >= 10) & (unit < 20), NAN, full)
     found = means([np.stack([full, part], axis=1)], unit, Draws(), "x")[0]
-    replicates = bootstrap_means(np.stack([full, part], axis=1), unit, Draws(), "x")
+    replicates = bootstrap_means(UnitSums.of(np.stack([full, part], axis=1), unit), Draws(), "x")
     beyond = stats.norm.cdf(-np.sqrt(10 / 9) * stats.t.ppf(0.975, 3.6 - 1))
     assert (found[1].low, found[1].high) == pytest.approx(np.quantile(replicates[:, 1], [beyond, 1 - beyond]))
     beyond = stats.norm.cdf(-np.sqrt(20 / 19) * stats.t.ppf(0.975, 28**2 / (81 + 19) - 1))
@@ -376,7 +376,7 @@ def test_golden_mean():
     # expanded (1.1 % beyond each end for twelve units) the ends of the same replicates were 20.66 and 63.84.
     found = mean(np.arange(12.0) ** 2, np.arange(12), Draws(), "golden")
     plain = np.quantile(
-        bootstrap_means((np.arange(12.0) ** 2)[:, None], np.arange(12), Draws(), "golden"), [0.025, 0.975]
+        bootstrap_means(UnitSums.of((np.arange(12.0) ** 2)[:, None], np.arange(12)), Draws(), "golden"), [0.025, 0.975]
     )
     assert plain == pytest.approx([20.664583333333336, 63.8375], rel=1e-12)
     assert (found.value, found.low, found.high) == pytest.approx(GOLDEN_MEAN, rel=1e-12)

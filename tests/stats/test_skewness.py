@@ -8,7 +8,7 @@ from embassay.core.metric_key import MetricKey
 from embassay.core.types import Draws
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
-from embassay.stats.resample import bootstrap_means, mean, percentiles, tail
+from embassay.stats.resample import UnitSums, bootstrap_means, mean, percentiles, tail
 from embassay.stats.skewness import COCHRAN, UNSEEN, SkewedMeans
 from embassay.stats.units import ratio_variance
 
@@ -114,6 +114,8 @@ def test_a_loss_by_few_large_losses_is_tested_as_any_other():
 
 def test_a_mean_has_a_longer_interval_on_the_side_of_the_tail_only():
     estimate = mean(GAINS, UNIT, DRAWS, "x")
-    low, high = percentiles(bootstrap_means(GAINS[:, None], UNIT, DRAWS, "x"), np.array([tail(np.ones(40))]))
+    low, high = percentiles(
+        bootstrap_means(UnitSums.of(GAINS[:, None], UNIT), DRAWS, "x"), np.array([tail(np.ones(40))])
+    )
     assert estimate.low == means_of(GAINS).widened(low, high)[0][0] < low[0]
     assert estimate.high == high[0]

@@ -154,13 +154,14 @@ def _main_result(run: StoredRun) -> Result:
     result, labels = run.result, run.candidates
     encoders = [replace(one, spec=without_folders(one.spec)) for one in result.encoders if one.name in labels]
     corpora = [replace(corpus, source=without_folders(corpus.source)) for corpus in result.corpora]
-    tasks: dict[tuple[str, ...], Row] = {}
-    rows = [row for row in result.rows if row.encoder in labels]
-    for row in rows:
+    rows, tasks = list[Row](), set[tuple[str, ...]]()
+    for row in result.rows:
+        task = (row.encoder, row.diagnostic, row.corpus)
         # Of each encoder in a task at least one row is kept: a run that lacks it is refused.
-        tasks.setdefault((row.encoder, row.diagnostic, row.corpus), row)
-    kept = tuple(row for row in rows if row.subset == "all" or row in tasks.values())
-    return Result(result.seed, result.resamples, encoders=tuple(encoders), corpora=tuple(corpora), rows=kept)
+        if row.encoder in labels and (row.subset == "all" or task not in tasks):
+            rows.append(row)
+        tasks.add(task)
+    return Result(result.seed, result.resamples, encoders=tuple(encoders), corpora=tuple(corpora), rows=tuple(rows))
 
 
 def without_folders(text: str) -> str:

@@ -15,9 +15,9 @@ def written(row: Row, style: Format = "percent") -> str:
     return with_interval(row.value, row.low, row.high, style)
 
 
-def against_chance(row: Row, chance: float) -> str:
-    """Return where a row's 95 % interval lies: ``above`` chance, ``below`` it, ``both`` sides; empty without one."""
-    if row.low is None or row.high is None:
+def against_chance(row: Row, chance: float | None) -> str:
+    """Return where a row's 95 % interval lies: ``above`` chance, ``below`` it, ``both`` sides; empty without either."""
+    if row.low is None or row.high is None or chance is None:
         return ""
     if row.low > chance:
         return "above"

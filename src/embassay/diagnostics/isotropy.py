@@ -32,6 +32,7 @@ from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.isotropy import WIDEST
+from embassay.stats.resample import undefined_estimate
 
 CITATION = """@inproceedings{rudman2022,
   author = {Rudman, William and Gillman, Nate and Rayne, Taylor and Eickhoff, Carsten},
@@ -76,9 +77,8 @@ def by_condition(vectors: Any) -> dict[str, dict[str, float]]:
     values = {"": measured(vectors, UNTRANSFORMED)}
     values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
     for name in transforms.NAMES if is_dense else ():
-        try:
-            fitted = transforms.fit(name, vectors)
-        except ValueError:
+        fitted = transforms.fit(name, vectors)
+        if fitted is None:
             # There are too few different vectors to fit the transform on, so its values are undefined.
             continue
         transformed = fitted.apply(vectors)
@@ -108,7 +108,7 @@ def _estimate(metric: str, values: Mapping[str, float], texts: int) -> Estimate:
     """Return the estimate of one metric of ``texts`` texts, without an interval."""
     value = values.get(metric)
     if value is None:
-        return Estimate(None, None, None, 0, 0, texts, _reason(metric, values))
+        return undefined_estimate(texts, _reason(metric, values))
     used = int(values.get("rows") or texts)
     return Estimate(value, None, None, used, used, texts - used)
 

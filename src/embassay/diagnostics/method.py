@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embassay.core.claims import LIMIT, Template
 from embassay.core.errors import SpecError
-from embassay.core.result import Estimate, Example, Finding, Result, Row, Series
+from embassay.core.result import Example, Finding, Result, Row, Series
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.base import BaseDiagnostic, Outcomes
@@ -20,7 +20,6 @@ from embassay.diagnostics.metrics.metric import Metric
 from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import Paper
-from embassay.stats.separation import separation
 from embassay.stats.units import Bools, Floats, Ints
 
 Shown = tuple[Mapping[str, float], Mapping[str, str]]
@@ -97,16 +96,12 @@ class ItemView(View):
     @property
     def right(self) -> Floats:
         """(n,) 1 right, 0 wrong; NaN for items without right and wrong."""
-        return np.full(len(self.scores.item), np.nan)
+        return self.undefined
 
     @property
     def margin(self) -> Floats:
         """(n,) how clearly each item is right: the value of this name; NaN for none."""
-        return self.scores.values.get("margin", np.full(len(self.scores.item), np.nan))
-
-    def separation(self, values: Floats, high: Bools, low: Bools) -> Estimate | None:
-        """Return how often the (n,) values of some items are above those of others (AUC); None without such items."""
-        return separation(*((values[inside], self.all_labels.of_items(inside)) for inside in (high, low)))
+        return self.scores.values.get("margin", self.undefined)
 
     def shown(self, index: int) -> Shown:
         """Return numbers and labels of an item by name."""

@@ -11,7 +11,7 @@ score: which edits *should* be near depends on the task. The contrasts say which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
@@ -26,14 +26,14 @@ from embassay.core.samples.shapes import MinimalPairs as Sample
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import against_chance, than_chance, written
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
 from embassay.stats.geometry.closeness import mean_cosine, paired_cosine
 from embassay.stats.lexical.overlap import METRICS as OVERLAP
 from embassay.stats.lexical.overlap import overlap, pairs_of
-from embassay.stats.resample import ABSENT
+from embassay.stats.resample import ABSENT, undefined_estimate
 from embassay.stats.units import Floats
 
 CITATION = """@inproceedings{chiang2023,
@@ -176,9 +176,9 @@ class EditsView(ItemView):
         return self._of_headline(self.contrast(*HEADLINE))
 
     def _of_headline(self, values: Floats | None) -> Floats:
-        return super().right if values is None else np.where(np.isfinite(values), values, np.nan)
+        return self.undefined if values is None else np.where(np.isfinite(values), values, np.nan)
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the cosine of each edit with its original."""
         cosines = self.scores.values["cosine"][index]
         return dict(zip(ALL_EDITS, cosines, strict=True)), {}
@@ -248,7 +248,7 @@ def _baseline(view: EditsView) -> Estimate:
     """Return the mean cosine of random pairs; no interval, because every resample uses the same."""
     originals, units = len(view.scores.item), len(np.unique(view.scores.unit))
     if np.isnan(view.average):
-        return Estimate(None, None, None, 0, 0, originals, NO_BASELINE)
+        return undefined_estimate(originals, NO_BASELINE)
     return Estimate(view.average, None, None, originals, units)
 
 
@@ -340,12 +340,15 @@ class MinimalPairsMethod(ItemMethod):
 
     def rows(self, figures: Figures[EditsView], draws: Draws) -> list[Row]:
         """Return the metrics, and the lexical overlap of all pairs and of each edit's."""
-        view, unit = figures.views[0], figures.views[0].scores.unit
+        view = figures.views[0]
+        unit = view.scores.unit
         lexical = view.scores.values["lexical"].reshape(len(unit), len(ALL_EDITS), len(OVERLAP))
-        of_edit = {edit: (lexical[:, ALL_EDITS.index(edit)], unit) for edit in view.edits}
+        of_edit = {edit: lexical[:, ALL_EDITS.index(edit)] for edit in view.edits}
         # An original is in as many pairs as there are edits.
-        pairs, units = (np.concatenate(of_all) for of_all in zip(*of_edit.values(), strict=True))
-        return [*figures.rows(draws), *overlap_rows(view, draws, {"all": (pairs, units), **of_edit})]
+        groups = {"all": (np.concatenate(list(of_edit.values())), np.tile(unit, len(of_edit)))}
+        for edit, values in of_edit.items():
+            groups[edit] = (values, unit)
+        return [*figures.rows(draws), *overlap_rows(view, draws, groups)]
 
     def findings(self, figures: Figures[EditsView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %.

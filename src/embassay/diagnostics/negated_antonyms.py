@@ -9,7 +9,7 @@ encoder chooses the candidate with the largest cosine; only the paraphrase is ri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -22,7 +22,7 @@ from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import against_chance, than_chance, written
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored, by_label
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored, by_label
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import table
@@ -123,7 +123,7 @@ class ChoiceView(ItemView):
         """(n,) the cosine with the paraphrase less the larger of the others; positive where it is chosen."""
         return self.cosine[:, 2] - np.maximum(self.cosine[:, 0], self.cosine[:, 1])
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the cosines of an entry, and what is chosen; candidates exactly as near are chosen together."""
         chosen = " or ".join(np.array(KINDS)[self.chosen[index] > 0])
         return dict(zip(KINDS, self.cosine[index], strict=True)), {"chosen": chosen} if chosen else {}
@@ -219,7 +219,10 @@ class NegatedAntonyms(ItemMethod):
         """Return ``cosine``, (n, 3), of each input with its three candidates in the order of ``KINDS``."""
         samples = corpus.samples
         inputs = vectors.take(s.input for s in samples)
-        cosines = [paired_cosine(inputs, vectors.take(getattr(s, kind) for s in samples)) for kind in KINDS]
+        cosines = []
+        for kind in KINDS:
+            candidates = vectors.take(getattr(s, kind) for s in samples)
+            cosines.append(paired_cosine(inputs, candidates))
         return {
             "cosine": np.stack(cosines, axis=1),
             "subset": np.array([f"{s.part_of_speech}:{s.pair}" for s in samples]),
@@ -257,8 +260,9 @@ create = NegatedAntonyms
 
 def _hardest(views: Sequence[ChoiceView], name: str) -> Series:
     """Count, for each word pair, the entries that all these encoders get wrong, not even in a tie."""
-    wrong, pairs = np.all([view.right == 0 for view in views], axis=0), views[0].subset
-    entries, missed = Counter(pairs.tolist()), Counter(pairs[wrong].tolist())
+    pairs = views[0].subset
+    is_missed = np.all([view.right == 0 for view in views], axis=0)
+    entries, missed = Counter(pairs.tolist()), Counter(pairs[is_missed].tolist())
     rows = []
     for pair, count in missed.items():
         part_of_speech, _, words = pair.partition(":")

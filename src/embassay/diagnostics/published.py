@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from embassay.core.claims import INTERVAL, Template
 from embassay.core.result import Finding, Row, Series, Verdict
@@ -62,6 +62,16 @@ def table(
     return Series(diagnostic, corpus, name, "table", data)
 
 
+class Printed(NamedTuple):
+    """A row of a paper; the model is empty where it describes a corpus."""
+
+    corpus: str
+    model: str
+    metric: str
+    subset: str
+    value: float
+
+
 @dataclass(frozen=True)
 class Paper:
     """What a paper prints, beside the rows of a run.
@@ -99,11 +109,12 @@ class Paper:
         return next((name for name, marks in self.content["corpora"].items() if known_by & set(marks)), "")
 
     @cached_property
-    def printed(self) -> list[list[Any]]:
+    def printed(self) -> list[Printed]:
         """Its rows of this corpus, those of corpora that are not public, and those that describe corpora."""
         # Nothing recognises a corpus that is not public.
         shown = {self.corpus, *(name for name, marks in self.content["corpora"].items() if not marks)}
-        return [line for line in self.content["rows"] if not line[1] or line[0] in shown]
+        every = [Printed(*line) for line in self.content["rows"]]
+        return [line for line in every if not line.model or line.corpus in shown]
 
     @cached_property
     def measured(self) -> dict[tuple[str, str, str], Row]:
@@ -130,17 +141,18 @@ class Paper:
     def beside(self) -> Iterator[Series]:
         """Yield a line for each published figure, and for each that is measured and that the paper prints or draws."""
         drawn = [(metric, subset) for metric, subset in self.content.get("drawn", ())]
-        order, lines = list[tuple[str, str]](), list[list[Any]]()
-        for corpus, model, metric, subset, value in self.printed:
-            order.append((metric, subset))
-            lines.append([self.groups.get(model, corpus), model, metric, subset, value, "published"])
-        place = {figure: place for place, figure in enumerate([*order, *drawn])}
+        printed = [(line.metric, line.subset) for line in self.printed]
+        place = {figure: place for place, figure in enumerate([*printed, *drawn])}
+        lines = list[tuple[Any, ...]]()
+        for line in self.printed:
+            lines.append((self.groups.get(line.model, line.corpus), *line[1:], "published"))
         for (name, metric, subset), row in self.measured.items():
-            group, is_asked_for = self.groups.get(name, ""), not name or name in self.models
+            group = self.groups.get(name, "")
+            is_requested = not name or name in self.models
             # What is drawn only says something by group.
-            if is_asked_for and (metric, subset) in (place if group else order):
-                lines.append([group or self.corpus or row.corpus, name, metric, subset, row.value, "measured here"])
-        lines.sort(key=lambda line: (place[line[2], line[3]], -line[4]))
+            if is_requested and (metric, subset) in (place if group else printed):
+                lines.append((group or self.corpus or row.corpus, name, metric, subset, row.value, "measured here"))
+        lines.sort(key=lambda line: (place[line[2:4]], -line[4]))
         columns = dict.fromkeys(("group", "name", "metric", "subset"), "text")
         columns |= {"value": self.content["format"], "figure": "text"}
         if lines:
@@ -153,7 +165,8 @@ class Paper:
         """Return the published values of a figure, a line for each group of models, the highest value first."""
         lines = []
         for group, models in self.content["groups"].items():
-            values = [line[4] for line in self.printed if line[1] in models and line[2:4] == [metric, subset]]
+            of_group = [line for line in self.printed if line.model in models]
+            values = [line.value for line in of_group if (line.metric, line.subset) == (metric, subset)]
             values.sort(reverse=True)
             lines.append({"encoder": "", "line": group, "at": list(range(1, len(values) + 1)), "y": values})
         data = {"x": "models of a group, the highest first", "y": metric, "at": [], "lines": lines}
@@ -161,10 +174,10 @@ class Paper:
 
     def findings(self) -> Iterator[Finding]:
         """Yield the published figures that differ from those measured here."""
-        value_of = {tuple(line[1:4]): line[4] for line in self.printed if line[1]}
-        for (name, *figure), row in self.measured.items():
+        value_of = {line[1:4]: line.value for line in self.printed if line.model}
+        for (name, metric, subset), row in self.measured.items():
             model = self.models.get(name, "")
-            value = value_of.get((model, *figure))
+            value = value_of.get((model, metric, subset))
             if value is None or row.low is None or row.high is None or row.low <= value <= row.high:
                 continue
             yield NOT_REPRODUCED.finding(

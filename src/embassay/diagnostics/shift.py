@@ -12,6 +12,7 @@ because a text of the domain has no such close relatives among the general ones 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -263,8 +264,9 @@ class Shift(Method):
             corpus.need_texts("diagnostic 'shift'")
         of_domain, of_general = _members("domain", domain), _members("general", general)
         # A general text is compared with those of other units, so a kind of text needs two of them.
-        units = {role: {m.unit for m in of_general if m.role == role} for role in {m.role for m in of_domain}}
-        roles = [role for role, of_role in units.items() if len(of_role) > 1]
+        units = {(member.role, member.unit) for member in of_general}
+        units_of_role = Counter(role for role, _ in units)
+        roles = {member.role for member in of_domain if units_of_role[member.role] > 1}
         if not roles:
             raise SpecError(
                 f"diagnostic 'shift': {domain.name!r} ({domain.shape}) and {general.name!r} ({general.shape}) have no "
@@ -283,15 +285,17 @@ class Shift(Method):
         """Find the nearest general text of each text of the domain, and of each general text in another unit."""
         samples, unit, purpose = corpus.samples, corpus.units, corpus.fingerprint
         side, role = np.array([s.side for s in samples]), np.array([s.role for s in samples])
+        text = np.array([s.text for s in samples], dtype=object)
         distance = np.full(len(samples), np.nan)
         stored: dict[str, Any] = {"side": side, "role": role, "distance": distance}
         for name, subset in SUBSETS.items():
-            domain, general = (np.flatnonzero((role == name) & (side == one)) for one in SIDES)
+            domain = np.flatnonzero((role == name) & (side == "domain"))
+            general = np.flatnonzero((role == name) & (side == "general"))
             if not domain.size:
                 continue
             # The search groups neighbouring rows, so the texts of a unit have to stand together.
             general = general[np.argsort(unit[general], kind="stable")]
-            of_domain, of_general = (vectors.take((samples[i].text for i in of), name) for of in (domain, general))
+            of_domain, of_general = vectors.take(text[domain], name), vectors.take(text[general], name)
             nearest = vectors.search(of_domain, of_general, k=1, similarity_function="cosine")
             distance[domain] = _distance(nearest.similarity[:, 0])
             chosen = _choose(len(general), purpose, subset)

@@ -7,7 +7,7 @@ scores behave differently. The lexical overlap of the pairs (their table 1) stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -22,13 +22,14 @@ from embassay.core.samples.shapes import Pair
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import than_chance, written
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored, by_label
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored, by_label
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
 from embassay.stats.correlate import MIN_ITEMS, Kind, midranks
 from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.lexical.overlap import overlap, pairs_of
+from embassay.stats.separation import separation
 from embassay.stats.units import Floats
 
 NAME = "similarity"
@@ -114,7 +115,7 @@ class PairView(ItemView):
         """(n,) minus the distance of the two ranks: the further apart, the worse the encoder does on the pair."""
         return -np.abs(self.columns["cosine_rank"] - self.columns["human_rank"])
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the cosine and the human score of a pair, and the rank of each."""
         return {name: column[index] for name, column in self.columns.items()}, {}
 
@@ -137,7 +138,7 @@ def _separation(view: PairView) -> Estimate | None:
     if len(levels) != 2:
         return None
     low, high = levels
-    return view.separation(view.cosine, human == high, human == low)
+    return separation(view.cosine, view.all_labels, human == high, human == low)
 
 
 def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
@@ -209,7 +210,7 @@ class Similarity(ItemMethod):
         first, second = [s.first for s in samples], [s.second for s in samples]
         return {
             "cosine": paired_cosine(vectors.take(first), vectors.take(second)),
-            "human": np.array([np.nan if s.score is None else s.score for s in samples], dtype=np.float64),
+            "human": np.array([s.score for s in samples], dtype=np.float64),
             "lexical": np.array(overlap(pairs_of(first, second))),
             "subset": np.array([s.subset for s in samples]),
         }

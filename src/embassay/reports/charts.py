@@ -37,6 +37,8 @@ KINDS = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
 FONT = {"labelFontSize": 12, "titleFontSize": 12}
 Spec = dict[str, Any]
 """A Vega-Lite specification, or a part of one: JSON."""
+Pictures = Iterator[tuple[str, Spec]]
+"""The charts of a part of a page, none or several, each with the encoder that it is of; empty where it is of all."""
 Point = dict[str, Any]
 """One item of a chart's data: a value for each field that the chart draws."""
 HIGH = {"field": "high"}
@@ -46,14 +48,14 @@ ENCODER_LEGEND = {"orient": "bottom", "title": None, "columns": 4, "labelLimit":
 """The legend of encoders, which shows all of them."""
 
 
-def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
+def interval_chart(scope: Scope, part: IntervalChart) -> Pictures:
     """Draw a dot and its interval for each encoder, and chance as a dashed line.
 
     Of the headline the best set is shaded, and the best lexical baseline is a line.
     """
     values = estimates(scope, part.column)
     if not values:
-        return None
+        return
     axis_format, fine_format = _formats(part.column.format)
     scale: Spec = {"zero": False}
     if part.column.format == "percent" and all(value["value"] >= 0 for value in values):
@@ -78,7 +80,7 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
         layers.append({"data": chance, **_layer("rule", {"x": x}, strokeDash=[4, 4], color=VERMILION)})
         word = {"text": "chance", "align": "left", "dx": 4, "dy": -6, "color": "#a34400", "fontSize": 11}
         layers.append({"data": chance, **_layer("text", {"x": x, "y": {"value": 0}}, **word)})
-    return _finished({"layer": layers}, values, part.title, LINE * len(values))
+    yield "", _finished({"layer": layers}, values, part.title, LINE * len(values))
 
 
 def _best_set(scope: Scope) -> Iterator[Spec]:
@@ -98,13 +100,13 @@ def _baseline(scope: Scope, values: Sequence[Point]) -> Iterator[Spec]:
             yield {"data": {"values": [{"value": point["value"]}]}, **line}
 
 
-def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
+def grouped_bars(scope: Scope, part: GroupedBars) -> Pictures:
     """Draw, for each subset, one bar with its interval for each encoder."""
     values: list[Point] = []
     for subset, label in part.parts:
         values += [{**value, "subset": label} for value in estimates(scope, Column("", part.metric, subset))]
     if not values:
-        return None
+        return
     labels, encoders = _distinct(values, "subset"), _distinct(values, "encoder")
     axis_format, fine_format = _formats(part.format)
     shared = {
@@ -117,16 +119,11 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     bars = _layer("bar", {**shared, "x": x, "color": colours})
     rules = _layer("rule", {**shared, "x": _field("low:Q"), "x2": HIGH}, color="#222")
     height = len(labels) * (14 * len(encoders) + 12)
-    return _finished({"layer": [bars, rules]}, values, part.title, height)
+    yield "", _finished({"layer": [bars, rules]}, values, part.title, height)
 
 
-def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
-    """Draw lines over a common axis, in one chart or, with ``split``, in one chart for each candidate.
-
-    Yields
-    ------
-    The encoder of the chart, or an empty text, and the chart.
-    """
+def curves(scope: Scope, part: Curves) -> Pictures:
+    """Draw lines over a common axis, in one chart or, with ``split``, in one chart for each candidate."""
     data = scope.series(part.series, "curve")
     if not data:
         return
@@ -189,7 +186,7 @@ def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]
     return _finished({**chart, **_layer("line", encoding, strokeWidth=2)}, lines, title, 220)
 
 
-def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
+def histograms(scope: Scope, part: Histograms) -> Pictures:
     """Draw one chart for each candidate, with its histograms on top of each other."""
     data = scope.series(part.series, "histogram")
     if not data:

@@ -32,10 +32,14 @@ def cost_tables(result: Result, milliseconds: Milliseconds) -> Iterator[Table]:
         lines = [_line(records[name], verdict, milliseconds) for name in names if name in records]
         if len(lines) > 1:
             # Without the columns in which nothing is known.
-            head = [name for name in lines[0] if any(line[name].text != DASH for line in lines)]
-            if len(head) > 1:
-                rows = tuple(tuple(line[name] for name in head) for line in lines)
-                yield Table(f"Costs on {verdict.corpus}", tuple(head), rows, NOTE)
+            columns = {}
+            for name in lines[0]:
+                cells = [line[name] for line in lines]
+                if any(cell.text != DASH for cell in cells):
+                    columns[name] = cells
+            if len(columns) > 1:
+                rows = tuple(zip(*columns.values(), strict=True))
+                yield Table(f"Costs on {verdict.corpus}", tuple(columns), rows, NOTE)
 
 
 def _line(record: EncoderRecord, verdict: Verdict, milliseconds: Milliseconds) -> dict[str, Cell]:

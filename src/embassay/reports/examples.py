@@ -74,9 +74,7 @@ def _items(scope: Scope) -> list[ShownItem]:
     """Return the items of a scope in their order."""
     records: dict[str, Example] = {}
     outcomes: dict[str, dict[str, Example]] = {}
-    for example in scope.result.examples:
-        if (example.diagnostic, example.corpus) != (scope.diagnostic, scope.corpus):
-            continue
+    for example in filter(scope.holds, scope.result.examples):
         if example.kind == "item":
             records[example.item] = example
         elif example.kind == "outcome":

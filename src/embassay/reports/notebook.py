@@ -10,7 +10,7 @@ from embassay.core.result import Result, Verdict
 from embassay.reports.answers import answer_sections
 from embassay.reports.findings.support import statement
 from embassay.reports.layouts import layouts
-from embassay.reports.page import CHARTS, SPLIT, pictures_of
+from embassay.reports.page import PICTURES
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.tables import scope_of
 from embassay.reports.templates import filled
@@ -47,8 +47,8 @@ def chart(result: Result, verdict: Verdict) -> TopLevelMixin:
     layout = layouts(result)[verdict.diagnostic]
     scope = scope_of(result, verdict, {verdict.diagnostic: layout})
     for part in layout.parts:
-        if type(part) in CHARTS or type(part) in SPLIT:
-            for _, spec in pictures_of(scope, part):
+        if type(part) in PICTURES:
+            for _, spec in PICTURES[type(part)](scope, part):
                 drawn: TopLevelMixin = altair.Chart.from_dict(spec)
                 return drawn
     raise SpecError(f"{verdict.diagnostic} on {verdict.corpus} has nothing to draw")

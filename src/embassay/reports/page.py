@@ -32,7 +32,7 @@ from embassay.core.result import Result, Verdict, anchor
 from embassay.reports import charts, examples, tables
 from embassay.reports.answers import AnswerSection, actions, answer_sections, entries
 from embassay.reports.costs import Milliseconds, cost_tables
-from embassay.reports.findings.support import asked, statement, support
+from embassay.reports.findings.support import answered, support
 from embassay.reports.glossary import used_terms
 from embassay.reports.scorecard import BETTER, NO_TIMES, OPEN, WORSE, legend, scorecard
 from embassay.reports.tables import Scope, Table, scope_of
@@ -46,15 +46,12 @@ TABLES: dict[type, Callable[..., Table | None]] = {
     SeriesTable: tables.series_table,
     Matrix: tables.matrix_table,
 }
-CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
+PICTURES: dict[type, Callable[..., charts.Pictures]] = {
     IntervalChart: charts.interval_chart,
     GroupedBars: charts.grouped_bars,
-}
-SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Curves: charts.curves,
     Histograms: charts.histograms,
 }
-"""Parts that may be several pictures, each with a caption."""
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
 DIGITS = 6
@@ -217,11 +214,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[PageSec
         layout = layouts[verdict.diagnostic]
         scope = scope_of(result, verdict, layouts)
         name = anchor(verdict.diagnostic, verdict.corpus)
-        others = [
-            f"{asked(one)}{statement(one)}"
-            for one in result.answers
-            if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus) and one not in answers.answers
-        ]
+        others = [answered(one) for one in filter(scope.holds, result.answers) if one not in answers.answers]
 
         ids = Counter[str]()
         headline = list(_blocks(scope, (layout.headline,), name, ids))
@@ -287,20 +280,10 @@ def _block(scope: Scope, part: Part, name: str) -> PageBlock | None:
         if table is None:
             return None
         return PageBlock(name, part.title, table.note, table)
-    pictures = [(caption, _embedded(spec)) for caption, spec in pictures_of(scope, part)]
+    pictures = [(caption, _embedded(spec)) for caption, spec in PICTURES[type(part)](scope, part)]
     if not pictures:
         return None
     return PageBlock(name, part.title, getattr(part, "note", ""), charts=tuple(pictures))
-
-
-def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
-    """Yield the pictures of a part, each with its caption."""
-    if type(part) in SPLIT:
-        yield from SPLIT[type(part)](scope, part)
-        return
-    spec = CHARTS[type(part)](scope, part)
-    if spec:
-        yield "", spec
 
 
 def _embedded(value: object) -> str:

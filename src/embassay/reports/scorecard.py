@@ -15,14 +15,18 @@ from embassay.core.formatting import (
     shortened,
     two_digits,
     visible,
+    with_interval,
     without_points,
 )
 from embassay.core.layout import Column, Layout
-from embassay.core.result import MIN_UNITS, Comparison, Result, Row, Verdict, anchor, between
+from embassay.core.result import MIN_UNITS, Comparison, Result, Verdict, anchor, between
+from embassay.diagnostics.findings import against_chance
 from embassay.reports.costs import Milliseconds
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
+MARK_OF_SIDE = {"above": BETTER, "below": WORSE, "both": OPEN, "": ""}
+"""By where the interval lies; see :func:`~embassay.diagnostics.findings.against_chance`."""
 MOST_ENCODERS = 6
 """Encoders that have a line at most; the others are counted in a line below them."""
 MOST_INTERVALS = 10
@@ -152,9 +156,7 @@ class Scorecard:
                 # The first lines of a heading may be empty.
                 if line.strip():
                     yield line.rstrip()
-        left_out = len(self.by_importance) - len(encoders)
-        if left_out > 0:
-            yield f"and {left_out:,} more"
+        yield from self._left_out(encoders)
 
     def intervals(self, width: int) -> list[str]:
         """Return a line for each encoder: its interval, also drawn, its time, its difference from the baseline.
@@ -174,11 +176,13 @@ class Scorecard:
         if not limits:
             return []
         labels = self._labels(encoders)
-        without_marks = self.all_are_above_chance
         against = [_difference(question, between(question.pairs, name, baseline)) for name in encoders]
+        values = [score.short for score in scores]
+        if self.all_are_above_chance:
+            values = [score.text for score in scores]
         columns = [
             ("", [labels[name] for name in encoders]),
-            (question.column.heading, [score.text if without_marks else score.short for score in scores]),
+            (question.column.heading, values),
             ("95%", [score.interval for score in scores]),
         ]
         if self.times:
@@ -199,14 +203,17 @@ class Scorecard:
             # Names stand at the left, everything else at the right of its column.
             name, *figures = (cell.rjust(wide) for cell, wide in zip(cells, widths, strict=True))
             lines.append((" " * GAP).join((name.strip().ljust(widths[0]), *figures)).rstrip())
-        left_out = len(compared.by_importance) - len(encoders)
-        more = [f"and {left_out:,} more"] if left_out > 0 else []
-        return [*lines, *more]
+        return [*lines, *compared._left_out(encoders)]
 
     def _shown(self, number: int) -> tuple[str, ...]:
         """Return the most important encoders, in the order of their lines."""
         with_line = self.by_importance[:number]
         return tuple(name for name in (*self.candidates, *self.baselines) if name in with_line)
+
+    def _left_out(self, shown: Sequence[str]) -> Iterator[str]:
+        """Yield how many encoders have no line, if any."""
+        if len(self.by_importance) > len(shown):
+            yield f"and {len(self.by_importance) - len(shown):,} more"
 
     def _labels(self, encoders: Sequence[str]) -> dict[str, str]:
         """Return names as they stand at the left of a line: those of candidates without what all candidates share."""
@@ -215,7 +222,11 @@ class Scorecard:
             # "m,dim=384" and "m,dim=128" -> "m,": a shared beginning ends between two parts of a label.
             beginning = commonprefix(self.candidates)  # noqa: RUF071 - labels are no paths
             shared = beginning[: max(beginning.rfind(mark) for mark in ",/") + 1]
-        return {name: visible(name.removeprefix(shared if name in self.candidates else "")) for name in encoders}
+        labels = {}
+        for name in encoders:
+            short = name.removeprefix(shared) if name in self.candidates else name
+            labels[name] = visible(short)
+        return labels
 
 
 def _drawn(score: Score, lowest: float, highest: float, columns: int) -> str:
@@ -240,8 +251,7 @@ def _difference(question: ScorecardColumn, difference: Comparison | None) -> str
     if difference is None or difference.difference is None:
         return ""
     style = difference_format(question.column.format)
-    amount = without_points(number(difference.difference, style, signed=True))
-    return f"{amount} {interval(difference.low, difference.high, style, signed=True)}".rstrip()
+    return without_points(with_interval(difference.difference, difference.low, difference.high, style, signed=True))
 
 
 def _width(question: ScorecardColumn) -> int:
@@ -337,21 +347,10 @@ def question_of(result: Result, verdict: Verdict, layout: Layout) -> ScorecardCo
     scores = {}
     for name, row in result.headline(verdict).items():
         value = number(row.value, column.format, signed=column.format == "points")
-        mark = _mark(row, verdict.chance)
+        mark = MARK_OF_SIDE[against_chance(row, verdict.chance)]
         written_interval = interval(row.low, row.high, column.format)
         scores[name] = Score(row.value, value, written_interval, mark, row.low, row.high)
     return ScorecardColumn(layout.title, verdict, column, scores, result.differences(verdict))
-
-
-def _mark(row: Row, chance: float | None) -> str:
-    """Return where the interval of a value lies."""
-    if chance is None or row.value is None or row.low is None or row.high is None:
-        return ""
-    if row.low > chance:
-        return BETTER
-    if row.high < chance:
-        return WORSE
-    return OPEN
 
 
 def _by_mean_rank(names: Sequence[str], questions: Sequence[ScorecardColumn]) -> list[str]:

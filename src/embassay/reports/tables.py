@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 from embassay.core.formatting import DASH, POINTS, difference_format, interval, number, p_value, without_points
@@ -102,11 +102,14 @@ class Scope:
     corpus: str
     headline: Column
 
+    def holds(self, part: Any) -> bool:
+        """Return whether a part of the result is of this scope."""
+        return (part.diagnostic, part.corpus) == (self.diagnostic, self.corpus)
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows of this scope."""
-        key = (self.diagnostic, self.corpus)
-        return tuple(row for row in self.result.rows if (row.diagnostic, row.corpus) == key)
+        return tuple(filter(self.holds, self.result.rows))
 
     @property
     def signatures(self) -> tuple[str, ...]:
@@ -127,9 +130,8 @@ class Scope:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict; an empty one where there is none."""
-        for verdict in self.result.verdicts:
-            if (verdict.diagnostic, verdict.corpus) == (self.diagnostic, self.corpus):
-                return verdict
+        for verdict in filter(self.holds, self.result.verdicts):
+            return verdict
         return Verdict(**vars(MetricKey("", diagnostic=self.diagnostic, corpus=self.corpus)), items=0, units=0)
 
     def row_of(self, encoder: str, column: Column) -> Row | None:
@@ -142,9 +144,8 @@ class Scope:
 
     def series(self, name: str, kind: str) -> Any:
         """Return the data of a series; None if there is no series of that name and kind."""
-        key = (self.diagnostic, self.corpus, name, kind)
-        for series in self.result.series:
-            if (series.diagnostic, series.corpus, series.name, series.kind) == key:
+        for series in filter(self.holds, self.result.series):
+            if (series.name, series.kind) == (name, kind):
                 return series.data
         return None
 
@@ -205,15 +206,16 @@ def encoder_table(scope: Scope, part: EncoderTable) -> Table | None:
         if not part.similarity_functions:
             lines.append(([name], scope.rows_of(encoder, part.columns)))
         for similarity_function in part.similarity_functions:
-            columns = [replace(column, similarity_function=similarity_function) for column in part.columns]
-            lines.append(([name, Cell(similarity_function)], scope.rows_of(encoder, columns)))
+            of_function = [replace(column, similarity_function=similarity_function) for column in part.columns]
+            lines.append(([name, Cell(similarity_function)], scope.rows_of(encoder, of_function)))
 
-    kept = [place for place in range(len(part.columns)) if any(rows[place] for _, rows in lines)]
-    if not kept:
+    columns = zip(*(rows for _, rows in lines), strict=True)
+    has_rows = [any(column) for column in columns]
+    if not any(has_rows):
         return None
-    lines = [(names, [rows[place] for place in kept]) for names, rows in lines]
+    lines = [(names, list(compress(rows, has_rows))) for names, rows in lines]
     head = ["encoder", "similarity_function"] if part.similarity_functions else ["encoder"]
-    return figure_table(part, head, [part.columns[place] for place in kept], lines)
+    return figure_table(part, head, list(compress(part.columns, has_rows)), lines)
 
 
 def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
@@ -260,11 +262,11 @@ FAMILIES = {
 
 def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     """Lay out one line for each comparison, family by family; None if there are no comparisons."""
-    rows = []
-    for comparison in scope.result.comparisons:
-        is_here = (comparison.diagnostic, comparison.corpus) == (scope.diagnostic, scope.corpus)
-        if is_here and part.column.key.covers(comparison.key):
-            rows.append(_comparison_cells(comparison, part.column.format))
+    rows = [
+        _comparison_cells(comparison, part.column.format)
+        for comparison in filter(scope.holds, scope.result.comparisons)
+        if part.column.key.covers(comparison.key)
+    ]
     if not rows:
         return None
     head = ("pair", "question", "difference", "p", "p corrected", "items")

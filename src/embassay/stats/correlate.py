@@ -15,7 +15,7 @@ import numpy as np
 
 from embassay.core.result import MIN_UNITS, Estimate
 from embassay.core.types import Draws
-from embassay.stats.resample import counts, percentiles, tail, too_few, undefined_estimate
+from embassay.stats.resample import counts, percentile_interval, too_few, undefined_estimate
 from embassay.stats.units import UPPER, Bools, Floats, Ints, unit_codes
 
 Kind = Literal["pearson", "spearman"]
@@ -126,10 +126,8 @@ def correlate(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpo
     if reason:
         return Estimate(value, None, None, items, units, undefined, reason)
 
-    replicates = bootstrap(x, y, unit, kind, draws, *purpose)
-    sizes = np.bincount(codes).astype(np.float64)
-    low, high = percentiles(replicates[:, None], np.array([tail(sizes)]))
-    return Estimate(value, float(low[0]), float(high[0]), items, units, undefined)
+    low, high = percentile_interval(bootstrap(x, y, unit, kind, draws, *purpose), codes)
+    return Estimate(value, low, high, items, units, undefined)
 
 
 def heavy_tails(kind: Kind, *sides: Floats) -> str:

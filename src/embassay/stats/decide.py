@@ -8,7 +8,6 @@ loss of these three rules.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -60,24 +59,20 @@ def decide(
     Parameters
     ----------
     values
-        The observed value of each candidate, in the order given by the user; higher is better, none is NaN.
+        The observed value of each candidate, of one at least, in the order given by the user; higher is better, all are
+        finite.
     worse_than
         For a candidate the others that a printed verdict shows it to be worse than; one without any may be left out.
         Names without a value are ignored. If every candidate is worse than some other, which can only be where pairs
         are compared on different items, no verdict rejects anything.
     costs
         The costs of each candidate, the most important first: the number of parts, milliseconds of a question, bytes.
-        All have the same length. ``math.inf`` is an unknown cost: it is above every known one and equal to another
-        unknown one, so that what is unknown never makes a candidate cheaper.
+        All have the same length, and none is NaN. ``math.inf`` is an unknown cost: it is above every known one and
+        equal to another unknown one, so that what is unknown never makes a candidate cheaper.
     accept
         The loss, in the unit of the values, at which a cheaper candidate is still used; at least 0.
     far
         A candidate that loses more is rejected without a verdict, unless the user accepts such a loss: 5 points.
-
-    Raises
-    ------
-    ValueError
-        Without candidates, or where a value is not finite or a cost is missing or NaN.
 
     Examples
     --------
@@ -88,7 +83,6 @@ def decide(
     >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.05, far=0.05)
     Shortlist(use='MiniLM', highest='mpnet', others=('mpnet',), rejected={'bm25': 'mpnet'})
     """
-    _check(values, costs)
     better = {name: [other for other in worse_than.get(name, ()) if other in values] for name in values}
     # Sorting is stable: what has the same value stays in the order given.
     by_value = sorted(values, key=lambda name: -values[name])
@@ -116,17 +110,3 @@ def decide(
         elif name not in within_reach:
             rejected[name] = None
     return Shortlist(use, highest, tuple(others), rejected)
-
-
-def _check(values: Mapping[str, float], costs: Mapping[str, Cost]) -> None:
-    """Check that each candidate has a value and as many costs as the others."""
-    if not values:
-        raise ValueError("there is no candidate to decide about")
-    without = [name for name in values if name not in costs]
-    if without:
-        raise ValueError(f"no costs of {', '.join(without)}")
-    if len({len(costs[name]) for name in values}) > 1:
-        raise ValueError("candidates have different numbers of costs; math.inf is an unknown one")
-    for name, value in values.items():
-        if not math.isfinite(value) or any(map(math.isnan, costs[name])):
-            raise ValueError(f"{name}: the value is not finite, or a cost is NaN; math.inf is an unknown cost")

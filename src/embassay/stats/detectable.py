@@ -123,12 +123,10 @@ class Precision:
         )
 
     def items_needed(self, difference: float) -> int | None:
-        """Return how many items show a true difference with this power, rounded up to two digits.
+        """Return how many items show a true difference above 0 with this power, rounded up to two digits.
 
         None where it would take a million times as many.
         """
-        if not difference > 0:
-            raise ValueError(f"a difference must be above 0 to be planned for; it is {difference}")
         low, high = 1 / self.items, MAX_GROWTH
         if self.grown(high).smallest_difference > difference:
             return None

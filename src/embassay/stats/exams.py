@@ -8,20 +8,17 @@ that to a random one. A bootstrap sample is an array of indices into them, so 50
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
 from embassay.core.randomness import generator
 from embassay.core.types import Draws
-from embassay.stats.units import UPPER, Floats, Ints
+from embassay.stats.units import Floats, Ints
 
 EXAMS, LENGTH = 500, 100
 """The number m of samples and their length l, as in section 3.1 of the paper."""
 GRID = tuple(range(5, 100, 5))
 """The percentiles ψ whose similarities are tried as thresholds."""
-Z = NormalDist().inv_cdf(UPPER)
-"""The quantile of the normal distribution at the upper end of a range."""
 ENDS = (2.5, 97.5)
 """The percentiles over exams that are the ends of a range."""
 

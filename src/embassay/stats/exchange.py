@@ -8,7 +8,7 @@ again from the mixed values. A coefficient is a function of three sums over item
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from embassay.stats.correlate import DIGITS, MIN_ITEMS, Kind, bootstrap, correla
 from embassay.stats.families import PairTest, Roles, families_of, tested_row
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import Moved, Patterns, settled
-from embassay.stats.resample import percentiles, tail
+from embassay.stats.resample import percentile_interval
 from embassay.stats.units import Bools, Floats, Ints
 
 ROUNDING = 1e-9
@@ -155,7 +155,7 @@ def compare_correlations(
     -------
     The rows; one without p-value where one unit holds more than a third of the items.
     """
-    tests = [test for test in roles.pairs() if test.a in ys and test.b in ys]
+    tests = roles.pairs(ys)
     replicates = _Replicates(x, ys, labels.label_set, kind, draws, purpose)
     rows = list[Comparison]()
     tested = dict[int, CorrelationPair]()
@@ -174,54 +174,35 @@ def compare_correlations(
     )
     for pair, (place, items) in enumerate(tested.items()):
         low, high = replicates.interval(tests[place], items.defined, float(corrected.level[pair]))
-        rows[place] = tested_row(
-            rows[place],
-            float(corrected.p[pair]),
-            float(corrected.adjusted[pair]),
-            int(corrected.tests[pair]),
-            low,
-            high,
-        )
+        rows[place] = tested_row(rows[place], corrected, pair, low, high)
     return tuple(rows)
 
 
+@dataclass(frozen=True, eq=False)
 class _Replicates:
     """Bootstrap replicates of the encoders' correlations, computed once for each set of common items."""
 
-    def __init__(
-        self,
-        x: Floats,
-        ys: Mapping[str, Floats],
-        unit: Ints,
-        kind: Kind,
-        draws: Draws,
-        purpose: tuple[str, ...],
-    ) -> None:
-        self.x = x
-        self.ys = ys
-        self.unit = unit
-        self.kind = kind
-        self._draws = draws
-        self._purpose = purpose
-        self._replicates = dict[tuple[str, bytes], Floats]()
+    x: Floats
+    ys: Mapping[str, Floats]
+    unit: Ints
+    kind: Kind
+    draws: Draws
+    purpose: tuple[str, ...]
+    replicates: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
 
     def of(self, name: str, mask: Bools) -> Floats:
         """Return the (resamples,) correlations of an encoder on these items."""
         key = (name, np.packbits(mask).tobytes())
-        if key in self._replicates:
-            return self._replicates[key]
-        masked_x = np.where(mask, self.x, np.nan)
-        replicates = bootstrap(masked_x, self.ys[name], self.unit, self.kind, self._draws, *self._purpose)
-        self._replicates[key] = replicates
-        return replicates
+        if key not in self.replicates:
+            masked_x = np.where(mask, self.x, np.nan)
+            self.replicates[key] = bootstrap(masked_x, self.ys[name], self.unit, self.kind, self.draws, *self.purpose)
+        return self.replicates[key]
 
     def interval(self, test: PairTest, mask: Bools, level: float) -> tuple[float, float]:
         """Return the percentile interval of a difference at 1 − ``level``."""
         # Rounded, so that two encoders that rank the items in the same way differ by exactly 0.
         drawn = np.round(self.of(test.a, mask) - self.of(test.b, mask), DIGITS)
-        sizes = np.bincount(self.unit[mask]).astype(np.float64)
-        low, high = percentiles(drawn[:, None], np.array([tail(sizes, 1 - level)]))
-        return float(low[0]), float(high[0])
+        return percentile_interval(drawn, self.unit[mask], 1 - level)
 
 
 def _row(row: Comparison, mask: Bools, replicates: _Replicates, labels: Labels) -> tuple[Comparison, bool]:

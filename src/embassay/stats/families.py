@@ -21,7 +21,7 @@ Within a family the tests are corrected by :func:`~embassay.stats.patterns.step_
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -32,7 +32,7 @@ from embassay.core.result import ALPHA, Comparison, Family
 from embassay.core.types import Draws
 from embassay.stats.folds import fold_weights, mean_over_folds
 from embassay.stats.labels import Labels, effective_number
-from embassay.stats.patterns import Exchanged, Interval, Patterns, newcombe, settled
+from embassay.stats.patterns import Corrected, Exchanged, Interval, Patterns, newcombe, settled
 from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums
 
@@ -109,14 +109,6 @@ class Roles:
     steps: Mapping[str, Step] = field(default_factory=dict)
     all_pairs: bool = False
 
-    def __post_init__(self) -> None:
-        """Check that the reference is a candidate, and that names are unique."""
-        if self.reference is not None and self.reference not in self.candidates:
-            raise ValueError(f"the reference {self.reference!r} is none of the candidates {list(self.candidates)}")
-        has_duplicates = len(set(self.candidates)) < len(self.candidates)
-        if has_duplicates:
-            raise ValueError(f"a name stands twice in {list(self.candidates)}")
-
     @property
     def models(self) -> tuple[str, ...]:
         """The candidates that are derived from no other, without the lexical baseline; the reference first."""
@@ -129,8 +121,8 @@ class Roles:
         """The base models and the lexical baseline: the systems that n* is estimated from."""
         return (*self.models, *filter(None, [self.lexical]))
 
-    def pairs(self) -> tuple[PairTest, ...]:
-        """Return the pairs that are compared, each once, family by family."""
+    def pairs(self, present: Collection[str]) -> list[PairTest]:
+        """Return the pairs that are compared, each once, family by family, if both systems are present."""
         tests = dict[frozenset[str], PairTest]()
 
         def add(test: PairTest) -> None:
@@ -148,7 +140,7 @@ class Roles:
         if self.all_pairs:
             for a, b in combinations(self.candidates, 2):
                 add(PairTest("all", a, b))
-        return tuple(tests.values())
+        return [test for test in tests.values() if test.a in present and test.b in present]
 
 
 def compare_means(
@@ -187,7 +179,7 @@ def compare_means(
     -------
     Pairs of systems that are missing from ``values`` are left out.
     """
-    tests = [test for test in roles.pairs() if test.a in values and test.b in values]
+    tests = roles.pairs(values)
     if not tests or not labels.items:
         return ()
     columns = np.stack([values[test.a] - values[test.b] for test in tests], axis=1)
@@ -204,7 +196,6 @@ def compare_means(
         lambda patterns: Exchanged.of(weighted, patterns),
         families_of([tests[place] for place in places]),
     )
-    p, adjusted = corrected.p, corrected.adjusted
     intervals = [exchanged.interval(pair, float(level)) for pair, level in enumerate(corrected.level)]
     if of_shares or is_bounded:
         pool = [values[name] for name in roles.base_systems if name in values]
@@ -212,19 +203,13 @@ def compare_means(
         intervals = [_with_floor(one, columns[:, place], number) for one, place in zip(intervals, places, strict=True)]
     else:
         skewed = SkewedMeans.of(*unit_sums(weighted, labels.label_set))
-        p, adjusted = np.maximum(p, skewed.least_p()), np.maximum(adjusted, skewed.least_p())
+        p, adjusted = (np.maximum(of_tests, skewed.least_p()) for of_tests in (corrected.p, corrected.adjusted))
+        corrected = replace(corrected, p=p, adjusted=adjusted)
         lows, highs = skewed.widened(*np.array([one[:2] for one in intervals]).T)
         ends = zip(intervals, lows.tolist(), highs.tolist(), strict=True)
         intervals = [one._replace(low=low, high=high) for one, low, high in ends]
     for pair, place in enumerate(places):
-        rows[place] = tested_row(
-            rows[place],
-            float(p[pair]),
-            float(adjusted[pair]),
-            int(corrected.tests[pair]),
-            intervals[pair].low,
-            intervals[pair].high,
-        )
+        rows[place] = tested_row(rows[place], corrected, pair, intervals[pair].low, intervals[pair].high)
     return tuple(rows)
 
 
@@ -260,12 +245,11 @@ def _with_floor(interval: Interval, column: Floats, number: float) -> Interval:
     if np.count_nonzero(differences) >= MIN_DIFFERENT:
         return interval
     low, high = newcombe(differences, number)
-    is_above = interval.low > 0 or (interval.low == 0 and interval.low_is_open)
-    is_below = interval.high < 0 or (interval.high == 0 and interval.high_is_open)
-    return interval._replace(
-        low=interval.low if is_above else min(interval.low, low),
-        high=interval.high if is_below else max(interval.high, high),
-    )
+    if not interval.is_above_0:
+        interval = interval._replace(low=min(interval.low, low))
+    if not interval.is_below_0:
+        interval = interval._replace(high=max(interval.high, high))
+    return interval
 
 
 def _untested(key: MetricKey, test: PairTest, column: Floats, labels: Labels, fold: Ints | None) -> Comparison:
@@ -285,9 +269,10 @@ def _untested(key: MetricKey, test: PairTest, column: Floats, labels: Labels, fo
     )
 
 
-def tested_row(row: Comparison, p: float, adjusted: float, tests: int, low: float, high: float) -> Comparison:
-    """Return a row with p-values, and with an interval that agrees with the corrected one."""
+def tested_row(row: Comparison, corrected: Corrected, pair: int, low: float, high: float) -> Comparison:
+    """Return a row with the p-values of its pair, and with an interval that agrees with the corrected one."""
     if row.difference is None:
         return row
+    p, adjusted = float(corrected.p[pair]), float(corrected.adjusted[pair])
     low, high = consistent_interval(low, high, row.difference, adjusted)
-    return replace(row, p=p, p_holm=adjusted, pairs_in_family=tests, low=low, high=high)
+    return replace(row, p=p, p_holm=adjusted, pairs_in_family=int(corrected.tests[pair]), low=low, high=high)

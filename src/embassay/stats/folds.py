@@ -78,7 +78,7 @@ def _share_over_folds(values: Floats, fold: Ints, labels: Labels) -> Estimate:
         return undefined_estimate(undefined)
     fold_means = _fold_means(values[:, None], fold)[:, 0]
     if np.isnan(fold_means).any():
-        return Estimate(None, None, None, 0, 0, len(values), "a fold has no item that is defined")
+        return undefined_estimate(len(values), "a fold has no item that is defined")
     p = float(fold_means.mean())
     reason = labels.of_items(defined).too_few
     unit = labels.label_set

@@ -108,11 +108,14 @@ class Interval(NamedTuple):
     high_is_open: bool = False
 
     @property
-    def contains_0(self) -> bool:
-        """Whether 0 belongs to it."""
-        from_below = self.low < 0 or (self.low == 0 and not self.low_is_open)
-        from_above = self.high > 0 or (self.high == 0 and not self.high_is_open)
-        return from_below and from_above
+    def is_above_0(self) -> bool:
+        """Whether all of it lies above 0."""
+        return self.low > 0 or (self.low == 0 and self.low_is_open)
+
+    @property
+    def is_below_0(self) -> bool:
+        """Whether all of it lies below 0."""
+        return self.high < 0 or (self.high == 0 and self.high_is_open)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,15 +248,18 @@ def step_down(observed: Floats, moved: Floats) -> Corrected:
     varies = scale > 0
     scale = np.where(varies, scale, np.inf)
     size, sizes = np.abs(observed) / scale, np.abs(moved) / scale
-    p = np.array([mid_p(sizes[:, test], size[test]) if varies[test] else 1.0 for test in range(tests)])
-    adjusted, level = np.ones(tests), np.full(tests, ALPHA)
+    p, adjusted, level = np.ones(tests), np.ones(tests), np.full(tests, ALPHA)
     order = np.argsort(-size, kind="stable")
     last, critical = 0.0, np.inf
     for step, test in enumerate(order.tolist()):
         largest = sizes[:, order[step:]].max(axis=1)
         if last <= ALPHA:
             critical = float(np.quantile(largest, 1 - ALPHA))
-        last = max(last, mid_p(largest, size[test])) if varies[test] else 1.0
+        if varies[test]:
+            p[test] = mid_p(sizes[:, test], size[test])
+            last = max(last, mid_p(largest, size[test]))
+        else:
+            last = 1.0
         adjusted[test] = last
         alone = np.count_nonzero(sizes[:, test] >= critical - ROUNDING) / patterns
         # Where values are tied, the quantile may fall on the other side of the observed one.

@@ -198,14 +198,7 @@ class _Groups:
     def nearest(self) -> _Groups:
         """Return the nearest group of each question."""
         first = np.flatnonzero(np.diff(self.question, prepend=-1))
-        return _Groups(
-            question=self.question[first],
-            greater=self.greater[first],
-            tied=self.tied[first],
-            right=self.right[first],
-            before=self.before[first],
-            gains=self.gains[first],
-        )
+        return _Groups(**{name: values[first] for name, values in vars(self).items()})
 
 
 def _harmonic(greater: Ints, tied: Ints) -> Floats:

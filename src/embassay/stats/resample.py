@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -37,25 +38,6 @@ def counts(units: int, draws: Draws, *purpose: str) -> Iterator[Ints]:
     for size in _blocks(draws.resamples, units):
         drawn = stream.integers(0, units, size=(size, units), dtype=np.int32)
         yield np.stack([np.bincount(row, minlength=units) for row in drawn])
-
-
-def bootstrap_means(
-    values: Floats,
-    unit: Ints,
-    draws: Draws,
-    *purpose: str,
-    differences: Bools | None = None,
-) -> Floats:
-    """Return the (resamples, k) means of bootstrap samples of whole units.
-
-    Parameters
-    ----------
-    values
-        (n, k); NaN is undefined, ``ABSENT`` no item of the column.
-    differences
-        (k,) which columns are differences of two shares; see :func:`means`.
-    """
-    return _replicates(UnitSums.of(values, unit, differences), draws, *purpose)
 
 
 def mean(values: Floats, unit: Ints, draws: Draws, *purpose: str) -> Estimate:
@@ -102,20 +84,12 @@ def means(
     if sum(table.size for table in summed) == 0:
         return tuple(() for _ in summed)
     joined = UnitSums.joined(summed)
-    low, high = percentiles(_replicates(joined, draws, *purpose), joined.tails)
+    low, high = percentiles(bootstrap_means(joined, draws, *purpose), joined.tails)
     # Without their sums, differences of shares are not skewed: pseudo-items are their correction.
     sums = joined.sums * (joined.pseudo == 0)
     low, high = SkewedMeans.of(sums, joined.sizes[:, joined.pattern]).widened(low, high)
-    estimates = []
-    first = 0
-    for table in summed:
-        row = []
-        for column in range(table.size):
-            place = first + column
-            row.append(table.estimate(column, low[place], high[place]))
-        estimates.append(tuple(row))
-        first += table.size
-    return tuple(estimates)
+    estimates = (joined.estimate(column, low[column], high[column]) for column in range(joined.size))
+    return tuple(tuple(islice(estimates, table.size)) for table in summed)
 
 
 @dataclass(frozen=True)
@@ -275,7 +249,7 @@ def pseudo_items(gaps: Floats, unit: Ints) -> float:
     return float(min(max(per_independent_item, 0.5), half_unit))
 
 
-def _replicates(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
+def bootstrap_means(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
     """Return the (resamples, k) means of bootstrap samples of whole units."""
     units = len(summed.sums)
     stream = generator(draws.seed, "halves", *purpose)
@@ -337,11 +311,17 @@ def percentiles(replicates: Floats, tails: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def undefined_estimate(items: int) -> Estimate:
+def percentile_interval(replicates: Floats, unit: Ints, level: float = LEVEL) -> tuple[float, float]:
+    """Return the percentile interval of (resamples,) replicates of a figure of items in these (n,) units."""
+    sizes = np.bincount(unit).astype(np.float64)
+    (low,), (high,) = percentiles(replicates[:, None], np.array([tail(sizes, level)]))
+    return float(low), float(high)
+
+
+def undefined_estimate(items: int, reason: str = "") -> Estimate:
     """Return the estimate for a number of items of which none is defined."""
-    reason = "undefined for every item"
-    if items == 0:
-        reason = "no items"
+    if not reason:
+        reason = "undefined for every item" if items else "no items"
     return Estimate(None, None, None, 0, 0, items, reason)
 
 

@@ -9,28 +9,36 @@ import numpy as np
 from embassay.core.result import Estimate
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.shares import Z
-from embassay.stats.units import Floats
+from embassay.stats.units import Bools, Floats
 
 PRECISION = 1e-9
 LEAST_SEPARATED = 5
 """With fewer independent items of a group than this the area under the curve has no interval."""
 
 
-def separation(high: tuple[Floats, Labels], low: tuple[Floats, Labels]) -> Estimate | None:
+def separation(scores: Floats, labels: Labels, high: Bools, low: Bools) -> Estimate | None:
     """Estimate the area under the curve of two groups; None where a group has no defined score.
 
     Parameters
     ----------
+    scores
+        (n,) NaN is undefined.
+    labels
+        Those of the n items.
     high, low
-        The scores of each group, with NaN for undefined ones, and their unit labels.
+        (n,) which items are in each group.
     """
-    groups = [(scores[~np.isnan(scores)], labels.of_items(~np.isnan(scores))) for scores, labels in (high, low)]
-    (above, _), (below, _) = groups
+    groups, units, numbers = [], 0, []
+    for members in (high & ~np.isnan(scores), low & ~np.isnan(scores)):
+        of_members = labels.of_items(members)
+        groups.append(scores[members])
+        units += of_members.sets
+        numbers.append(effective_number(of_members, [scores[members]], of_shares=False))
+    above, below = groups
     if not len(above) or not len(below):
         return None
     value, items = area(above, below), len(above) + len(below)
-    units, undefined = sum(labels.sets for _, labels in groups), len(high[0]) + len(low[0]) - items
-    numbers = [effective_number(labels, [scores], of_shares=False) for scores, labels in groups]
+    undefined = int(high.sum() + low.sum()) - items
     if min(numbers) < LEAST_SEPARATED:
         return Estimate(value, None, None, items, units, undefined, "no interval: too few independent items")
     return Estimate(value, *area_interval(value, *numbers), items, units, undefined)

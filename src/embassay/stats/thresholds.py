@@ -44,16 +44,13 @@ class Threshold:
         The guarantee on the loss: ``confidence`` (95 %) or ``average``; None if there is no threshold.
     loss_limit
         The bound on the loss at the threshold: the upper confidence limit, or (losses + 1)/(n* + 1).
-    effective
-        n*, the effective number of independent questions.
     reason
         Why there is no threshold; None if there is one.
     """
 
-    value: float | None
-    guarantee: Guarantee | None
-    loss_limit: float | None
-    effective: float
+    value: float | None = None
+    guarantee: Guarantee | None = None
+    loss_limit: float | None = None
     reason: str | None = None
 
 
@@ -75,10 +72,10 @@ def recommend(right: Floats, success: Floats, observed: Floats, labels: Labels, 
     """
     effective = effective_questions(right, success, labels)
     if success.sum() == 0:
-        return Threshold(None, None, None, effective, "no question finds a right document, so nothing can be lost")
+        return Threshold(reason="no question finds a right document, so nothing can be lost")
     guarantee = guarantee_for(effective, loss)
     if guarantee is None:
-        return Threshold(None, None, None, effective, _too_few(len(right), effective, loss))
+        return Threshold(reason=_too_few(len(right), effective, loss))
 
     candidates = np.unique(observed[np.isfinite(observed)])
     losses = losses_at(candidates, right, success) / len(right)
@@ -86,10 +83,8 @@ def recommend(right: Floats, success: Floats, observed: Floats, labels: Labels, 
     # The limits rise with the loss, and the loss with the threshold, so the limits are sorted.
     passed = int(np.searchsorted(limits, loss + ROUNDING, side="right"))
     if passed == 0:
-        return Threshold(
-            None, None, None, effective, f"even the lowest similarity loses more than {size_in_points(loss)}"
-        )
-    return Threshold(float(candidates[passed - 1]), guarantee, float(limits[passed - 1]), effective)
+        return Threshold(reason=f"even the lowest similarity loses more than {size_in_points(loss)}")
+    return Threshold(float(candidates[passed - 1]), guarantee, float(limits[passed - 1]))
 
 
 def losses_at(thresholds: Floats, right: Floats, success: Floats) -> Floats:

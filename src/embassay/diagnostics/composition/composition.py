@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
+from operator import itemgetter
 from statistics import mean as mean_of
 from statistics import stdev
 from typing import Any
@@ -50,7 +51,7 @@ from embassay.diagnostics.composition.criteria import (
     axes_of,
 )
 from embassay.diagnostics.composition.scores import measured, other_targets
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric, declared
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import published, published_name, table
@@ -58,7 +59,7 @@ from embassay.stats.agreement import krippendorff
 from embassay.stats.density import histogram
 from embassay.stats.geometry.closeness import MEASURES, paired_dot
 from embassay.stats.grid import CELLS
-from embassay.stats.resample import mean, means
+from embassay.stats.resample import mean, means, undefined_estimate
 from embassay.stats.shares import bounded_means
 from embassay.stats.units import Floats, Ints, unit_codes
 
@@ -138,7 +139,7 @@ class SetView(ItemView):
     @cached_property
     def right(self) -> Floats:
         """(n,) whether each sample satisfies C1, C3 or C6, by its operator."""
-        right = np.full(len(self.scores.item), np.nan)
+        right = self.undefined
         for block in self.blocks.values():
             right[block.items] = block.satisfied()
         return right
@@ -146,13 +147,13 @@ class SetView(ItemView):
     @cached_property
     def margin(self) -> Floats:
         """(n,) the smaller of the two margins of C1 or C3 by cosine; NaN for unions."""
-        margin = np.full(len(self.scores.item), np.nan)
+        margin = self.undefined
         for block in self.blocks.values():
             if block.operator != "union":
                 margin[block.items] = np.minimum(*block.margins(CRITERION[block.operator], "cosine"))
         return margin
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the cosines between A, B and the target."""
         pairs = {"a": "AT", "b": "BT", "ab": "AB"}
         return {name: self.scores.values[f"cosine/{pair}"][index] for name, pair in pairs.items()}, {}
@@ -354,12 +355,13 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
             estimates[encoder][key] = share
     others = [key for key in keys if key not in shares]
     differences = np.array([key in excesses for key in others])
-    tables = (np.stack([of_encoder[key] for key in others], axis=1) for of_encoder in values.values())
+    # One table at a time: those of all encoders together would take much memory.
+    tables = (np.stack(itemgetter(*others)(of_encoder), axis=1) for of_encoder in values.values())
     of_encoders = means(tables, labels.label_set, draws, *first.stream, differences=differences)
     for encoder, of_encoder in zip(values, of_encoders, strict=True):
         estimates[encoder] |= zip(others, of_encoder, strict=True)
 
-    grids = {"grid": ";".join(grid.ends for of_criterion in axes.values() for grid in of_criterion)}
+    grids = {"grid": ";".join(grid.ends for grid in chain.from_iterable(axes.values()))}
     for view in figures.views:
         for key, estimate in estimates[view.encoder].items():
             signed = figures.pool if key in shares else {}
@@ -368,7 +370,7 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
             condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
             # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
             if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
-                estimate = Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
+                estimate = undefined_estimate(0, NOT_APPLICABLE)
             yield row(
                 view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed
             )
@@ -401,7 +403,7 @@ def rating_rows(view: SetView, draws: Draws) -> Iterator[Row]:
     of_corpus = view.scores.of_corpus("ratings")
     for name, ratings, unit in _ratings(view):
         alpha, compared = krippendorff(ratings), np.count_nonzero(~np.isnan(ratings), axis=1) > 1
-        agreement = Estimate(None, None, None, 0, 0, len(unit), "no item with two ratings, or all ratings equal")
+        agreement = undefined_estimate(len(unit), "no item with two ratings, or all ratings equal")
         if not np.isnan(alpha):
             agreement = Estimate(alpha, None, None, int(compared.sum()), len(np.unique(unit[compared])))
         estimates = {
@@ -457,14 +459,14 @@ def class_series(views: Sequence[SetView], rows: Sequence[Row]) -> Iterator[Seri
     lines = list[list[Any]]()
     for model_class, models in paper["groups"].items():
         members = [view.encoder for view in views if published_name(view.scores.origin) in models]
-        values = {encoder: [value_of.get((encoder, column.key)) for column in columns] for encoder in members}
-        if len(members) > 1:
-            of_columns = list(zip(*values.values(), strict=True))
-            values |= {
-                f"{name} of {len(members)}": [None if None in column else statistic(column) for column in of_columns]
-                for name, statistic in (("mean", mean_of), ("standard deviation", stdev))
-            }
-        lines += [[model_class, name, *of_line] for name, of_line in values.items()]
+        values = list[list[float | None]]()
+        for encoder in members:
+            values.append([value_of.get((encoder, column.key)) for column in columns])
+            lines.append([model_class, encoder, *values[-1]])
+        of_columns = list(zip(*values, strict=True))
+        for name, statistic in (("mean", mean_of), ("standard deviation", stdev)) if len(members) > 1 else ():
+            of_class = [None if None in column else statistic(column) for column in of_columns]
+            lines.append([model_class, f"{name} of {len(members)}", *of_class])
     if lines:
         headings = {"class": "text", "encoder": "text", columns[0].heading: "points"}
         headings |= {column.heading: "percent" for column in columns[1:]}

@@ -5,7 +5,8 @@ A wrong target is that of a sample of another unit; the values with it are the n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +16,10 @@ from numpy.typing import NDArray
 from embassay.core.randomness import generator
 from embassay.core.samples.shapes import Composition as Sample
 from embassay.core.vectors import Vectors
-from embassay.stats.geometry.closeness import MEASURES, Measure, Moments, Sums
+from embassay.stats.geometry.closeness import Measure, Moments, Sums
 from embassay.stats.geometry.plane import project, project_by_products
 from embassay.stats.units import Bools, Floats, Ints
 
-PAIRS, NULL_PAIRS = ("AT", "BT", "AB", "XT", "XB", "XA"), ("AN", "BN", "XN")
-"""Pairs of A, B, X = e(A) − e(B) and the target T; and those with the target N of another unit."""
 PLANAR = ("angle", "from_a", "from_b", "position", "share", "norm_ratio")
 """The fields of :class:`~embassay.stats.geometry.plane.Plane`."""
 NULL_PLANAR = ("from_a", "from_b", "position", "share")
@@ -48,7 +47,7 @@ class _Vectors:
 
 
 def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: int = CHUNK) -> dict[str, Floats]:
-    """Return the measures and projections of each sample, with its own target and with those of other samples.
+    """Return the measures and projections of each sample, with its own target T and with those of other samples, N.
 
     X = e(A) − e(B) exists for samples of the operator "difference"; values with X are NaN for all others.
 
@@ -64,12 +63,12 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
     (n,) ``measure/pair`` and ``plane/field``; with N (n, draws) ``measure/pair`` and ``null plane/field``.
     """
     number = len(samples)
-    values = {f"{measure}/{pair}": np.full(number, np.nan) for measure in MEASURES for pair in PAIRS}
-    values |= {f"plane/{field}": np.full(number, np.nan) for field in PLANAR}
-    nulls = {f"{measure}/{pair}": np.full(others.shape, np.nan) for measure in MEASURES for pair in NULL_PAIRS}
-    nulls |= {f"null plane/{field}": np.full(others.shape, np.nan) for field in NULL_PLANAR}
+    values = defaultdict[str, Floats](lambda: np.full(number, np.nan))
+    nulls = defaultdict[str, Floats](lambda: np.full(others.shape, np.nan))
     every = _Vectors(vectors.matrix, Moments.of(vectors.matrix))
-    row_of = {part: np.array([vectors.row["text", getattr(s, part)] for s in samples]) for part in ("a", "b", "target")}
+    row_of = dict[str, Ints]()
+    for part in ("a", "b", "target"):
+        row_of[part] = np.array([vectors.row["text", getattr(s, part)] for s in samples])
     is_difference = np.array([s.operator == "difference" for s in samples])
     for start in range(0, number, chunk):
         rows = np.arange(start, min(start + chunk, number))
@@ -86,9 +85,7 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
             "XB": x.measures(b.take(inside)),
             "XA": x.measures(a.take(inside)),
         }
-        for pair, measures in pairs.items():
-            for name, closeness in measures.items():
-                values[f"{name}/{pair}"][rows[inside] if "X" in pair else rows] = closeness
+        _store(values, pairs, rows, inside)
         plane = project(a.matrix, b.matrix, target.matrix)
         for field in PLANAR:
             values[f"plane/{field}"][rows] = getattr(plane, field)
@@ -97,16 +94,28 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
             # Index −1 would select the last sample. The first one stands in its place until the end.
             wrong = every.take(row_of["target"][np.maximum(other, 0)])
             of_wrong = {"AN": a.measures(wrong), "BN": b.measures(wrong), "XN": x.measures(wrong.take(inside))}
-            for pair, measures in of_wrong.items():
-                for name, closeness in measures.items():
-                    nulls[f"{name}/{pair}"][rows[inside] if "X" in pair else rows, draw] = closeness
+            _store(nulls, of_wrong, rows, inside, draw)
             norms = (np.sqrt(one.moments.squares) for one in (a, b, wrong))
             wrong_plane = project_by_products(plane.angle, of_wrong["AN"]["dot"], of_wrong["BN"]["dot"], *norms)
             for field in NULL_PLANAR:
                 nulls[f"null plane/{field}"][rows, draw] = getattr(wrong_plane, field)
     for of_pairs in nulls.values():
         of_pairs[others < 0] = np.nan
-    return values | nulls
+    return {**values, **nulls}
+
+
+def _store(
+    values: Mapping[str, Floats],
+    pairs: Mapping[str, Mapping[Measure, Floats]],
+    rows: Ints,
+    inside: Ints,
+    *draw: int,
+) -> None:
+    """Store the closeness of pairs in some rows, of pairs with X only ``inside``; with the null, that of one draw."""
+    for pair, measures in pairs.items():
+        places: tuple[Any, ...] = (rows[inside] if "X" in pair else rows, *draw)
+        for measure, closeness in measures.items():
+            values[f"{measure}/{pair}"][places] = closeness
 
 
 def other_targets(

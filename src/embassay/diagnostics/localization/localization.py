@@ -35,7 +35,7 @@ from embassay.diagnostics.localization.scores import (
     nearest_centroid,
     precision_at_r,
 )
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import table
@@ -120,7 +120,7 @@ class LocalizationView(ItemView):
         """(n,) 1 where the classifier places a sentence in its own group, else 0."""
         return self.scores.values["accuracy"]
 
-    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+    def shown(self, index: int) -> Shown:
         """Return the group of a sentence by the classifier, and the cosines with this group and its own."""
         values = self.scores.values
         cosines = {"right": values["to_own"][index], "placed": values["to_named"][index]}

@@ -59,6 +59,11 @@ class View:
         """The unit labels of all items."""
         return Labels.of(self.scores.unit, self.scores.unit_labels)
 
+    @property
+    def undefined(self) -> Floats:
+        """(n,) NaN for every item."""
+        return np.full(len(self.scores.item), np.nan)
+
     def at(self, places: Bools | Ints, values: Floats) -> Floats:
         """Return (n,) values of all items from those of some, with ``ABSENT`` for the others."""
         of_all = np.full(len(self.scores.item), ABSENT)

@@ -41,6 +41,8 @@ from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import bounded_means
 from embassay.stats.units import Bools, Floats, Ints
 
+Estimates = dict[tuple[str, MetricKey], Estimate]
+"""Estimates by encoder and figure."""
 ITEMS = ("item", "unit", "unit_labels")
 """What scores of the same items have in common."""
 
@@ -166,12 +168,12 @@ class Figures(Generic[AnyView]):
         # Metrics of the same subsets, one after the other, have their rows subset by subset.
         for subsets, group in groupby(self.metrics, key=attrgetter("subsets")):
             of_group = [Figure[AnyView](metric, metric.subset) for metric in group]
-            present = [figure for figure in of_group if any(figure.items(view) is not None for view in self.views)]
+            present = [figure for figure in of_group if self.values(figure)]
             if subsets is None:
                 figures += present
             elif present:
-                named = subsets(self.views[0])
-                figures += [replace(figure, subset=name, inside=inside) for name, inside in named for figure in present]
+                for name, inside in subsets(self.views[0]):
+                    figures += [replace(figure, subset=name, inside=inside) for figure in present]
         return tuple(figures)
 
     def values(self, figure: Figure[AnyView]) -> dict[str, Floats]:
@@ -229,9 +231,9 @@ class Figures(Generic[AnyView]):
                     )
         return rows
 
-    def _estimates(self, draws: Draws) -> dict[tuple[str, MetricKey], Estimate]:
-        """Return the estimates of all figures that follow from items, by encoder and figure."""
-        estimates = dict[tuple[str, MetricKey], Estimate]()
+    def _estimates(self, draws: Draws) -> Estimates:
+        """Return the estimates of all figures that follow from items."""
+        estimates: Estimates = {}
         # By the items that they are resampled on.
         resampled = dict[bytes, list[Figure[AnyView]]]()
         for figure in self.figures:
@@ -258,21 +260,20 @@ class Figures(Generic[AnyView]):
             estimates |= self._means(figures, np.frombuffer(of_items, dtype=bool), draws)
         return estimates
 
-    def _means(
-        self, figures: Sequence[Figure[AnyView]], present: Bools, draws: Draws
-    ) -> dict[tuple[str, MetricKey], Estimate]:
+    def _means(self, figures: Sequence[Figure[AnyView]], present: Bools, draws: Draws) -> Estimates:
         """Return means of values of any size; they share the resamples of these items."""
-        # One table at a time, because those of all encoders together would take much memory.
-        tables = (
-            np.stack([cast(Floats, figure.items(view))[present] for figure in figures], axis=1) for view in self.views
-        )
+
+        def table(view: AnyView) -> Floats:
+            return np.stack([cast(Floats, figure.items(view))[present] for figure in figures], axis=1)
+
         unit = self.labels(present).label_set
-        of_encoders = means(tables, unit, draws, *self.views[0].stream)
-        return {
-            (view.encoder, figure.key): estimate
-            for view, of_encoder in zip(self.views, of_encoders, strict=True)
-            for figure, estimate in zip(figures, of_encoder, strict=True)
-        }
+        # One table at a time, because those of all encoders together would take much memory.
+        of_encoders = means(map(table, self.views), unit, draws, *self.views[0].stream)
+        estimates = {}
+        for view, of_encoder in zip(self.views, of_encoders, strict=True):
+            for figure, estimate in zip(figures, of_encoder, strict=True):
+                estimates[view.encoder, figure.key] = estimate
+        return estimates
 
     @property
     def _fold(self) -> Ints:

@@ -149,16 +149,24 @@ def correlations(views: Sequence[RetrievalView], row_of: RowByKey, draws: Draws)
     # A correlation depends on the scores of all encoders, so its signature contains all their digests.
     digests = np.array(sorted(view.scores.digest for view in views))
     scores_of_all = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
+
+    def rows_of(name: str, condition: str) -> list[Row | None]:
+        return [row_of.get((view.encoder, *figure_of[name], condition)) for view in views]
+
+    def values(rows: Sequence[Row | None]) -> Floats:
+        # None becomes NaN.
+        return np.array([row and row.value for row in rows], dtype=np.float64)
+
     for subset in ("COE and success", "ROE and τ", "ROE and success", "I-A and success", "IsoScore and success"):
-        pair = [figure_of[name] for name in subset.split(" and ")]
+        first, second = subset.split(" and ")
         if "τ" in subset and len({view.compares_by_dot for view in views}) > 1:
             # Thresholds of cosines and of dot products cannot be compared.
             continue
         for condition in ("", *TRANSFORMS):
-            rows = [[row_of.get((view.encoder, *figure, condition)) for view in views] for figure in pair]
+            rows = rows_of(first, condition)
             # COE, ROE and τ are of the untransformed vectors.
-            if any(rows[0]):
-                x, y = np.array([[one and one.value for one in of_figure] for of_figure in rows], dtype=np.float64)
+            if any(rows):
+                x, y = values(rows), values(rows_of(second, condition))
                 for kind in KINDS:
                     yield row(scores_of_all, draws, kind, subset, across_models(x, y, kind), condition)
 

@@ -66,6 +66,7 @@ from embassay.stats.density import bandwidth, density
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
+from embassay.stats.separation import separation
 from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Bools, Floats, Ints
 
@@ -358,7 +359,7 @@ METRICS = (
     Metric(
         "auc",
         "unanswerable",
-        of=lambda view: view.separation(view.scores.values["top"][:, 0], view.answered, ~view.answered),
+        of=lambda view: separation(view.scores.values["top"][:, 0], view.all_labels, view.answered, ~view.answered),
         kind="computed",
         better="higher",
         low=0.0,
@@ -683,10 +684,9 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
     threshold, answers, separates = view.recommended, view.answers, ""
     area = row_of.get((view.encoder, "auc", "unanswerable", ""))
     if area is not None:
-        value, *ends = (f"{one:.2f}".removeprefix("0") for one in (area.value, area.low, area.high) if one is not None)
         template = SEPARATES if (area.low or 0) >= 0.9 else NO_SEPARATION
         unanswerable = counted(len(view.largest_of_unanswerable), "unanswerable question")
-        separates = template.sentence(unanswerable=unanswerable, area=f"{value} [{', '.join(ends)}]" if ends else value)
+        separates = template.sentence(unanswerable=unanswerable, area=_written_area(area))
     say = {"encoder": view.encoder, "headline": view.headline, "separates": separates}
     if not view.recommended_tau:
         return NO_THRESHOLD.finding(view.scores.origin, reason=threshold.reason, **say)
@@ -707,13 +707,22 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
     )
 
 
+def _written_area(area: Row) -> str:
+    """Write an area under the curve with its interval, if it has one: ``.93 [.85, .97]``."""
+    shares = [share for share in (area.value, area.low, area.high) if share is not None]
+    value, *ends = (f"{share:.2f}".removeprefix("0") for share in shares)
+    return f"{value} [{', '.join(ends)}]" if ends else value
+
+
 def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield how many words the first passages hold, where the candidates differ in that."""
     # The first encoder with each length names it.
-    encoder_of = {view.scores.scalars.get("passage_words", 0.0): view.encoder for view in reversed(views)}
+    encoder_of = dict[float, str]()
+    for view in views:
+        encoder_of.setdefault(view.scores.scalars.get("passage_words", 0.0), view.encoder)
     if len(encoder_of) > 1:
         k = views[0].options.k
-        words = [f"{k * length:,.0f} words with {encoder_of[length]}" for length in sorted(encoder_of)]
+        words = [f"{k * length:,.0f} words with {encoder}" for length, encoder in sorted(encoder_of.items())]
         yield WORDS_READ.finding(views[0].scores.origin, passages=counted(k, "passage"), words=names(words))
 
 

@@ -198,21 +198,26 @@ def list_values(
         values[name][:, : columns.shape[1]] = columns[:, :k]
     values[NEAREST] = nearest.first(COMPARED)
     values[RIGHT] = _largest(pairs[:, 0], nearest.own, questions)
-    # The nearest right document against the nearest wrong one; undefined where all that was found is right.
-    number, found = len(corpus.documents), nearest.documents[:, :k]
-    is_right = np.isin(found + number * np.arange(questions)[:, None], pairs @ [number, 1]) | (found < 0)
-    wrong = np.where(is_right, np.nan, nearest.similarity[:, :k])
-    values["margin"] = values[RIGHT] - np.fmax.reduce(wrong, axis=1)
-    values["answered"] = np.array([float(bool(sample.right)) for sample in corpus.samples])
+    values["margin"] = values[RIGHT] - _nearest_wrong(nearest, pairs, len(corpus.documents), k)
+    values["answered"] = np.array([bool(sample.right) for sample in corpus.samples], dtype=np.float64)
     # The nearest right document of each question; −1 marks one without a rank, which is sorted last.
     order = np.lexsort((np.where(nearest.greater < 0, np.inf, nearest.greater), pairs[:, 0]))
     question, first = np.unique(pairs[order, 0], return_index=True)
     for name, of_pairs in (("rank", nearest.greater), ("tied", nearest.tied), ("right_passage", nearest.own_passages)):
         best = of_pairs[order[first]]
-        values[name] = np.full(questions, np.nan)
-        values[name][question] = np.where(best < 0, np.nan, best)
+        values[name] = _largest(question, np.where(best < 0, np.nan, best), questions)
     values["rank"] += 1
     return values
+
+
+def _nearest_wrong(nearest: Neighbours, pairs: Ints, documents: int, k: int) -> Floats:
+    """Return (n,) the similarity of the nearest wrong document; NaN where all of the first k are right."""
+    listed = nearest.documents[:, :k]
+    # A question and a document as one number.
+    codes = documents * np.arange(len(listed))[:, None] + listed
+    is_wrong = (listed >= 0) & ~np.isin(codes, pairs @ [documents, 1])
+    similarity = np.where(is_wrong, nearest.similarity[:, :k], np.nan)
+    return np.asarray(np.fmax.reduce(similarity, axis=1))
 
 
 def right_places(corpus: Corpus[Question], nearest: Neighbours, pairs: Ints) -> RightPlaces:
@@ -294,9 +299,8 @@ def transformed_values(corpus: Corpus[Question], vectors: Vectors, options: Retr
     pairs = right_pairs(corpus.samples, corpus.documents)
     for name in transforms.NAMES:
         success = stored[f"{options.headline}/{name}"] = np.full(len(missing), np.nan)
-        try:
-            fitted = transforms.fit(name, sample)
-        except ValueError:
+        fitted = transforms.fit(name, sample)
+        if fitted is None:
             # The transform leaves nothing of these vectors.
             continue
         # An undefined row becomes a zero vector, which has no cosine.
@@ -419,7 +423,7 @@ class RetrievalView(ItemView):
         reason = f"no question has {self.options.k} similarities"
         if labels.sets:
             reason = f"{labels.sets} units are too few to recommend a threshold; that takes {MIN_UNITS}"
-        return Threshold(None, None, None, 0.0, reason)
+        return Threshold(reason=reason)
 
     @property
     def recommended_tau(self) -> Mapping[str, float]:

@@ -19,6 +19,7 @@ from embassay.core.formatting import (
     size_in_points,
     two_digits,
 )
+from embassay.core.grouping import grouped
 from embassay.core.layout import Column, Format
 from embassay.core.result import (
     Comparison,
@@ -34,6 +35,7 @@ from embassay.core.result import (
     worse_systems,
 )
 from embassay.corpora.queries.made import SOURCE as MADE_QUERIES
+from embassay.diagnostics.findings import against_chance
 from embassay.reports.findings import templates
 from embassay.reports.findings.advice import WITH_ABOUT_OPTION
 from embassay.reports.findings.screenings import screening_sentence
@@ -116,6 +118,11 @@ class Decision:
         return self.result.headline(self.verdict)
 
     @cached_property
+    def values(self) -> dict[str, float]:
+        """The headline value by encoder, where it has one."""
+        return {name: row.value for name, row in self.rows.items() if row.value is not None}
+
+    @cached_property
     def pairs(self) -> tuple[Comparison, ...]:
         """What pairs of encoders differ by on the headline."""
         return self.result.differences(self.verdict)
@@ -149,11 +156,7 @@ class Decision:
 
         An index is chosen for a model, and a copy that lists the same stands for its original.
         """
-        values = dict[str, float]()
-        for name in self.to_choose_from:
-            row = self.rows.get(name)
-            if row is not None and row.value is not None:
-                values[name] = row.value
+        values = {name: self.values[name] for name in self.to_choose_from if name in self.values}
         if not values:
             return None
         margin = self.headline.margin
@@ -199,9 +202,13 @@ class Decision:
     def use(self, choice: Shortlist) -> Finding:
         """Return what to use."""
         row = self.rows[choice.use]
-        template = templates.USE_NONE if is_below(row.high, self.verdict.chance) else templates.USE
+        template = templates.USE_NONE if self.is_below_chance(row) else templates.USE
         found = self.finding(template, encoder=choice.use, headline=self.said_headline(choice.use))
         return replace(found, value=row.value, low=row.low, high=row.high)
+
+    def is_below_chance(self, row: Row) -> bool:
+        """Return whether the interval of a value lies below chance; False if one of them is not known."""
+        return against_chance(row, self.verdict.chance) == "below"
 
     def highest(self, choice: Shortlist) -> Finding:
         """Return which value is the highest, where that recommends nobody, and which are lower."""
@@ -295,8 +302,8 @@ class Decision:
         """
         pair = between(self.pairs, name, other)
         if pair is None:
-            value, of_other = self.rows[name].value or 0.0, self.rows[other].value or 0.0
-            pair = Comparison(**vars(self.verdict.key), a=name, b=other, difference=value - of_other)
+            difference = self.values.get(name, 0.0) - self.values.get(other, 0.0)
+            pair = Comparison(**vars(self.verdict.key), a=name, b=other, difference=difference)
         size = pair.difference or 0.0
         style = self.difference_style
         written = number(abs(size), style)
@@ -378,10 +385,12 @@ class Decision:
 
     def deciding_pair(self, choice: Shortlist) -> Comparison | None:
         """Return the pair that the choice depends on most: with the next best, else the main one, else any."""
-        pairs = [between(self.pairs, choice.use, name) for name in (*choice.others, *choice.rejected)]
-        pairs += [*(one for one in self.pairs if one.family == "main"), *self.pairs]
-        known = [pair for pair in pairs if pair is not None and pair.smallest_difference is not None]
-        return next(iter(known), None)
+        of_choice = [between(self.pairs, choice.use, name) for name in (*choice.others, *choice.rejected)]
+        main = [pair for pair in self.pairs if pair.family == "main"]
+        for pair in (*of_choice, *main, *self.pairs):
+            if pair is not None and pair.smallest_difference is not None:
+                return pair
+        return None
 
     def about(self) -> Iterator[Finding]:
         """Yield what the verdict is about, of questions on documents."""
@@ -401,7 +410,7 @@ class Decision:
             value=value, of_100=of_100(row.value, row.low, row.high), document=self.corpus.document_noun
         )
         below = ""
-        if is_below(row.high, self.verdict.chance):
+        if self.is_below_chance(row):
             reference = self.headline.level
             # Other names tell the value by themselves.
             if reference == "chance":
@@ -419,11 +428,12 @@ class Decision:
 
     def same_encoders(self) -> Iterator[Finding]:
         """Yield which labels stand for one encoder."""
-        labels: dict[tuple[str, str, str], list[str]] = {}
-        for name in self.verdict.candidates:
+
+        def identity(name: str) -> tuple[str, str, str]:
             encoder = self.encoders[name]
-            labels.setdefault((encoder.fingerprint, encoder.similarity, encoder.setting), []).append(name)
-        for same in labels.values():
+            return encoder.fingerprint, encoder.similarity, encoder.setting
+
+        for same in grouped(self.verdict.candidates, identity).values():
             if len(same) > 1:
                 yield self.finding(templates.SAME_ENCODER, encoders=names(same))
 
@@ -441,11 +451,7 @@ class Decision:
 
     def undefined_as_wrong(self) -> Iterator[Finding]:
         """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""
-        undefined: dict[str, int] = {}
-        for name in self.verdict.candidates:
-            row = self.rows.get(name)
-            if row is not None and row.value is not None:
-                undefined[name] = row.undefined
+        undefined = {name: self.rows[name].undefined for name in self.verdict.candidates if name in self.values}
         fewest = min(undefined.values(), default=0)
         as_wrong = self.verdict.undefined_as_wrong
         for name, count in undefined.items():
@@ -463,8 +469,3 @@ def written_ratio(ratio: float) -> str:
     if 2 <= whole < len(PARTS) + 2 and abs(ratio * whole - 1) <= CLOSE:
         return PARTS[whole - 2]
     return f"{two_digits(100 * ratio).removesuffix('.0')}% of"
-
-
-def is_below(high: float | None, chance: float | None) -> bool:
-    """Return whether the upper end of an interval is below chance; False if one of them is not known."""
-    return high is not None and chance is not None and high < chance

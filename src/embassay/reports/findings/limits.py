@@ -139,22 +139,16 @@ def _best_first(result: Result) -> list[Finding]:
     choose among the former; those about no single encoder come last.
     """
     models = {encoder.name for encoder in result.encoders if encoder.parameters}
-    # A section of the report is one diagnostic on one corpus.
-    section_places: dict[tuple[str, str], int] = {}
-    ranks: dict[tuple[str, str, str], int] = {}
-    for section_place, verdict in enumerate(result.verdicts):
-        section_places[verdict.diagnostic, verdict.corpus] = section_place
-        # The candidates of a verdict are sorted, the highest value first.
-        for rank, encoder in enumerate(verdict.candidates):
-            ranks[verdict.diagnostic, verdict.corpus, encoder] = rank
+    # A section of the report is one diagnostic on one corpus; its candidates are sorted, the highest value first.
+    candidates = {(verdict.diagnostic, verdict.corpus): verdict.candidates for verdict in result.verdicts}
+    sections = list(candidates)
 
     def order(finding: Finding) -> tuple[int, bool, int]:
         section = finding.diagnostic, finding.corpus
-        section_place = section_places.get(section, len(section_places))
-        is_no_model = finding.encoder not in models
-        # Findings about all encoders, or about one that is no candidate, have no rank.
-        rank = ranks.get((*section, finding.encoder), len(ranks))
-        return section_place, is_no_model, rank
+        section_place = sections.index(section) if section in candidates else len(sections)
+        # Findings about all encoders, or about one that is no candidate, have the last rank.
+        ranked = [*candidates.get(section, ()), finding.encoder]
+        return section_place, finding.encoder not in models, ranked.index(finding.encoder)
 
     return sorted(result.findings, key=order)
 

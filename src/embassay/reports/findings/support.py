@@ -30,11 +30,12 @@ def statement(finding: Finding) -> str:
     return " ".join(filter(None, (finding.sentence, tested(finding), finding.consequence, finding.action)))
 
 
-def asked(finding: Finding) -> str:
-    """Return the question of an answer, to be written before it; an empty text for another finding."""
+def answered(finding: Finding) -> str:
+    """Return a finding as one paragraph, an answer with its question before it."""
     if not isinstance(finding, Answer):
-        return ""
-    return f"{finding.question} " if finding.question.endswith("?") else f"{finding.question}: "
+        return statement(finding)
+    question = finding.question if finding.question.endswith("?") else f"{finding.question}:"
+    return f"{question} {statement(finding)}"
 
 
 def tested(finding: Finding) -> str:
@@ -62,7 +63,7 @@ def verdict(result: Result, verdict: Verdict) -> Iterator[str]:
     """Yield the verdict on one diagnostic and corpus, a paragraph each."""
     yield from support(result, verdict)
     for finding in findings_of(result, verdict):
-        yield f"{asked(finding)}{statement(finding)}"
+        yield answered(finding)
 
 
 def use_of(statements: Iterable[Finding]) -> str:
@@ -105,11 +106,9 @@ def _counts_as(verdict: Verdict, items: int, more: str = "") -> str:
 
 def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
     """Return the numbers of answered questions and of documents, and the document that is right for many."""
-    answered = verdict.items
     # The number of answerable questions is the same for all encoders.
-    for row in result.headline(verdict).values():
-        answered = row.items + row.undefined
-        break
+    row = next(iter(result.headline(verdict).values()), None)
+    answered = row.items + row.undefined if row else verdict.items
     most = ""
     for name, count in corpus.most_right.items():
         if count >= MANY_RIGHT * answered:

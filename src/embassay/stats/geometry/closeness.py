@@ -48,14 +48,7 @@ def paired_cosine(u: Vectors, v: Vectors) -> Floats:
     (n,) float64 in [-1, 1], larger is nearer; NaN where a vector is zero or not finite.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        if issparse(u):
-            return cosine_of(paired_dot(u, v), paired_dot(u, u), paired_dot(v, v))
-        dot, uu, vv = np.empty((3, len(u)))
-        for rows, (a, b) in dense_blocks(u, v):
-            dot[rows] = (a * b).sum(axis=1)
-            uu[rows] = (a * a).sum(axis=1)
-            vv[rows] = (b * b).sum(axis=1)
-    return cosine_of(dot, uu, vv)
+        return cosine_of(paired_dot(u, v), paired_dot(u, u), paired_dot(v, v))
 
 
 def cosine_of(dot: Floats, uu: Floats, vv: Floats) -> Floats:

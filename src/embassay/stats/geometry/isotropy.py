@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, diags_array, issparse
 
 from embassay.stats.geometry.closeness import Floats, Vectors
 from embassay.stats.geometry.participation import Scatter
@@ -56,8 +56,8 @@ class Isotropy:
         In [1, min(d, n − 1)]: the same, computed from the sample covariance.
     mean_cosine
         In [-1/(n − 1), 1]: the mean over all pairs of different vectors; 0 when their directions cancel out.
-    rows, zeros
-        The number of vectors used, and of zero vectors that were left out.
+    rows
+        n; zero vectors are left out.
     """
 
     i_a: float
@@ -67,7 +67,6 @@ class Isotropy:
     participation_ratio_plugin: float
     mean_cosine: float
     rows: int
-    zeros: int
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,6 @@ def isotropy(vectors: Vectors) -> Isotropy:
         participation_ratio_plugin=plugin,
         mean_cosine=_mean_cosine(products),
         rows=products.rows,
-        zeros=vectors.shape[0] - products.rows,
     )
 
 
@@ -303,8 +301,6 @@ def _sparse_products(vectors: csr_array) -> _Products:
 
 def _unit_sparse(vectors: csr_array) -> csr_array:
     """Return the nonzero rows scaled to unit length, CSR in float64."""
-    from scipy.sparse import csr_array, diags_array
-
     rows = csr_array(vectors, dtype=np.float64)
     squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     norms = np.sqrt(squares)

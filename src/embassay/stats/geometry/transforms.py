@@ -53,8 +53,8 @@ class Transform:
         return unit_rows(centred @ self.matrix)
 
 
-def fit(name: Name, vectors: Any) -> Transform:
-    """Fit a transform on (n, d) dense vectors, n at least 2; zero vectors are left out.
+def fit(name: Name, vectors: Any) -> Transform | None:
+    """Fit a transform on (n, d) dense vectors; zero vectors are left out.
 
     ``standardize``
         scales each dimension to mean 0 and variance 1;
@@ -63,28 +63,25 @@ def fit(name: Name, vectors: Any) -> Transform:
     ``remove_pcs``
         centres the rows and removes their first max(1, d // 100) principal components.
 
-    Raises
-    ------
-    ValueError
-        If fewer than two vectors are not zero, all are equal, or no direction is left.
+    Returns
+    -------
+    None if fewer than two vectors are not zero, all are equal, or no direction is left.
     """
     rows = np.asarray(vectors, dtype=np.float64)
     rows = unit_rows(rows[rows.any(axis=1)])
     if len(rows) < 2:
-        raise ValueError(f"a transform needs at least two nonzero vectors, got {len(rows)}")
+        return None
     mean = rows.mean(axis=0)
     centred = rows - mean
     total_variance = (centred**2).sum()
     # Written with "not", so that NaN is refused as well.
     if not total_variance > NEGLIGIBLE * len(rows):
-        raise ValueError("a transform needs vectors that are not all equal")
+        return None
     if name == "remove_pcs":
         matrix, rank = _remove_pcs(centred, max(1, centred.shape[1] // 100))
     else:
         matrix, rank = _SCALED[name](centred)
-    if rank < 1:
-        raise ValueError(f"{name} leaves no direction")
-    return Transform(mean, matrix, rank, removes=name == "remove_pcs")
+    return Transform(mean, matrix, rank, removes=name == "remove_pcs") if rank else None
 
 
 def _standardize(centred: Floats) -> tuple[Floats, int]:
