@@ -36,7 +36,7 @@ stats/shares.py | values.items() if name in base_systems] | values.items()]
 stats/families.py | setdefault((test.family, test.step), []) | setdefault(test.family, [])
 stats/families.py | (differences) >= MIN_DIFFERENT | (differences) > MIN_DIFFERENT
 core/result.py | highest_out - ROUNDING | highest_out + ROUNDING
-core/result.py | last[winner] -= 1 | last[winner] -= 0
+core/result.py | len(systems) - len(worse)) | len(systems))
 stats/gate.py | most = max(most, -float(gains.min())) | most = float(most)
 stats/gate.py | float((sizes**2).sum() / sizes.sum()) | float(sizes.mean())
 stats/gate.py | if sums.sum() >= 0: | if sums.sum() > 0:

@@ -120,7 +120,7 @@ def test_every_diagnostic_is_tried():
 
 ON_ITEMS = {"shows_items", "outcomes", "examples", "figures"}
 ABILITIES = {
-    "answers": {"check", "suits", *ON_ITEMS},
+    "answers": {"check", "suits", "scores_rankings", "ranks_passages", "searched", "score_rankings", "k", *ON_ITEMS},
     "negated_antonyms": ON_ITEMS,
     "minimal_pairs": ON_ITEMS,
     "composition": ON_ITEMS,
