@@ -44,7 +44,9 @@ def test_a_worse_model_under_the_same_label_is_a_regression(choice_run):
 def test_a_margin_out_of_reach_is_named(choice_run):
     run, old = choice_run("new", [model()]), choice_run("old", [model()])
     outcome = ea.check(run, old, margins={"accuracy": 0.02})
-    assert outcome.notes == ("Your margin of 2 points is out of reach of 200 entries (accuracy on mine).",)
+    assert outcome.notes == (
+        "200 entries cannot rule out a loss as small as your margin of 2 points (accuracy on mine).",
+    )
     assert outcome.outcome == "pass"
     assert ea.check(run, old, margins={"accuracy": 0.07}).notes == ()
 

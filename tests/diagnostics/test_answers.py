@@ -121,7 +121,7 @@ def test_an_answer_behind_the_last_token_that_is_encoded(passages, most_tokens, 
     origin = Origin("answers", "", "docs", "", "m", "")
     scores = method.stored(corpus, origin, stored)
     statements = [one.sentence for one in method.summarise([scores], Draws(100, 0)).findings if "token" in one.sentence]
-    says = f"m stops reading a passage after {most_tokens} tokens, before 1 answer of docs (100%)."
+    says = f"m reads {most_tokens} tokens of a passage, which leaves out 1 answer of docs (100%)."
     assert statements == ([] if encoded else [says])
 
 

@@ -192,8 +192,8 @@ def test_one_choice_is_made_on_a_corpus(answered):
     """By the answers where documents are cut in several ways, and by the right documents where they are not."""
     encoders = ["a=hashing", "b=hashing,dim=16"]
     for cuts, use, says in (
-        (["sentence", "document"], "answers", "The choice is made by answers."),
-        (["sentence"], "retrieval", "The choice is made by retrieval."),
+        (["sentence", "document"], "answers", "For the choice see answers."),
+        (["sentence"], "retrieval", "For the choice see retrieval."),
     ):
         result = assay(answered, cuts, encoders, ["retrieval", "answers"])
         kinds = {one.diagnostic: one for one in result.answers if one.kind in ("use", "highest")}

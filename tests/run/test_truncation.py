@@ -24,12 +24,12 @@ class Counting(RandomEncoder):
         (
             ["a b c d e f g h i j", "k l"],
             ["a"] * 8,
-            "it truncates 1 of the 2 documents of m (50.0%), and does not read 58% of",
+            "it truncates 1 of the 2 documents of m (50.0%), and misses 58% of all tokens",
         ),
         (
             ["a b c d", "k l"],
             ["a b c d e"] * 8,
-            "it truncates 1 of the 2 documents of m (50.0%), and does not read 17% of",
+            "it truncates 1 of the 2 documents of m (50.0%), and misses 17% of all tokens",
         ),
         (["a", "k l"], ["a b c d e"] * 8, "it truncates 8 of the 10 texts of m (80.0%)."),
     ],

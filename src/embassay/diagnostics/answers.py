@@ -30,6 +30,7 @@ from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored, nee
 from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.retrieval.scores import passages_of, queries_of
+from embassay.stats.resample import ABSENT
 from embassay.stats.units import Bools, Floats, Ints
 
 NAME = "answers"
@@ -43,10 +44,10 @@ MANY_BEHIND = 0.01
 BUDGETS = (100, 200, 400, 800)
 """The numbers of words at which every run says how many answers are read."""
 BEHIND = Template(
-    "{encoder} stops reading a passage after {tokens:,.0f} tokens, before {answers} of {corpus} ({share:.0%}).",
+    "{encoder} reads {tokens:,.0f} tokens of a passage, which leaves out {answers} of {corpus} ({share:.0%}).",
     "the encoder truncates every passage that holds the answer, before the end of the answer",
     COUNT,
-    title="Answers are not read",
+    title="Answers behind the last token",
     action="{action}",
 )
 CURVE = np.unique(np.geomspace(20, 800, 40).astype(int))
@@ -142,14 +143,16 @@ class AnswersView(ItemView):
     options: Answers
 
     def within(self, name: Literal["rank", "stop", "whole"], most: int) -> Floats:
-        """(n,) 1 where the answer is read within so many passages or words, else 0; NaN without an answer."""
+        """(n,) 1 where the answer is read within so many passages or words, else 0; ABSENT without an answer."""
         values = self.scores.values[name]
-        return np.where(np.isnan(values), np.nan, values <= most)
+        read = np.where(np.isnan(values), np.nan, values <= most)
+        return np.where(self.scores.values["has_answer"] == 1, read, ABSENT)
 
     @property
     def right(self) -> Floats:
-        """(n,) 1 where the answer is read within the words of the headline."""
-        return self.within("stop", self.options.read)
+        """(n,) 1 where the answer is read within the words of the headline; NaN without an answer."""
+        read = self.within("stop", self.options.read)
+        return np.where(read == ABSENT, np.nan, read)
 
     @property
     def behind(self) -> float:
@@ -190,7 +193,7 @@ METRICS = (
         "stop",
         headline=True,
         margin=0.02,
-        says="within {read} words read, the text holds the answer for {of_100}",
+        says="the first {read} words that are read hold the answer for {of_100}",
         explanation=(
             "The share of the questions whose answer is read when passages are read, nearest first, up to this many "
             "words."
@@ -215,7 +218,7 @@ DRAWINGS = Drawings(
             "Passages are read in the order of their similarity; the text stops at this number of words.",
         ),
     ),
-    note="A set-up is compared with another at the same number of words, whatever the size of its passages.",
+    note="Set-ups are compared at the same number of words, whatever the size of their passages.",
 )
 
 
@@ -233,7 +236,8 @@ def _when_read(corpus: Corpus[Question], passages: Passages, order: Ints, missin
             of_places = [until(place, passages, order[index], ends[index]) for place in sample.places]
             # Of several places, the one that is read first.
             read[index] = np.min(of_places, axis=0)
-    return dict(zip(("rank", "stop", "whole"), read.T, strict=True))
+    has_answer = np.array([isinstance(sample, AnsweredQuestion) for sample in corpus.samples], dtype=np.float64)
+    return {"has_answer": has_answer, **dict(zip(("rank", "stop", "whole"), read.T, strict=True))}
 
 
 def _encoded(sample: Question, passages: Passages, vectors: Vectors) -> float:

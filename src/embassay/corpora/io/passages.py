@@ -15,6 +15,8 @@ from embassay.stats.lexical.words import UNSPACED
 WAYS = ("document", "section", "paragraph", "sentence")
 CONTEXTS = ("", "title", "headings")
 """What stands before each passage: nothing, the first heading of the document, or all headings above it."""
+SPECIAL_TOKENS = 2
+"""The tokens that a model adds to each text: one before it, one after it."""
 FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/retrieval.md has the figures."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
@@ -52,7 +54,7 @@ class Cutter:
     context
         One of :data:`CONTEXTS`.
     size
-        The number of words or tokens of a window; 0 for the other ways.
+        The number of words of a window, or of tokens without special ones; 0 for the other ways.
     """
 
     def __init__(self, passages: str, language: str = "en") -> None:
@@ -64,10 +66,10 @@ class Cutter:
             ``document``: the text, stripped. ``section``: the headings and the text between two of them.
             ``paragraph``: the text between blank lines, joined with what follows in its section up to
             :data:`FEWEST_WORDS` words. ``sentence``. A number N: windows of N words; neighbours share a tenth of them,
-            at least one word. ``Ntokens``: windows of whole words of at most N tokens of bert-base-uncased, special
-            ones not counted. A table is never divided; its rows are lines. White space inside a passage becomes single
-            spaces, except in whole documents. ``+title`` or ``+headings`` after it sets these before each passage:
-            ``100+headings``.
+            at least one word. ``Ntokens``: windows of whole words that fill at most N tokens of a model with the
+            tokenizer of bert-base-uncased, its two special tokens included. A table is never divided. White space
+            inside a passage becomes single spaces, except in whole documents. ``+title`` or ``+headings`` after it sets
+            these before each passage: ``100+headings``.
         language
             The language whose rules decide where a sentence ends; general rules for languages unknown to sentencex.
 
@@ -81,6 +83,8 @@ class Cutter:
         window = re.fullmatch(r"([1-9][0-9]{0,8})(tokens)?", self.way)
         self.size = int(window[1]) if window else 0
         self._pieces_of = word_pieces() if window and window[2] else None
+        if self._pieces_of:
+            self.size = max(1, self.size - SPECIAL_TOKENS)
         if not (window or self.way in WAYS) or self.context not in CONTEXTS:
             raise SpecError(
                 f"passages must be {', '.join(WAYS)}, a number of words (at least 1) or of tokens (256tokens), and may "
@@ -105,7 +109,7 @@ class Cutter:
             elif self.size:
                 parts += part.split()
             else:
-                parts += [sentence for _, sentence in sentences(part, self._language)]
+                parts += whole_sentences(part, self._language)
         return self._windows(parts) if self.size else list(map(Piece, parts))
 
     def _windows(self, parts: Sequence[str]) -> list[Piece]:

@@ -1,8 +1,8 @@
-"""Where an answer that is given as a text stands in a document: as it is written, nearly so, or nowhere.
+"""Where an answer that is given as a text stands in the documents: as it is written, nearly so, or nowhere.
 
-First as it is written, white space aside; then with case, quotes, dashes and accents made equal; last with a few other
-letters, but with the same numbers and negations. All places count at which the text stands in the first of these ways
-that finds one.
+First as it is written, white space aside; then with case, quotes, dashes, accents and marks of Markdown made equal;
+last with a few other letters in some words, but with the same numbers and negations. The first of these ways in which
+the answer stands in any of the documents is used, and all its places count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
 
-from rapidfuzz.fuzz import partial_ratio_alignment
+from rapidfuzz.fuzz import partial_ratio_alignment, ratio
 
 from embassay.core.errors import begun, quoted
 from embassay.core.formatting import counted
@@ -24,6 +24,8 @@ from embassay.stats.lexical.words import UNSPACED
 
 FLOOR = 90
 """The least similarity of an answer that is written nearly so, in percent: two letters of twenty may differ."""
+WORD_FLOOR = 85
+"""The least similarity of two words that may be one, in percent: "encode" and "decode" are two."""
 LEAST = 12
 """The least number of characters of an answer that may be written nearly so."""
 SHORTEST = 2
@@ -41,6 +43,8 @@ _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 """A word or a number of a script with spaces between words."""
 _CUT = re.compile(rf"(?<=[^\W_{UNSPACED}])(?=[^\W_{UNSPACED}])|(?<=\d[.,:])(?=\d)|(?<=\d)(?=[.,:]\d)")
 """Where a word or a number would be cut: neither 12 nor 30 is found in ``12:30``."""
+_MARKS = re.compile(r"[`*]|(?<!\w)_+|_+(?!\w)|\[([^\[\]]*)\]\([^()]*\)")
+"""Marks of Markdown: of code and emphasis, and a link with its text."""
 _FACTS = re.compile(
     r"\d+|\b(?:no|not|never|none|without|cannot|nor|neither|\w+n't|zero|one|two|three|four|five|six|seven|eight|nine|ten|"
     r"eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|first|second|third|half)\b"
@@ -56,20 +60,59 @@ class Near(NamedTuple):
     end: int
 
 
-def locate(answer: str, text: str) -> list[tuple[int, int]]:
-    """Return where an answer stands in a text: start and end of each place; none if it is nowhere."""
-    answer = answer.strip()
-    letters = answer.strip(AROUND)
+class Located(NamedTuple):
+    """By document where an answer stands: start and end of each place; and whether it is written with other letters."""
+
+    spans: dict[str, list[tuple[int, int]]]
+    nearly: bool = False
+
+
+def locate(answer: str, texts: Mapping[str, str]) -> Located:
+    """Return where an answer stands in documents, in the first way in which it stands in any; nowhere if in none."""
+    letters = plain(answer).strip(AROUND)
     if length(letters) < SHORTEST and not letters.isdecimal():
+        return Located({})
+    for way in (as_written, alike, nearly):
+        spans = {name: way(answer, text) for name, text in texts.items()}
+        if found := {name: places for name, places in spans.items() if places}:
+            return Located(found, way is nearly)
+    return Located({})
+
+
+def plain(answer: str) -> str:
+    """Return an answer without marks of Markdown around words; of a link its text."""
+    return _MARKS.sub(r"\1", answer).strip()
+
+
+def as_written(answer: str, text: str) -> list[tuple[int, int]]:
+    """Return where an answer stands as it is written, with any white space between its words."""
+    return whole_matches(written(answer), text)
+
+
+def alike(answer: str, text: str) -> list[tuple[int, int]]:
+    """Return where an answer stands in other case, quotes, dashes, accents and emphasis."""
+    return whole_matches(in_any_writing(answer), text)
+
+
+def nearly(answer: str, text: str) -> list[tuple[int, int]]:
+    """Return the one place where an answer stands with a few other letters, if there is one."""
+    answer = plain(answer)
+    if length(answer) < LEAST:
         return []
-    for pattern in (written(answer), alike(answer)):
-        if spans := whole_matches(pattern, text):
-            return spans
-    if length(answer) >= LEAST:
-        similarity, start, end = nearest(answer, text)
-        if similarity >= FLOOR and facts(text[start:end]) == facts(answer):
-            return [(start, end)]
-    return []
+    similarity, start, end = nearest(answer, text)
+    place = text[start:end]
+    if similarity < FLOOR or facts(place) != facts(answer):
+        return []
+    own, others = (set(_WORD.findall(part.casefold())) for part in (answer, place))
+    for word in own ^ others:
+        if not any(_same_word(word, other) for other in (others if word in own else own)):
+            return []
+    return [(start, end)]
+
+
+def _same_word(word: str, other: str) -> bool:
+    """Return whether two words may be one, misspelt; "signed" and "unsigned" are not."""
+    return ratio(word, other) >= WORD_FLOOR and not (word.endswith(other) or other.endswith(word))
 
 
 @lru_cache
@@ -79,9 +122,9 @@ def written(answer: str) -> re.Pattern[str]:
 
 
 @lru_cache
-def alike(answer: str) -> re.Pattern[str]:
+def in_any_writing(answer: str) -> re.Pattern[str]:
     """Return what finds an answer in other case, quotes, dashes, accents and emphasis, without marks around it."""
-    words = ["".join(map(_equal, word)) for word in normalize("NFC", answer).strip(AROUND).split()]
+    words = ["".join(map(_equal, word)) for word in normalize("NFC", plain(answer)).strip(AROUND).split()]
     return re.compile(r"[*_`]*\s+[*_`]*".join(words), re.IGNORECASE)
 
 
@@ -154,11 +197,11 @@ def located(
     units_of
         Returns the keys of a question's units from its right documents.
     """
-    samples, problems = [], []
-    answers = nearly = left_out = 0
+    samples, problems, taken = [], list[str](), list[str]()
+    answers = left_out = 0
     for question in asked:
         named = tuple(question.right)
-        places = _places(question, texts)
+        places = _places(question, texts, taken)
         documents = tuple(dict.fromkeys(place.document for place in places))
         if question.answers:
             answers += 1
@@ -170,33 +213,36 @@ def located(
         right = named or documents
         sample = Question(question.key, question.text, right, units=units_of(right))
         if places:
-            nearly += not any(
-                whole_matches(alike(answer), texts[name]) for name in documents for answer in question.answers
-            )
             sample = AnsweredQuestion(**vars(sample), answers=tuple(question.answers), places=tuple(places))
         samples.append(sample)
     notes = []
     if answers:
-        amounts = f"answers: {answers - len(problems):,} of {answers:,} located in the documents"
-        amounts += f", {nearly:,} of them in other letters" if nearly else ""
+        amounts = f"answers of {answers - len(problems):,} of {counted(answers, 'question')} found in the documents"
         amounts += f"; {counted(left_out, 'question')} without a document left out" if left_out else ""
-        notes = [amounts, *problems[:MOST_NAMED]]
-        if len(problems) > MOST_NAMED:
-            notes.append(f"and {len(problems) - MOST_NAMED:,} more answers")
+        notes = [amounts]
+        for named_ones, what in ((taken, "with other letters"), (problems, "not found")):
+            notes += named_ones[:MOST_NAMED]
+            if len(named_ones) > MOST_NAMED:
+                notes.append(f"and {len(named_ones) - MOST_NAMED:,} more answers {what}")
     return tuple(samples), notes
 
 
-def _places(question: RawQuestion, texts: Mapping[str, str]) -> dict[AnswerPlace, None]:
-    """Return the places of the answers to a question, each once and in order."""
+def _places(question: RawQuestion, texts: Mapping[str, str], taken: list[str]) -> dict[AnswerPlace, None]:
+    """Return the places of the answers to a question, each once and in order; add a note on each with other letters."""
     places: dict[AnswerPlace, None] = {}
-    for name in question.right or texts:
-        for answer in question.answers:
+    for answer in question.answers:
+        located = locate(answer, {name: texts[name] for name in question.right or texts})
+        for name, spans in located.spans.items():
             text = texts[name]
-            spans = locate(answer, text)
-            if spans:
-                # How many characters that are no white space stand before each place.
-                before = [0, *accumulate(not character.isspace() for character in text)]
-                places |= dict.fromkeys(AnswerPlace(name, before[start], before[end]) for start, end in spans)
+            # How many characters that are no white space stand before each place.
+            before = [0, *accumulate(not character.isspace() for character in text)]
+            places |= dict.fromkeys(AnswerPlace(name, before[start], before[end]) for start, end in spans)
+            if located.nearly:
+                ((start, end),) = spans
+                place = begun(" ".join(text[start:end].split()))
+                taken.append(
+                    f"{question.place}: the answer {quoted(begun(answer))} is taken for {quoted(place)} in {name}"
+                )
     return places
 
 

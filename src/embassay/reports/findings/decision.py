@@ -254,11 +254,13 @@ class Decision:
 
     def rejected_pairs(self, choice: Shortlist) -> dict[str, str]:
         """Return with what each rejected candidate is compared: the one to use, if that verdict is one against it."""
-        compared, undecided = {}, self.undecided_names(choice)
+        compared = {}
         for name, better in choice.rejected.items():
             pair = between(self.pairs, name, choice.use)
+            is_tested = pair is not None and pair.p_holm is not None
             is_shown = pair is not None and pair.is_significant
-            if name not in undecided:
+            # What a test does not tell from the one to use is undecided, or has a line of its own.
+            if better is not None or not is_tested:
                 compared[name] = choice.use if better is None or is_shown else better
         return compared
 

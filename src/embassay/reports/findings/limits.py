@@ -194,7 +194,7 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             is_cut = corpus.passages > corpus.documents
             noun = "passage" if is_cut else corpus.document_noun
             weight = encoder.unread_in[corpus.name]
-            unread = f", and does not read {weight:.0%} of their tokens" if weight >= MANY_TRUNCATED else ""
+            unread = f", and misses {weight:.0%} of all tokens" if weight >= MANY_TRUNCATED else ""
         severity = "low"
         action = ""
         if weight >= MANY_TRUNCATED:

@@ -102,7 +102,7 @@ HIGHEST_VALUE = replace(
     kind="highest",
     severity="medium",
 )
-DECIDED_BY = Template(" The choice is made by {diagnostic}.", "where another diagnostic makes the choice", LIMIT)
+DECIDED_BY = Template(" For the choice see {diagnostic}.", "where another diagnostic makes the choice", LIMIT)
 OR = Template(
     "{others}.",
     "at most two cheaper ones that are not shown to be worse, and the highest where that is not the one to use",
@@ -169,7 +169,7 @@ DATA = Template(
 )
 MORE_ITEMS = Template("; {target} need about {items}", "where that is not small already", POWER)
 ABOUT_OTHERS = Template(
-    "other {pages} like these. If these are all the {pages}: about=these-documents.",
+    "The result holds for other {pages} like these. If there are no others: about=these-documents in -c.",
     "of questions about documents",
     LIMIT,
     title="What it is about",
@@ -177,14 +177,14 @@ ABOUT_OTHERS = Template(
 )
 ABOUT_THESE = replace(
     ABOUT_OTHERS,
-    text="these {pages} only, if each question was asked on its own.",
+    text="The result holds for these {pages} only, if each question was asked on its own.",
     when="the same, with about=these-documents",
 )
 
 # Screening without labels
 
 SAME_LISTS = Template(
-    "{encoder} lists {overlap} of what {exact} finds: as good as {original}.",
+    "{encoder} lists {overlap} of what {exact} finds, so it can stand for {original}.",
     "of each index, and each int8, binary, dtype, dim, other service and export of a candidate, with 30 questions or "
     "more: the lower end of the interval, with one more question that shares half, reaches the floor",
     OVERLAP,
@@ -403,20 +403,21 @@ NOTHING_TO_COMPARE = Template(
 )
 FLOOR = Template("{value} {verb} the {limit}.", "of every floor and ceiling: keeps, misses or exceeds it", COUNT)
 BASELINE_SHOWS = Template(
-    "{where}: this test set can rule out a loss of {margin}{about}: `check` passes a model that is shown to lose less, "
-    "and fails one that significantly loses.",
+    "{where}: this test set can rule out a loss of {margin}{about}: `check` fails a loss that is significant or "
+    "larger than that, passes a model for which such a loss is ruled out, and otherwise warns.",
     "of each headline that is a share, when a baseline is blessed",
     LOSS_LIMIT,
     "cannot be said",
 )
 BASELINE_ALONE = Template(
-    "{where}: `check` passes a model that is shown to lose less than {margin}, and fails one that significantly loses.",
+    "{where}: `check` fails a loss that is significant or larger than {margin}, passes a model for which such a loss "
+    "is ruled out, and otherwise warns.",
     "of each other headline, when a baseline is blessed: a correlation, or another mean",
     LOSS_LIMIT,
     "cannot be said",
 )
 OUT_OF_REACH = Template(
-    "Your margin of {margin} is out of reach of {items} ({where}).",
+    "{items} cannot rule out a loss as small as your margin of {margin} ({where}).",
     "a margin of the user is below the loss that the test set can rule out",
     LOSS_LIMIT,
     "cannot be said",
@@ -437,12 +438,12 @@ ENOUGH_ITEMS = Template(
 ITEMS_NEEDED = replace(ENOUGH_ITEMS, when="the run has fewer")
 TOO_MANY_ITEMS = replace(
     ENOUGH_ITEMS,
-    text="A true difference of {difference} between {a} and {b} needs more than a million times these items.",
+    text="A true difference of {difference} between {a} and {b} needs more than a million times as many items.",
     when="the same, out of reach",
 )
 MEANING_OF_POWER = Template(
-    "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure is based on "
-    "the present difference.",
+    "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure depends on "
+    "the difference that this run observed.",
     "below every plan",
     LIMIT,
 )
