@@ -34,7 +34,6 @@ def test_there_is_an_example_of_each_kind():
     assert len(TESTS) == len(folders)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", TESTS)
 def test_the_example_passes_its_own_test(copy, path):
     environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
@@ -43,7 +42,6 @@ def test_the_example_passes_its_own_test(copy, path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
 def test_the_examples_keep_the_project_s_style(copy):
     settings = str(ROOT / "pyproject.toml")
     command = [sys.executable, "-m", "ruff", "check", "--config", settings, *map(str, FILES)]

@@ -47,7 +47,8 @@ def test_bless_fixes_margins_and_pages_for_each_check(runs, tmp_path, capsys):
     assert exit_code_of([*bless, "--margin", "chosen[antonym]=0.5"]) == 0
     assert capsys.readouterr().err.splitlines()[:2] == [
         "accuracy on mine: this test set can rule out a loss of 7 points on entries like these: `check` fails a loss "
-        "that is significant or larger than that, passes a model for which such a loss is ruled out, and otherwise warns.",
+        "that is significant or larger than that, passes a model for which such a loss is ruled out, and otherwise "
+        "warns.",
         "200 entries cannot rule out a loss as small as your margin of 5 points (accuracy on mine).",
     ]
     out = tmp_path / "check.json"

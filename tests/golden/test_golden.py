@@ -20,7 +20,9 @@ def test_figures_of_released_corpora(label):
     assert list(moved(wanted, released_figures(label), NEURAL))[:20] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TEXTS)
+# The messages about mistakes take half a minute.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "mistakes.txt" else []) for name in TEXTS]
+)
 def test_texts(name):
     assert TEXTS[name]() == (HERE / name).read_text(encoding="utf-8")
