@@ -6,9 +6,8 @@ from importlib.resources import files
 import pytest
 
 TEXTS = (
-    "edits.tsv",
-    "handbook.tsv",
-    "handbook_questions.tsv",
+    "edits.jsonl",
+    "handbook.jsonl",
     "opposites.tsv",
     "paraphrases.tsv",
     "phrases.txt",

@@ -7,9 +7,12 @@ is the input in turn. For trying things out: too small for choosing a model.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from embassay.core.samples.shapes import Choice
+from embassay.core.tables.records import read_table
 from embassay.core.types import Corpus
-from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import handwritten
 
 SHAPE = "choice"
 BUILTIN = True
@@ -25,12 +28,16 @@ INPUTS = (
 def load(source: str, name: str) -> Corpus[Choice]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
+    return handwritten(name, "opposites.tsv", _of_quadruples, read_again=", each quadruple")
+
+
+def _of_quadruples(source: str, name: str) -> Corpus[Choice]:
+    """Return four samples of each row of a table."""
     samples = []
-    for number, row in enumerate(rows_of("opposites.tsv")):
+    for number, (_, row) in enumerate(read_table(Path(source)).records):
         pair = "–".join(sorted((row["word"], row["antonym"])))
         for place, columns in enumerate(INPUTS):
             text, antonym, polarity, paraphrase = (row[column] for column in columns)
             kind, negation = row["part_of_speech"], row["negation"]
             samples.append(Choice(f"{number}.{place}", text, antonym, polarity, paraphrase, kind, pair, negation))
-    source = ", each quadruple re-read by a second reader"
-    return builtin_corpus(name, SHAPE, samples, source=source)
+    return Corpus(name, SHAPE, tuple(samples))
