@@ -84,7 +84,7 @@ def load(
     # Labels that are not yes or no, such as three kinds of inference, are no scores.
     if "score" not in selection.names and None not in labels:
         scores = [float(bool(label)) for label in labels]
-        notes.append("the label is read as a score; loader=groups reads pairs of label 1 as groups")
+        notes.append("the label is read as a score; embassay build groups makes groups of pairs of label 1")
     if None in scores:
         notes.append(f"{counted(scores.count(None), 'pair')} without a score")
     samples = []
