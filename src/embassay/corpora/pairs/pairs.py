@@ -23,15 +23,13 @@ from embassay.core.tables.records import (
     recognised_pair,
 )
 from embassay.core.tables.rows import Key, Number, TableRow, Text, column, yes_or_no
-from embassay.core.tables.texts import read_head
+from embassay.core.tables.texts import first_line
 from embassay.core.types import Corpus
 from embassay.corpora.io.headerless import headerless
 
 SHAPE = "pairs"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns may be anything."""
-HEAD = 65_536
-"""The number of characters that the format of a table is detected from."""
 STSB = re.compile(
     r"(?P<subset>[^\t]*)\t(?:[^\t]*\t){3}(?P<score>[^\t]*\S[^\t]*)\t(?P<sentence1>[^\t]*)\t(?P<sentence2>[^\t]*)(?:\t.*)?"
 )
@@ -73,7 +71,7 @@ def load(
     """
     path = Path(source)
     is_named = any((first, second, score, subset))
-    if not is_named and not is_parquet(path) and _is_stsb(first_line_of(read_head(path, HEAD))):
+    if not is_named and not is_parquet(path) and _is_stsb(first_line(path)):
         form = "genre, file, year, index, score and two sentences, between tabs"
         table = headerless(path, STSB, form)
     else:

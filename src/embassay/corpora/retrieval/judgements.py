@@ -10,17 +10,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from embassay.core.errors import SourceError, first_line_of
+from embassay.core.errors import SourceError
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, TableRow, column
-from embassay.core.tables.texts import read_head
+from embassay.core.tables.texts import first_line
 from embassay.core.types import Corpus
 from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, notes_on, units
 
-HEAD = 65_536
 TREC = re.compile(r"\s*(?P<query>\S+)\s+\S+\s+(?P<document>\S+)\s+(?P<score>\S+)\s*")
 """A line of TREC's judgements, with spaces or tabs."""
 JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
@@ -36,7 +35,7 @@ class Judgement(TableRow):
 
 def read_judgements(path: Path) -> Iterable[Judgement]:
     """Read BEIR's table or JSON lines, or TREC's lines of query, 0, document and grade."""
-    if TREC.fullmatch(first_line_of(read_head(path, HEAD))):
+    if TREC.fullmatch(first_line(path)):
         return headerless(path, TREC, "query, 0, document and grade").select(Judgement)
     return read_table(path).select(Judgement)
 
