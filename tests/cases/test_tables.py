@@ -195,6 +195,12 @@ PAIRS = {
     "pairs-parquet-label-float": Case(
         f"{THREE}|label=|'label'", pairs(label=[0.9, 0.8, 0.1]), "look -c p=p.parquet", code=(0, 2)
     ),
+    "pairs-parquet-label-float-loader": Case(
+        "field 'sentence': missing", pairs(label=[0.9, 0.8, 0.1]), "look -c p=p.parquet,loader=groups", code=2
+    ),
+    "pairs-parquet-label-int-loader": Case(
+        "field 'sentence': missing", pairs(label=[1, 1, 0]), "look -c p=p.parquet,loader=groups", code=2
+    ),
     "pairs-parquet-named": Case(THREE, SCORES, "look -c p=p.parquet,first=sentence1,second=sentence2,score=score"),
     "pairs-parquet-nan-loader": Case(
         rf"{THREE}|(line|row) \d",
@@ -207,7 +213,10 @@ PAIRS = {
     "pairs-parquet-stsb-loader": Case(THREE, SCORES, "look -c p=p.parquet,loader=pairs"),
     "pairs-qqp": Case("first=, second=.* score=", QQP, "look -c p=qqp.csv", code=2),
     "pairs-qqp-named": Case(
-        (THREE, "the label is read as a score"), QQP, "look -c p=qqp.csv,first=question1,second=question2"
+        "first=, second= and score= for pairs",
+        QQP,
+        "look -c p=qqp.csv,first=question1,second=question2,label=is_duplicate",
+        code=2,
     ),
     "pairs-surrogate": Case(
         "must be a valid string, unable to parse raw data as a unicode string",
