@@ -241,11 +241,10 @@ class Heading(NamedTuple):
 def headings_of(text: str) -> list[Heading]:
     """Return the headings of a text in Markdown."""
     headings, place = [], 0
-    for section in sections_of(text):
-        for heading in section.headings:
+    for line in code_indented(text).split("\n"):
+        if heading := HEADING.match(line):
             headings.append(Heading(place, len(heading[1]), collapsed(heading[2])))
-            place += length(heading[0])
-        place += length(section.text)
+        place += length(line)
     return headings
 
 
