@@ -30,17 +30,18 @@ def test_each_row_of_edits_is_a_sample_and_a_unit():
 
 
 def test_each_quadruple_of_opposites_is_a_unit_with_four_inputs():
-    corpus, rows = loaded("opposites")
-    assert (corpus.audit().items, corpus.audit().units) == (4 * len(rows), len(rows))
-    for number, row in enumerate(rows):
-        sentence, negated, antonym, negated_antonym = corpus.samples[4 * number : 4 * number + 4]
-        assert [sentence.input, negated.input] == [row["sentence"], row["negated"]]
-        assert [antonym.input, negated_antonym.input] == [row["antonym_sentence"], row["negated_antonym"]]
-        assert [sentence.antonym, sentence.polarity, sentence.paraphrase] == [
-            antonym.input,
-            negated.input,
-            negated_antonym.input,
+    corpus, rows = loaded("opposites", "jsonl")
+    assert (corpus.audit().items, corpus.audit().units) == (len(rows), len(rows) // 4)
+    for start in range(0, len(rows), 4):
+        quadruple = corpus.samples[start : start + 4]
+        sentence, negated, antonym, negated_antonym = (sample.input for sample in quadruple)
+        assert [(sample.antonym, sample.polarity, sample.paraphrase) for sample in quadruple] == [
+            (antonym, negated, negated_antonym),
+            (negated_antonym, sentence, antonym),
+            (sentence, negated_antonym, negated),
+            (negated, antonym, sentence),
         ]
+        assert len({(sample.part_of_speech, sample.pair, sample.negation) for sample in quadruple}) == 1
 
 
 def test_the_groups_of_paraphrases_are_units():

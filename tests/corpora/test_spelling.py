@@ -8,7 +8,7 @@ import pytest
 TEXTS = (
     "edits.jsonl",
     "handbook.jsonl",
-    "opposites.tsv",
+    "opposites.jsonl",
     "paraphrases.tsv",
     "phrases.txt",
     "replacements.tsv",
