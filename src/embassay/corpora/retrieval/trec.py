@@ -68,8 +68,8 @@ def load(
     path, cut = Path(source), Cutter(passages, language)
     judgements, topics = _only(path, JUDGEMENTS, "qrels"), _only(path, TOPICS, "topics or queries")
     whole: dict[str, str] = {}
-    for file in files_in(path, follow_links=True):
-        if file.suffix.lower() == ".tsv" and file not in (judgements, topics):
+    for file in files_in(path, follow_links=True, aside=(judgements, topics)):
+        if file.suffix.lower() == ".tsv":
             whole |= _texts(file)
     return judged_corpus(name, judgements, whole, _texts(topics), cut, about)
 
