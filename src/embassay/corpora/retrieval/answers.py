@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -191,8 +192,11 @@ def _places(question: RawQuestion, texts: Mapping[str, str]) -> dict[AnswerPlace
     for name in question.right or texts:
         for answer in question.answers:
             text = texts[name]
-            for start, end in locate(answer, text):
-                places[AnswerPlace(name, length(text[:start]), length(text[:end]))] = None
+            spans = locate(answer, text)
+            if spans:
+                # How many characters that are no white space stand before each place.
+                before = [0, *accumulate(not character.isspace() for character in text)]
+                places |= dict.fromkeys(AnswerPlace(name, before[start], before[end]) for start, end in spans)
     return places
 
 
