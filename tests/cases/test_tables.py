@@ -196,10 +196,10 @@ PAIRS = {
         f"{THREE}|label=|'label'", pairs(label=[0.9, 0.8, 0.1]), "look -c p=p.parquet", code=(0, 2)
     ),
     "pairs-parquet-label-float-loader": Case(
-        f"{THREE}|field 'label'", pairs(label=[0.9, 0.8, 0.1]), "look -c p=p.parquet,loader=groups", code=(0, 2)
+        "field 'sentence': missing", pairs(label=[0.9, 0.8, 0.1]), "look -c p=p.parquet,loader=groups", code=2
     ),
     "pairs-parquet-label-int-loader": Case(
-        "2 groups with 4 sentences", pairs(label=[1, 1, 0]), "look -c p=p.parquet,loader=groups", code=2
+        "field 'sentence': missing", pairs(label=[1, 1, 0]), "look -c p=p.parquet,loader=groups", code=2
     ),
     "pairs-parquet-named": Case(THREE, SCORES, "look -c p=p.parquet,first=sentence1,second=sentence2,score=score"),
     "pairs-parquet-nan-loader": Case(
@@ -211,9 +211,9 @@ PAIRS = {
     "pairs-parquet-null": Case((THREE, "1 .*without a score"), pairs(score=[4.5, None, 0.5]), "look -c p=p.parquet"),
     "pairs-parquet-stsb": Case(THREE, SCORES, "look -c p=p.parquet"),
     "pairs-parquet-stsb-loader": Case(THREE, SCORES, "look -c p=p.parquet,loader=pairs"),
-    "pairs-qqp": Case("first=, second=.* label=", QQP, "look -c p=qqp.csv", code=2),
+    "pairs-qqp": Case("first=, second=.* score=", QQP, "look -c p=qqp.csv", code=2),
     "pairs-qqp-named": Case(
-        "2 groups with 4 sentences",
+        "first=, second= and score= for pairs",
         QQP,
         "look -c p=qqp.csv,first=question1,second=question2,label=is_duplicate",
         code=2,

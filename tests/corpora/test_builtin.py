@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib.resources import files
+from pathlib import Path
 
 from embassay.core.samples.shapes import EDITS
-from embassay.corpora.builtin.handwritten import rows_of
+from embassay.core.tables.records import read_table
 from embassay.run.resolve import load_corpus
 
+DATA = Path(str(files("embassay.core.data")))
 
-def loaded(name):
-    corpus, rows = load_corpus(name), rows_of(f"{name}.tsv")
+
+def loaded(name, suffix="tsv"):
+    corpus, table = load_corpus(name), read_table(DATA / f"{name}.{suffix}")
+    rows = [row for _, row in table.records]
     assert (corpus.name, corpus.loader, corpus.builtin, corpus.licence) == (name, name, True, "CC-BY-4.0")
     assert corpus.audit().duplicates == 0
     return corpus, rows
 
 
 def test_each_row_of_edits_is_a_sample_and_a_unit():
-    corpus, rows = loaded("edits")
+    corpus, rows = loaded("edits", "jsonl")
     assert corpus.units.tolist() == list(range(len(rows)))
     for sample, row in zip(corpus.samples, rows, strict=True):
-        assert (sample.id, sample.original) == (row["word"], row["original"])
-        assert sample.edits == tuple((edit, row[edit]) for edit in EDITS)
+        assert (sample.id, sample.original) == (row["id"], row["original"])
+        assert sample.edits == tuple((edit, row["edits"][edit]) for edit in EDITS)
 
 
 def test_each_quadruple_of_opposites_is_a_unit_with_four_inputs():
-    corpus, rows = loaded("opposites")
-    assert (corpus.audit().items, corpus.audit().units) == (4 * len(rows), len(rows))
-    for number, row in enumerate(rows):
-        sentence, negated, antonym, negated_antonym = corpus.samples[4 * number : 4 * number + 4]
-        assert [sentence.input, negated.input] == [row["sentence"], row["negated"]]
-        assert [antonym.input, negated_antonym.input] == [row["antonym_sentence"], row["negated_antonym"]]
-        assert [sentence.antonym, sentence.polarity, sentence.paraphrase] == [
-            antonym.input,
-            negated.input,
-            negated_antonym.input,
+    corpus, rows = loaded("opposites", "jsonl")
+    assert (corpus.audit().items, corpus.audit().units) == (len(rows), len(rows) // 4)
+    for start in range(0, len(rows), 4):
+        quadruple = corpus.samples[start : start + 4]
+        sentence, negated, antonym, negated_antonym = (sample.input for sample in quadruple)
+        assert [(sample.antonym, sample.polarity, sample.paraphrase) for sample in quadruple] == [
+            (antonym, negated, negated_antonym),
+            (negated_antonym, sentence, antonym),
+            (sentence, negated_antonym, negated),
+            (negated, antonym, sentence),
         ]
+        assert len({(sample.part_of_speech, sample.pair, sample.negation) for sample in quadruple}) == 1
 
 
 def test_the_groups_of_paraphrases_are_units():

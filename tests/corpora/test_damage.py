@@ -82,6 +82,7 @@ STILL_SOUND = {
     ("opinosis", "phrases.txt", "cut in the last line"),
     ("opinosis", "phrases.txt", "deeply nested"),
     ("wikisplit as wikisplit", "mine.dat", "deeply nested"),
+    ("pairs as STS-b", "mine.dat", "deeply nested"),
     ("squad as many lines", "mine.dat", "cut in the last line"),
 }
 """What is left is a text, no score, or all that was there."""

@@ -220,16 +220,14 @@ def test_an_option_of_tables_does_not_make_squad_a_table(write):
 
 
 def test_options_that_several_loaders_have_need_one_of_their_own(write):
-    # first= and second= are of pairs and of groups; label= is of groups alone. So are sentence= and group=.
+    # sentence= and group= are of groups alone.
     table = write("a,b,c\nIt rained.,Rain fell.,1\nIt was wet.,It rained.,1\nWe ran.,We sang.,1\n", "table.csv")
     assert load_corpus(f"{table},first=a,second=b").loader == "pairs"
     assert load_corpus(f"{table},first=a,second=b,score=c").loader == "pairs"
-    assert load_corpus(f"{table},first=a,second=b,label=c").loader == "groups"
     assert load_corpus(f"{table},sentence=a,group=c").loader == "groups"
     known = write("sentence1,sentence2,label\nIt rained.,Rain fell.,1\nIt was wet.,It rained.,1\n", "known.csv")
     assert load_corpus(str(known)).loader == "pairs"
     assert load_corpus(f"{known},first=sentence2,second=sentence1").loader == "pairs"
-    assert load_corpus(f"{known},label=label").loader == "groups"
 
 
 def test_a_table_of_documents_may_have_labels(write):

@@ -1,4 +1,4 @@
-"""Paraphrase groups of one's own: tables of sentences, tables of pairs, and broken ones."""
+"""Paraphrase groups of one's own: tables of sentences, and broken ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.core.errors import InputError, SpecError
+from embassay.core.errors import InputError
 from embassay.core.samples.shapes import closure
 from embassay.corpora.groups.groups import load, recognises
 from embassay.run.resolve import load_corpus
@@ -16,7 +16,6 @@ from failing import failing
 
 CSV = "sentence,group\n"
 GOOD = CSV + "It rained.,rain\nAda sang.,song\nIt was wet.,rain\nRain fell.,rain\nAda left.,song\n"
-PAIRS = "sentence1,sentence2,label\n"
 
 
 @pytest.fixture
@@ -109,74 +108,6 @@ def test_ids_stand_once(file):
     assert found.startswith(", line 4, field 'id'")
     # Also where the second is a repeat that is left out.
     assert fails(file("id,text,label\nx,a,g\nx,a,g\n")).startswith(", line 3, field 'id'")
-
-
-@pytest.mark.parametrize("options", ["group=group,first=sentence", "id=x,label=group", "sentence=a,second=b"])
-def test_options_of_both_forms_at_once_are_refused(file, options):
-    with pytest.raises(
-        SpecError, match=r"for a table of sentences; .* for a table of pairs; use only one of the two sets"
-    ):
-        load_corpus(f"{file(GOOD)},loader=groups,{options}")
-
-
-PAIRED = PAIRS + "b,a,1\nx,y,0\na,c,1\nd,e,1\nc,b,1\nc,d,0\nf,f,1\n"
-
-
-@pytest.mark.parametrize("options", ["loader=groups", "label=label", "first=sentence1,second=sentence2,label=label"])
-def test_pairs_become_groups_by_what_their_labels_join(file, options):
-    corpus = load_corpus(f"{file(PAIRED)},{options}")
-    assert corpus.loader == "groups"
-    # Numbered as they come, without those of no pair of paraphrases; the group is its first.
-    assert told(corpus) == [("0", "b", "0"), ("1", "a", "0"), ("2", "c", "0")]
-    assert corpus.notes == (
-        "columns: sentence1 as first, sentence2 as second, label as label",
-        "7 pairs, 5 of them paraphrases",
-        "3 sentences in 1 group",
-        "2 groups below 3 sentences dropped, with 3 sentences",
-    )
-
-
-def test_pairs_without_an_option_stay_pairs(file):
-    corpus = load_corpus(file(PAIRED))
-    assert (corpus.loader, corpus.shape) == ("pairs", "pairs")
-
-
-def test_a_sentence_is_the_same_in_every_row(file):
-    # The space around it is none of its own: "b " and " b" join the pairs.
-    path = file("q,r,same\na,b ,yes\n b,c,yes\n")
-    assert told(load_corpus(f"{path},first=q,second=r,label=same")) == [
-        ("0", "a", "0"),
-        ("1", "b", "0"),
-        ("2", "c", "0"),
-    ]
-
-
-@pytest.mark.parametrize(("yes", "no"), [("1", "0"), ("true", "false"), ("Yes", "NO"), (" 1.0 ", "0.0"), ("TRUE", "0")])
-def test_a_label_may_be_written_in_several_ways(file, yes, no):
-    corpus = load(file(f"{PAIRS}a,b,{yes}\nc,d,{no}\nb,e,{yes}\n"), "mine", label="label")
-    assert [s.text for s in corpus.samples] == ["a", "b", "e"]
-
-
-def test_a_label_of_json_may_be_a_number_or_true(file):
-    rows = [
-        {"first": a, "second": b, "label": label} for a, b, label in [("a", "b", True), ("b", "c", 1), ("d", "a", 1.0)]
-    ]
-    rows += [{"first": "a", "second": "x", "label": False}, {"first": "a", "second": "y", "label": 0}]
-    assert [s.text for s in load(file(lines(*rows)), "mine").samples] == ["a", "b", "c", "d"]
-
-
-@pytest.mark.parametrize("label", ["maybe", "2", "-1", "1.5", "", "paraphrase", "10"])
-def test_a_label_that_is_neither_is_named(file, label):
-    found = fails(file(f"{PAIRS}a,b,1\nc,d,{label}\n"), label="label")
-    assert found.startswith(", line 3, field 'label'")
-
-
-def test_pairs_of_which_nothing_is_left(file):
-    assert fails(file(PAIRS), label="label").startswith(": the table has no rows")
-    found = fails(file(PAIRS + "a,b,0\n"), label="label")
-    assert found.startswith(": no group has 3 sentences or more; found 0 groups")
-    found = fails(file(PAIRS + "a,b,1\nb,a,1\n"), label="label")
-    assert found.startswith(": no group has 3 sentences or more; found 1 group with 2 sentences")
 
 
 @pytest.mark.parametrize(

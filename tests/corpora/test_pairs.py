@@ -13,7 +13,7 @@ from failing import failing
 CSV = "sentence1,sentence2,score\n"
 STSB = 'main-news\tMSRpar\t2012test\t0001\t3.800\tIt "rained.\tIt poured.\n'
 
-NOTE = "the label is read as a score; loader=groups reads pairs of label 1 as groups"
+NOTE = "the label is read as a score; embassay build groups makes groups of pairs of label 1"
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ from importlib.resources import files
 import pytest
 
 TEXTS = (
-    "edits.tsv",
-    "handbook.tsv",
-    "handbook_questions.tsv",
-    "opposites.tsv",
+    "edits.jsonl",
+    "handbook.jsonl",
+    "opposites.jsonl",
     "paraphrases.tsv",
     "phrases.txt",
     "replacements.tsv",

@@ -245,7 +245,7 @@ MAX_SHOWN = 120
 USUAL_PRIORITY = 10
 """That of a loader of one format; loaders of any table or folder have a larger one."""
 FILES = (
-    "for a table, set first=, second= and score= for pairs, group= or label= for groups, questions= for documents; "
+    "for a table, set first=, second= and score= for pairs, group= for groups, questions= for documents; "
     "known forms: see 'embassay list corpora'; set loader= to choose one"
 )
 FOLDERS = (

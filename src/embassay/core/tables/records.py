@@ -22,11 +22,10 @@ from embassay.core.errors import SourceError, first_line_of, listed, quoted
 from embassay.core.formatting import counted
 from embassay.core.store.paths import open_file
 from embassay.core.tables.rows import R, checked, known_names
-from embassay.core.tables.texts import BLANK, decoded, read_head
+from embassay.core.tables.texts import BLANK, decoded, first_line
 
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
-PEEK = 1_048_576
 FIRST = ("sentence1", "text1", "first", "sentence_A")
 SECOND = ("sentence2", "text2", "second", "sentence_B")
 """The names of two columns of sentences to compare that are recognised, tried in this order; case is ignored."""
@@ -170,7 +169,7 @@ def read_table(path: Path, *, is_quoted: bool = True) -> Table:
     """
     if is_parquet(path):
         return _parquet(path)
-    head = first_line_of(read_head(path, PEEK))
+    head = first_line(path)
     if head.startswith("["):
         raise SourceError(ARRAY, path)
     if head.startswith("{"):

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from embassay.core.errors import SourceError
+from embassay.core.errors import SourceError, first_line_of
 from embassay.core.store.paths import open_file, unreadable
 
 BLANK = "\ufeff \t\r\n"
 """What may stand before the first line of a file: a mark and blank lines."""
+PEEK = 1_048_576
+"""The maximum number of characters that the form of a table is detected from."""
 BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
 REMEDY = "export a table as CSV (UTF-8), save the text of a document as .txt (UTF-8), unpack an archive"
@@ -60,7 +62,7 @@ def read_text(path: Path) -> str:
         return file.read()
 
 
-def read_head(path: Path, characters: int) -> str:
-    """Return the beginning of a text file; bytes that are not UTF-8 are replaced."""
+def first_line(path: Path) -> str:
+    """Return the first line of a text file, from its first characters; bytes that are not UTF-8 are replaced."""
     with decoded(path, errors="replace") as file:
-        return file.read(characters)
+        return first_line_of(file.read(PEEK))

@@ -6,9 +6,10 @@ HEROS takes them from a masked language model.
 
 from __future__ import annotations
 
-from embassay.core.samples.shapes import EDITS, MinimalPairs
+from embassay.core.samples.shapes import MinimalPairs
 from embassay.core.types import Corpus
-from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import handwritten
+from embassay.corpora.minimal_pairs import minimal_pairs
 
 SHAPE = "minimal_pairs"
 BUILTIN = True
@@ -17,9 +18,4 @@ BUILTIN = True
 def load(source: str, name: str) -> Corpus[MinimalPairs]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    samples = []
-    for row in rows_of("edits.tsv"):
-        edits = tuple((edit, row[edit]) for edit in EDITS)
-        samples.append(MinimalPairs(row["word"], row["original"], edits))
-    source = " (the random word too), each row re-read by a second reader"
-    return builtin_corpus(name, SHAPE, samples, source=source)
+    return handwritten(name, "edits.jsonl", minimal_pairs.load, read_again=" (the random word too), each row")

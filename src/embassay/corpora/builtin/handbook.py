@@ -7,12 +7,14 @@ small for choosing a model.
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 from embassay.core.grouping import grouped
-from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import Question
 from embassay.core.types import Corpus
-from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import handwritten
+from embassay.corpora.retrieval import retrieval
 
 SHAPE = "retrieval"
 BUILTIN = True
@@ -22,30 +24,24 @@ NOTE = "135 questions, 15 of them unanswerable, on 30 pages"
 def load(source: str, name: str) -> Corpus[Question]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    sentences = rows_of("handbook.tsv")
-    page_of = {row["id"]: row["page"] for row in sentences}
-    questions = []
-    for row in rows_of("handbook_questions.tsv"):
-        right = tuple(row["right"].split())
-        # Each page once, in order.
-        units = tuple(dict.fromkeys(f"page:{page_of[sentence]}" for sentence in right))
-        questions.append(Question(row["id"], row["question"], right, units=units))
-    checked = ", each line re-read by a second reader"
-    documents = tuple(Document(row["id"], (row["sentence"],)) for row in sentences)
-    return builtin_corpus(name, SHAPE, questions, source=checked, notes=(NOTE,), documents=documents)
+    corpus = handwritten(name, "handbook.jsonl", retrieval.load, read_again=", each line")
+    return replace(corpus, notes=(NOTE,))
 
 
 def write_files(folder: Path) -> Path:
     """Write the pages into ``docs`` and the questions beside them, as users have them, and return the latter's path."""
-    documents = folder / "docs"
-    documents.mkdir(parents=True, exist_ok=True)
-    for page, rows in grouped(rows_of("handbook.tsv"), lambda row: row["page"]).items():
-        text = " ".join(row["sentence"] for row in rows)
-        (documents / f"{page}.md").write_text(f"{text}\n", encoding="utf-8")
+    pages = folder / "docs"
+    pages.mkdir(parents=True, exist_ok=True)
+    corpus = load("", "")
+    # The id of a sentence is that of its page, and its number.
+    sentences_of = grouped(corpus.documents, lambda document: document.id.rpartition("-")[0])
+    for page, sentences in sentences_of.items():
+        text = " ".join(sentence.whole for sentence in sentences)
+        (pages / f"{page}.md").write_text(f"{text}\n", encoding="utf-8")
     questions = folder / "questions.csv"
     with questions.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["question", "document"])
-        for sample in load("", "").samples:
+        for sample in corpus.samples:
             writer.writerow([sample.question, " ".join(unit.removeprefix("page:") for unit in sample.units)])
     return questions

@@ -1,11 +1,11 @@
-"""What the built-in corpora share: reading their tables, and their common metadata."""
+"""What the built-in corpora share: their files are in formats of users' files, and are read as such."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from embassay.core.samples.base import Sample
 from embassay.core.types import Corpus
@@ -13,20 +13,16 @@ from embassay.core.types import Corpus
 S = TypeVar("S", bound=Sample)
 
 
-def rows_of(file: str) -> list[dict[str, str]]:
-    """Return the rows of a tab-separated table that ships with the package; quotation marks are ordinary characters."""
-    text = files("embassay.core.data").joinpath(file).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+def handwritten(name: str, file: str, load: Callable[[str, str], Corpus[S]], *, read_again: str) -> Corpus[S]:
+    """Return the corpus of a file that ships with the package.
 
-
-def builtin_corpus(name: str, shape: str, samples: Iterable[S], *, source: str, **fields: Any) -> Corpus[S]:
-    """Return a hand-written corpus; ``fields`` are further ones of it."""
-    return Corpus(
-        name,
-        shape,
-        tuple(samples),
-        licence="CC-BY-4.0",
-        source=f"hand-written for this package{source}",
-        builtin=True,
-        **fields,
-    )
+    Parameters
+    ----------
+    load
+        The loader of its format.
+    read_again
+        What a second reader has read, for ``source``.
+    """
+    corpus = load(str(files("embassay.core.data") / file), name)
+    source = f"hand-written for this package{read_again} re-read by a second reader"
+    return replace(corpus, licence="CC-BY-4.0", source=source, builtin=True, notes=())

@@ -9,28 +9,14 @@ from __future__ import annotations
 
 from embassay.core.samples.shapes import Choice
 from embassay.core.types import Corpus
-from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import handwritten
+from embassay.corpora.choice import semantoneg
 
 SHAPE = "choice"
 BUILTIN = True
-INPUTS = (
-    ("sentence", "antonym_sentence", "negated", "negated_antonym"),
-    ("negated", "negated_antonym", "sentence", "antonym_sentence"),
-    ("antonym_sentence", "sentence", "negated_antonym", "negated"),
-    ("negated_antonym", "negated", "antonym_sentence", "sentence"),
-)
-"""For each input of a quadruple: the columns of input, antonym, polarity and paraphrase."""
 
 
 def load(source: str, name: str) -> Corpus[Choice]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    samples = []
-    for number, row in enumerate(rows_of("opposites.tsv")):
-        pair = "–".join(sorted((row["word"], row["antonym"])))
-        for place, columns in enumerate(INPUTS):
-            text, antonym, polarity, paraphrase = (row[column] for column in columns)
-            kind, negation = row["part_of_speech"], row["negation"]
-            samples.append(Choice(f"{number}.{place}", text, antonym, polarity, paraphrase, kind, pair, negation))
-    source = ", each quadruple re-read by a second reader"
-    return builtin_corpus(name, SHAPE, samples, source=source)
+    return handwritten(name, "opposites.jsonl", semantoneg.load, read_again=", each quadruple")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from embassay.core.samples.shapes import Grouped
 from embassay.core.types import Corpus
-from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import handwritten
+from embassay.corpora.groups import groups
 
 SHAPE = "groups"
 BUILTIN = True
@@ -19,6 +20,4 @@ BUILTIN = True
 def load(source: str, name: str) -> Corpus[Grouped]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
-    samples = [Grouped(row["id"], row["sentence"], row["group"]) for row in rows_of("paraphrases.tsv")]
-    source = ", each group re-read by a second reader"
-    return builtin_corpus(name, SHAPE, samples, source=source)
+    return handwritten(name, "paraphrases.tsv", groups.load, read_again=", each group")

@@ -13,14 +13,16 @@ from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import CompositionRow, Verbalised, corpus_of
 
 SHAPE = "composition"
-TARGETS: tuple[tuple[str, Operator, bool], ...] = (
-    ("overlap", "overlap", False),
-    ("A_minus_B", "difference", False),
-    ("B_minus_A", "difference", True),
-    ("union", "union", False),
-)
-"""Field, operator, and whether a and b are swapped."""
-recognises = has_columns("A", "B", *(field for field, *_ in TARGETS), least=3)
+MIRRORED = "B_minus_A"
+"""B − A is A − B with the sentences swapped."""
+TARGETS: dict[str, Operator] = {
+    "overlap": "overlap",
+    "A_minus_B": "difference",
+    MIRRORED: "difference",
+    "union": "union",
+}
+"""The operator of each field."""
+recognises = has_columns("A", "B", *TARGETS, least=3)
 
 
 class TupleRow(CompositionRow):
@@ -36,14 +38,12 @@ class TupleRow(CompositionRow):
     def samples(self) -> list[Composition]:
         """Return a sample for each target that is not null."""
         samples = []
-        for field, operator, mirrored in TARGETS:
-            target = getattr(self, field)
-            if target:
-                # B − A is A − B with the sentences swapped.
-                a, b = (self.B, self.A) if mirrored else (self.A, self.B)
-                samples.append(
-                    Composition(f"{self.key}.{field}", operator, a, b, target, self.unit or self.key, mirrored)
-                )
+        for field, operator in TARGETS.items():
+            mirrored = field == MIRRORED
+            a, b = (self.B, self.A) if mirrored else (self.A, self.B)
+            if target := getattr(self, field):
+                name, unit = f"{self.key}.{field}", self.unit or self.key
+                samples.append(Composition(name, operator, a, b, target, unit, mirrored))
         if not samples:
             raise self.error("every target is null", "union")
         return samples

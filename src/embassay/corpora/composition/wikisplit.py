@@ -6,6 +6,7 @@ the whole sentence says what the two parts say together.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from embassay.core.errors import first_line_of
@@ -17,7 +18,7 @@ from embassay.corpora.io.headerless import headerless
 
 SHAPE = "composition"
 MARK = "<::::>"
-COLUMNS = ("sentence", "first", "second")
+LINE = re.compile(rf"(?!.*{MARK}.*{MARK})(?P<sentence>[^\t]*)\t(?P<first>[^\t]*){MARK}(?P<second>[^\t]*)")
 
 
 class SplitRow(CompositionRow):
@@ -52,9 +53,4 @@ def load(source: str, name: str) -> Corpus[Composition]:
         With file and line, for a line that is not a valid split.
     """
     form = f"a sentence, a tab, and two sentences with {MARK} between them"
-    return corpus_of(headerless(Path(source), COLUMNS, _texts, form), name, SplitRow)
-
-
-def _texts(cells: list[str]) -> list[str]:
-    """Return the three sentences of a line."""
-    return [cells[0], *cells[1].split(MARK)] if len(cells) == 2 else []
+    return corpus_of(headerless(Path(source), LINE, form), name, SplitRow)

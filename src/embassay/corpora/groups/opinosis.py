@@ -52,9 +52,8 @@ def load(source: str, name: str) -> Corpus[Grouped]:
         raise SourceError("an empty line; each line must be a sentence", path / PHRASES, phrases.index("") + 1)
     text_of = {str(number): text for number, text in enumerate(phrases)}
     group_of = {row.id: str(row.group) for row in read_table(path / TABLE).select(GroupRow)}
-    if group_of.keys() != text_of.keys():
-        wrong = listed(sorted(group_of.keys() ^ text_of.keys()))
+    if wrong := sorted(group_of.keys() ^ text_of.keys()):
         problem = f"must have a row for each of the {len(phrases):,} sentences, numbered from 0; missing or too many: "
-        raise SourceError(problem + wrong, path / TABLE)
+        raise SourceError(problem + listed(wrong), path / TABLE)
     samples = [Grouped(number, text, group_of[number]) for number, text in text_of.items()]
     return corpus_of(name, path, samples)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate, chain, groupby
 from typing import NamedTuple
 
 from embassay.core.errors import SpecError, quoted
@@ -103,13 +105,14 @@ class Cutter:
             case "paragraph":
                 return list(map(Piece, _joined_paragraphs(text, FEWEST_WORDS)))
         parts = list[str]()
-        for is_table, part in _tables_apart(text):
+        for is_table, blocks in groupby(_BLANK.split(text), _is_table):
             if is_table:
-                parts.append(collapsed(part))
+                parts += map(collapsed, blocks)
             elif self.size:
-                parts += part.split()
+                parts += chain.from_iterable(map(str.split, blocks))
             else:
-                parts += whole_sentences(part, self._language)
+                for block in blocks:
+                    parts += whole_sentences(block, self._language)
         return self._windows(parts) if self.size else list(map(Piece, parts))
 
     def _windows(self, parts: Sequence[str]) -> list[Piece]:
@@ -117,37 +120,24 @@ class Cutter:
         sizes = [len(part.split()) for part in parts]
         if self._pieces_of:
             sizes = list(map(len, self._pieces_of(parts)))
-        pieces, start, read = list[Piece](), 0, 0
+        ends = [0, *accumulate(sizes)]
+        pieces, first, read = list[Piece](), 0, 0
         # A window of only words that the previous one already has would add nothing.
         while read < len(parts):
-            first, shared = start, " ".join(parts[start:read])
-            start, size = start + 1, sizes[start]
-            while start < len(parts) and size + sizes[start] <= self.size:
-                size += sizes[start]
-                start += 1
-            pieces.append(Piece(" ".join(parts[first:start]), length(shared)))
-            read = start
-            # The next window begins with the last words of this one, and has room for the word after them.
-            room = min(max(1, self.size // 10), self.size - sizes[read]) if read < len(parts) else 0
-            while start - 1 > first and sizes[start - 1] <= room:
-                start -= 1
-                room -= sizes[start]
+            end = max(first + 1, bisect_right(ends, ends[first] + self.size) - 1)
+            pieces.append(Piece(" ".join(parts[first:end]), length(" ".join(parts[first:read]))))
+            read = end
+            if read < len(parts):
+                # The next window begins with the last words of this one, if it has room for the word after them.
+                room = min(max(1, self.size // 10), self.size - sizes[read])
+                first = min(read, max(first + 1, bisect_left(ends, ends[read] - room)))
         return pieces
 
 
-def _tables_apart(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield the parts of a text, and whether each is a table: rows with tabs between cells, or with ``|``."""
-    running = list[str]()
-    for block in _BLANK.split(text):
-        first_lines = block.strip().split("\n", 2)[:2]
-        is_table = len(first_lines) > 1 and any("\t" in line.strip() or line.startswith("|") for line in first_lines)
-        if is_table:
-            yield False, "\n\n".join(running)
-            yield True, block
-            running = []
-        else:
-            running.append(block)
-    yield False, "\n\n".join(running)
+def _is_table(block: str) -> bool:
+    """Return whether a part of a text between blank lines is a table: rows with tabs between cells, or with ``|``."""
+    first_lines = block.strip().split("\n", 2)[:2]
+    return len(first_lines) > 1 and any("\t" in line.strip() or line.startswith("|") for line in first_lines)
 
 
 def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
@@ -256,11 +246,10 @@ class Heading(NamedTuple):
 def headings_of(text: str) -> list[Heading]:
     """Return the headings of a text in Markdown."""
     headings, place = [], 0
-    for section in sections_of(text):
-        for heading in section.headings:
+    for line in code_indented(text).split("\n"):
+        if heading := HEADING.match(line):
             headings.append(Heading(place, len(heading[1]), collapsed(heading[2])))
-            place += length(heading[0])
-        place += length(section.text)
+        place += length(line)
     return headings
 
 

@@ -23,17 +23,17 @@ from embassay.core.tables.records import (
     recognised_pair,
 )
 from embassay.core.tables.rows import Key, Number, TableRow, Text, column, yes_or_no
-from embassay.core.tables.texts import read_head
+from embassay.core.tables.texts import first_line
 from embassay.core.types import Corpus
 from embassay.corpora.io.headerless import headerless
 
 SHAPE = "pairs"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns may be anything."""
-HEAD = 65_536
-"""The number of characters that the format of a table is detected from."""
-STSB = ("sentence1", "sentence2", "score", "subset")
-"""The columns of STS-b that are read; its file has no header."""
+STSB = re.compile(
+    r"(?P<subset>[^\t]*)\t(?:[^\t]*\t){3}(?P<score>[^\t]*\S[^\t]*)\t(?P<sentence1>[^\t]*)\t(?P<sentence2>[^\t]*)(?:\t.*)?"
+)
+"""A line of STS-b; its file has no header, and sources after the sentences are ignored."""
 
 
 class PairRow(TableRow):
@@ -71,9 +71,9 @@ def load(
     """
     path = Path(source)
     is_named = any((first, second, score, subset))
-    if not is_named and not is_parquet(path) and _is_stsb(first_line_of(read_head(path, HEAD))):
+    if not is_named and not is_parquet(path) and _is_stsb(first_line(path)):
         form = "genre, file, year, index, score and two sentences, between tabs"
-        table = headerless(path, STSB, _stsb_values, form)
+        table = headerless(path, STSB, form)
     else:
         table = read_table(path)
     selection = table.select(PairRow, first=first, second=second, score=score, subset=subset)
@@ -84,18 +84,13 @@ def load(
     # Labels that are not yes or no, such as three kinds of inference, are no scores.
     if "score" not in selection.names and None not in labels:
         scores = [float(bool(label)) for label in labels]
-        notes.append("the label is read as a score; loader=groups reads pairs of label 1 as groups")
+        notes.append("the label is read as a score; embassay build groups makes groups of pairs of label 1")
     if None in scores:
         notes.append(f"{counted(scores.count(None), 'pair')} without a score")
     samples = []
     for row, rating in zip(rows, scores, strict=True):
         samples.append(Pair(row.key, row.first, row.second, rating, row.subset))
     return Corpus(name, SHAPE, tuple(samples), notes=tuple(notes))
-
-
-def _stsb_values(cells: list[str]) -> list[str]:
-    """Return the values of a line of STS-b; sources after the sentences are ignored."""
-    return [cells[5], cells[6], cells[4], cells[0]] if len(cells) >= 7 and cells[4].strip() else []
 
 
 def _is_stsb(line: str) -> bool:

@@ -131,13 +131,12 @@ def made_queries(
     near_of = near_passages(all_passages)
     to_ask = [(passage.unit, passage) for passage in selected(all_passages, rejected)]
     tried = evenly(to_ask, None if count is None else MARGIN * count, seed, "passages")
-    sentences_of = {passage.id: _suitable_sentences(passage, language) for passage in tried}
-    groups_of = _groups_of_runs(chain.from_iterable(sentences_of.values()), all_passages)
+    suitable = [_suitable_sentences(passage, language) for passage in tried]
+    groups_of = _groups_of_runs(chain.from_iterable(suitable), all_passages)
 
     stream = generator(seed, "queries", "cloze")
     queries = []
-    for passage in tried:
-        candidates = sentences_of[passage.id]
+    for passage, candidates in zip(tried, suitable, strict=True):
         for place in stream.permutation(len(candidates)).tolist():
             sentence = candidates[place]
             right = tuple(map(sentence.removed_from, near_of[passage.group]))

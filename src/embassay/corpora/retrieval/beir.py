@@ -13,7 +13,7 @@ from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Stripped, TableRow, Text, column
 from embassay.core.types import Corpus
-from embassay.corpora.io.folders import entries
+from embassay.corpora.io.folders import entries, has_file
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import About
 from embassay.corpora.retrieval.judgements import judged_corpus
@@ -23,6 +23,7 @@ FOLDER, LINES = "qrels", "qrels.jsonl"
 """The judgements: a folder with a file for each split, or one file without splits."""
 DEFAULT = "test"
 """The default split."""
+recognises_folder = has_file("corpus.jsonl")
 
 
 class DocumentRow(TableRow):
@@ -38,12 +39,6 @@ class QueryRow(TableRow):
 
     id: Key = column("_id")
     text: Stripped
-
-
-def recognises_folder(path: Path) -> bool:
-    """Return whether a folder looks like this format, by its file names."""
-    names = {entry.name for entry in entries(path)}
-    return "corpus.jsonl" in names or {"queries.jsonl", "qrels"} <= names
 
 
 def load(

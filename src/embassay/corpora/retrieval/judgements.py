@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,40 +10,34 @@ from typing import Annotated
 
 from pydantic import Field
 
-from embassay.core.errors import SourceError, first_line_of
+from embassay.core.errors import SourceError
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, TableRow, column
-from embassay.core.tables.texts import read_head
+from embassay.core.tables.texts import first_line
 from embassay.core.types import Corpus
 from embassay.corpora.io.headerless import headerless
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, notes_on, units
 
-HEAD = 65_536
+TREC = re.compile(r"\s*(?P<query>\S+)\s+\S+\s+(?P<document>\S+)\s+(?P<score>\S+)\s*")
+"""A line of TREC's judgements, with spaces or tabs."""
 JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 
 
 class Judgement(TableRow):
     """A query, a document, and its grade; ``1.0`` is one."""
 
-    query: Key = column("query-id")
-    document: Key = column("corpus-id")
+    query: Key = column("query-id", "query")
+    document: Key = column("corpus-id", "document")
     score: Annotated[int, Field(ge=-(10**9), le=10**9)]
 
 
 def read_judgements(path: Path) -> Iterable[Judgement]:
     """Read BEIR's table or JSON lines, or TREC's lines of query, 0, document and grade."""
-    if len(first_line_of(read_head(path, HEAD)).split()) == 4:
-        names = ("query-id", "corpus-id", "score")
-        return headerless(path, names, _trec_values, "query, 0, document and grade").select(Judgement)
+    if TREC.fullmatch(first_line(path)):
+        return headerless(path, TREC, "query, 0, document and grade").select(Judgement)
     return read_table(path).select(Judgement)
-
-
-def _trec_values(cells: list[str]) -> list[str]:
-    """Return query, document and grade of a line, between spaces or tabs."""
-    values = " ".join(cells).split()
-    return [values[0], *values[2:]] if values else []
 
 
 def judged_corpus(

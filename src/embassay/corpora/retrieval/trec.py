@@ -22,6 +22,7 @@ from embassay.corpora.retrieval.judgements import judged_corpus
 SHAPE = "retrieval"
 JUDGEMENTS, TOPICS = r".*qrels", r"(?!.*qrels).*(topics|queries)"
 """The names of these files; a file of judgements has no topics."""
+LINE = re.compile(r"(?P<id>[^\t]*)\t(?P<text>.*)")
 
 
 class Line(TableRow):
@@ -67,8 +68,8 @@ def load(
     path, cut = Path(source), Cutter(passages, language)
     judgements, topics = _only(path, JUDGEMENTS, "qrels"), _only(path, TOPICS, "topics or queries")
     whole: dict[str, str] = {}
-    for file in files_in(path, follow_links=True):
-        if file.suffix.lower() == ".tsv" and file not in (judgements, topics):
+    for file in files_in(path, follow_links=True, aside=(judgements, topics)):
+        if file.suffix.lower() == ".tsv":
             whole |= _texts(file)
     return judged_corpus(name, judgements, whole, _texts(topics), cut, about)
 
@@ -89,10 +90,6 @@ def _only(path: Path, pattern: str, words: str) -> Path:
 
 def _texts(path: Path) -> dict[str, str]:
     """Return the texts of a file by id."""
-    rows = headerless(path, ("id", "text"), _id_and_text, "an id, a tab and a text").select(Line)
+    rows = headerless(path, LINE, "an id, a tab and a text").select(Line)
+    # More tabs are spaces.
     return {row.id: collapsed(row.text) for row in rows}
-
-
-def _id_and_text(cells: list[str]) -> list[str]:
-    """Return the id and the text of a line; more tabs are spaces."""
-    return [cells[0], " ".join(cells[1:])] if len(cells) > 1 else []
