@@ -149,3 +149,10 @@ def test_it_runs_where_there_are_answers_and_refuses_to_where_there_are_none():
 def test_another_number_of_words_is_the_headline():
     result = ea.assay("bow", [corpus_of("sentence")], "answers,read=1000", baselines=False)
     assert result.verdict("answers").metric == "Answer@1000w"
+
+
+def test_a_missed_question_says_where_its_answer_is_read():
+    result = ea.assay(["bow", "random"], [corpus_of("sentence", pages=5)], "answers", baselines=False)
+    labels = {one.encoder: one.labels for one in result.examples if one.kind == "outcome" and one.item == "1"}
+    assert labels["bow"]["read"] == "in passage 2, after 9 words"
+    assert not any(one.labels for one in result.examples if one.kind == "outcome" and one.item == "2")

@@ -168,8 +168,15 @@ class AnswersView(ItemView):
 
     def shown(self, index: int) -> Shown:
         """Return the number of the passage in which an answer is read, and the words until then."""
-        values = self.scores.values
-        return {"passage": float(values["rank"][index]), "words": float(values["stop"][index])}, {}
+        passage, words = (float(self.scores.values[name][index]) for name in ("rank", "stop"))
+        if self.scores.values["has_answer"][index] == 0:
+            return {}, {}
+        where = (
+            f"in passage {passage:,.0f}, after {words:,.0f} words"
+            if np.isfinite(words)
+            else "in no passage that was read"
+        )
+        return {"passage": passage, "words": words}, {"read": where}
 
 
 def _within(words: int | None, reading: Literal["stop", "whole"], **declared: Any) -> Metric:
