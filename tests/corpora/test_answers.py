@@ -166,6 +166,8 @@ def test_answers_beside_and_instead_of_documents(tables):
 def test_what_is_not_found_is_named_with_what_is_nearest(tables):
     corpus = load_corpus(tables("question,document,answer\nHow long?,a,48 hours\nWho ran?,b,A dog\nWhy?,,a cat\n"))
     assert [type(sample) for sample in corpus.samples] == [ea.Question, ea.AnsweredQuestion]
+    short = load_corpus(tables("question,document,answer\nWhich?,a,'I'\nWho ran?,b,A dog\n"))
+    assert """line 2: the answer "'I'" is a single letter or sign, which stands anywhere""" in short.notes
     assert "line 2: the answer '48 hours' is not found in a; nearest: a: 24 hours" in corpus.notes
     assert "answers of 1 of 3 questions found in the documents; 1 question without a document left out" in corpus.notes
 

@@ -69,14 +69,19 @@ class Located(NamedTuple):
 
 def locate(answer: str, texts: Mapping[str, str]) -> Located:
     """Return where an answer stands in documents, in the first way in which it stands in any; nowhere if in none."""
-    letters = plain(answer).strip(AROUND)
-    if length(letters) < SHORTEST and not letters.isdecimal():
+    if is_too_short(answer):
         return Located({})
     for way in (as_written, alike, nearly):
         spans = {name: way(answer, text) for name, text in texts.items()}
         if found := {name: places for name, places in spans.items() if places}:
             return Located(found, way is nearly)
     return Located({})
+
+
+def is_too_short(answer: str) -> bool:
+    """Return whether an answer is a single letter or sign, which stands anywhere; a digit is none."""
+    letters = plain(answer).strip(AROUND)
+    return length(letters) < SHORTEST and not letters.isdecimal()
 
 
 def plain(answer: str) -> str:
@@ -250,6 +255,8 @@ def _not_located(question: RawQuestion, texts: Mapping[str, str], documents: int
     """Return a note on an answer without a place: where it is looked for, and what is most like it there."""
     answer, names = next(iter(question.answers)), list(question.right or texts)
     note = f"{question.place}: the answer {quoted(begun(answer))}"
+    if is_too_short(answer):
+        return f"{note} is a single letter or sign, which stands anywhere"
     if documents:
         return f"{note} stands in {documents:,} documents; name its document"
     note += " is not found" + (f" in {names[0]}" if len(names) == 1 else "")
