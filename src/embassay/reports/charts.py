@@ -34,6 +34,8 @@ LONG_NAME = 30
 """Characters of a name of which a legend has no room for several in one line."""
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 KINDS = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
+LABEL = 24
+"""Characters of an encoder's name on an axis: settings, at its end, tell candidates apart."""
 FONT = {"labelFontSize": 12, "titleFontSize": 12}
 Spec = dict[str, Any]
 """A Vega-Lite specification, or a part of one: JSON."""
@@ -262,8 +264,9 @@ def _colours(field: str, names: list[str], colours: Sequence[str], legend: Spec 
 
 
 def _encoder_axis(scope: Scope) -> Spec:
-    """Return an axis with one line for each encoder, in the order of the scope."""
-    return _field("encoder:N", title=None, sort=list(scope.encoders), axis={"labelLimit": 150})
+    """Return an axis with one line for each encoder, in the order of the scope; long names lose their beginning."""
+    end = f"length(datum.label) > {LABEL} ? '…' + slice(datum.label, {1 - LABEL}) : datum.label"
+    return _field("encoder:N", title=None, sort=list(scope.encoders), axis={"labelExpr": end, "labelLimit": 200})
 
 
 def _field(name_and_kind: str, **settings: object) -> Spec:

@@ -21,12 +21,12 @@ NOTE = (
 
 
 def cost_tables(result: Result, milliseconds: Milliseconds) -> Iterator[Table]:
-    """Yield a table of the candidates and the lexical baseline of each search for which two have a known cost."""
+    """Yield a table of candidates and lexical baseline for each corpus that is searched, where two have known costs."""
     records = {record.name: record for record in result.encoders}
-    for verdict in result.verdicts:
-        is_search = any(corpus.name == verdict.corpus and corpus.documents for corpus in result.corpora)
-        if not (verdict.metric and is_search):
-            continue
+    searched = {corpus.name for corpus in result.corpora if corpus.documents}
+    # Several diagnostics may rank the candidates on one corpus.
+    verdicts = {one.corpus: one for one in result.verdicts if one.metric and one.corpus in searched}
+    for verdict in verdicts.values():
         # A file that was edited may name candidates that it does not list.
         names = dict.fromkeys((*verdict.candidates, verdict.baseline))
         lines = [_line(records[name], verdict, milliseconds) for name in names if name in records]
