@@ -74,18 +74,22 @@ class RetrieverRun(CandidateRun):
         key = corpus.key
         try:
             of_parts = [run.fingerprints[key] for run in self.parts(key).values()]
-            self.fingerprints[key] = self._with_parts(of_parts)
-            for task in self.unscored(tasks):
-                searched = task.diagnostic.searched(corpus)
+        except EncoderError as error:
+            for task in tasks:
+                self.fail(task, str(error))
+            return
+        self.fingerprints[key] = self._with_parts(of_parts)
+        for task in self.unscored(tasks):
+            searched = task.diagnostic.searched(corpus)
+            try:
                 self.need(searched)
                 score = partial(task.diagnostic.score_rankings, corpus, self.nearest[searched.fingerprint])
                 self.keep(task, score, self.facts[searched.fingerprint])
-        except EncoderError as error:
-            for task in tasks:
-                if task.key not in self.scores:
-                    self.fail(task, str(error))
+            except EncoderError as error:
+                self.fail(task, str(error))
+        if not any(task.key in self.scores for task in tasks):
             # What is built on it must not ask again.
-            self.fingerprints.pop(key, None)
+            del self.fingerprints[key]
 
     def parts(self, key: str) -> dict[str, CandidateRun]:
         """Return by label the runs of what it is built on.
