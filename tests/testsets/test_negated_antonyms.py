@@ -198,6 +198,12 @@ def test_parts_of_speech_and_pairs_are_named():
         ("It is fair.", ""),
         ("There is a fair rule.", "there is, there are"),
         ("The table is brown.", "no adjective or verb with an antonym"),
+        ("The price was agreed.", "no adjective or verb with an antonym"),
+        ("The diary was lost.", "no adjective or verb with an antonym"),
+        ("They were good friends.", "an idiom, or an adjective with another meaning"),
+        ("The copy is true to the plan.", "other words after it than its opposite certainly takes"),
+        ("They trusted him to a certain extent.", "other words after it than its opposite certainly takes"),
+        ("His father is responsible.", "doubtful opposites (--doubtful keeps them)"),
         ("So fair.", "not 4 to 30 words and marks"),
     ],
 )

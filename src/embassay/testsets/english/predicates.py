@@ -64,7 +64,8 @@ ATTRIBUTIVE = wordset(
 )
 """Adjectives with another meaning before a noun."""
 NO_NOUNS = wordset(
-    "camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy thanks"
+    "camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy thanks friend "
+    "friends"
 )
 """Nouns that form an idiom with an adjective: ``a good deal``."""
 PEOPLE = wordset("man men woman women kid kids child children people guy guys boy boys girl girls friend friends")
@@ -240,8 +241,10 @@ def _is_idiom(words: Words, group: VerbGroup, adjective: str) -> bool:
 def _verb(words: Words, group: VerbGroup) -> Candidate | str:
     """Return the verb of a group if it has an opposite (``agrees``, ``does not agree``), or a reason."""
     verb = words[group.last]
-    # "Disliking" is not used like "liking" in "I'm liking it".
-    if verb.tag == "VBG" and verb.lemma == "like":
+    # "Disliking" is not used like "liking" in "I'm liking it". "It was disagreed" is not English, and what was lost
+    # may never have been won.
+    is_passive = bool(dependents(words, group.last, ("auxpass",)))
+    if is_passive or (verb.tag == "VBG" and verb.lemma == "like"):
         return NOTHING
     candidate = _candidate(words, group.last, "v", group)
     rest = _rest(words, group.last, group.last)
