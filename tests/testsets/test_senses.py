@@ -70,6 +70,7 @@ def test_a_word_is_replaced_in_its_form_where_its_frame_fits(text, word, pair):
         ("We met a good/bad cook.", "good"),
         ("They protected him from the wind.", "protected"),
         ("I respect your decision.", "respect"),
+        ("Macros respect the behavior.", "respect"),
         ("You can tell her what is wrong.", "wrong"),
         ("A good cook buys good fish.", "good"),
         ("The package supports several formats.", "supports"),

@@ -12,7 +12,7 @@ POLAR = wordset(
     "alone budge mind"
 )
 """Words that occur after a negation and hardly without one (negative polarity items)."""
-FOCUS = wordset("only just even so that all exactly as quite enough necessarily entirely too simply merely")
+FOCUS = wordset("only just even so that all both exactly as quite enough necessarily entirely too simply merely")
 """Words that are denied instead of the verb if they follow a negation: *not that good*, *not only*."""
 AFTER_NOT = wordset("always only even just quite ever all often rarely seldom")
 """Adverbs before which ``do not`` is inserted, as before adverbs of manner."""

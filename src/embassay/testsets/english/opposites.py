@@ -81,6 +81,7 @@ DOUBTFUL = {
         "moderate/immoderate certified/uncertified burdened/unburdened clothed/unclothed "
         "concealed/unconcealed continued/discontinued earned/unearned equivocal/unequivocal "
         "gracious/ungracious inhibited/uninhibited intelligible/unintelligible prepared/unprepared "
+        "responsible/irresponsible professional/unprofessional"
     ),
     "v": _pairs(
         "respect/disrespect understand/misunderstand believe/disbelieve love/hate stay/leave stop/continue "
@@ -167,7 +168,8 @@ BARRED = wordset(
     "enough than though because since when while until before after unless if so but or and either neither instead "
     "rather just only even all every any some most more less much many as yet anymore ever both not never no "
     "which who what how why whatever whether lol better best bit too lot everything everyone everybody anything anyone "
-    "anybody something someone very really few several always like"
+    "anybody something someone very really few several always like extent degree "
+    "degrees"
 )
 FIXED = frozenset(
     {
@@ -179,6 +181,8 @@ FIXED = frozenset(
         ("bad", "with"),
         ("absent", "from"),
         ("married", "to"),
+        ("true", "to"),
+        ("false", "to"),
     }
 )
 """Adjectives and words after them that change their meaning: ``feel bad for``."""

@@ -34,7 +34,7 @@ OTHER_MODALS = (MODALS | wordset("need dare")) - wordset("will would should 'll 
 """Modals whose negation does not mean the negation of their verb, as that of ``will`` does: ``will not agree``."""
 QUANTIFIERS = wordset(
     "all every everyone everybody everything everywhere each both most many some someone somebody something somewhere "
-    "few fewer several half only least less one nobody nothing anyone anything either neither"
+    "few fewer several half only least less one nobody nothing any anyone anything either neither"
 )
 UNFIT = {
     r"\?": "a question",
@@ -64,7 +64,8 @@ ATTRIBUTIVE = wordset(
 )
 """Adjectives with another meaning before a noun."""
 NO_NOUNS = wordset(
-    "camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy thanks"
+    "camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy thanks friend "
+    "friends"
 )
 """Nouns that form an idiom with an adjective: ``a good deal``."""
 PEOPLE = wordset("man men woman women kid kids child children people guy guys boy boys girl girls friend friends")
@@ -245,7 +246,13 @@ def _verb(words: Words, group: VerbGroup) -> Candidate | str:
         return NOTHING
     candidate = _candidate(words, group.last, "v", group)
     rest = _rest(words, group.last, group.last)
-    if isinstance(candidate, Candidate) and candidate.is_sure and not fits_verb(rest, verb.lemma):
+    # "It was disagreed" is not English, and what was lost was perhaps never won.
+    is_passive = bool(dependents(words, group.last, ("auxpass",)))
+    # "His films include a comedy" names one of them; films exclude nothing.
+    subject = words[subject_of(words, group.last) or 0]
+    names_member = verb.lemma == "include" and subject.tag == "NNS"
+    fits = fits_verb(rest, verb.lemma) and not is_passive and not names_member
+    if isinstance(candidate, Candidate) and candidate.is_sure and not fits:
         return OTHER_WORDS
     return candidate
 
