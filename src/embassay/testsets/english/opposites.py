@@ -168,8 +168,8 @@ BARRED = wordset(
     "enough than though because since when while until before after unless if so but or and either neither instead "
     "rather just only even all every any some most more less much many as yet anymore ever both not never no "
     "which who what how why whatever whether lol better best bit too lot everything everyone everybody anything anyone "
-    "anybody something someone very really few several always like extent degree "
-    "degrees"
+    "anybody something someone very really few several always like "
+    "extent degree degrees"
 )
 FIXED = frozenset(
     {
