@@ -196,9 +196,9 @@ def _questions(retriever: Retriever, corpus: Corpus[Question], encoders: Mapping
 
 def _answers(retriever: Retriever, questions: Questions) -> dict[str, list[tuple[int, float]]]:
     """Return by question its documents and scores, checked as the engine checks them."""
-    from embassay.search.exact.lists import checked, joined
+    from embassay.search.exact.lists import joined, validated_lists
 
-    lists = joined([checked(given, questions, 0.0) for given in retriever.retrieve(questions)])
+    lists = joined([validated_lists(given, questions, 0.0) for given in retriever.retrieve(questions)])
     answers = {}
     for row, documents, scores in zip(lists.rows, lists.documents.tolist(), lists.scores.tolist(), strict=True):
         pairs = zip(documents, scores, strict=True)

@@ -18,7 +18,7 @@ from embassay.run.request import RunRequest
 from embassay.run.resolve import load_candidate
 from embassay.run.runs.folder import RunFolder
 from embassay.search.exact.documents import nearest_documents
-from embassay.search.exact.lists import checked, joined, ranked
+from embassay.search.exact.lists import joined, ranked, validated_lists
 from embassay.search.retrievers.base import Questions
 from embassay.stats.overlap import overlaps
 
@@ -91,7 +91,7 @@ def answered(spec, corpus, vectors):
     """Return the lists of a store as the engine has them, and the exact ones."""
     questions = questions_of(corpus, vectors)
     store = load_candidate(f"store:{spec}")
-    lists = joined([checked(given, questions, 0.0) for given in store.retrieve(questions)])
+    lists = joined([validated_lists(given, questions, 0.0) for given in store.retrieve(questions)])
     return ranked(corpus, lists, None), nearest_documents(corpus, vectors, DOCUMENTS)
 
 

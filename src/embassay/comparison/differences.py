@@ -192,22 +192,27 @@ class ColumnPair:
     @property
     def worst(self) -> float | None:
         """The worst value of an item; None where there is no such end, as of influences."""
-        return None if self.new.correlation else self.new.high if self.sign < 0 else self.new.low
+        if self.new.correlation:
+            return None
+        return self.new.high if self.sign < 0 else self.new.low
 
     @cached_property
     def filled(self) -> Floats:
         """(2, m) the old and the new values of the items that count, all defined.
 
-        An encoder that gives no vector to some texts must not pass because they are left out. So an item that has lost
-        its value has the worst one, or the worst that was seen. One that had none before has gained nothing.
+        An encoder that gives no vector to some texts must not pass because they are left out. So an item that lost its
+        value has the worst possible one in the new run, or the worst of these items. An item that gained a value was
+        undefined in the old run, and counts as unchanged.
         """
         values = np.stack(self.values)[:, self.counted]
-        worst = np.nan if self.worst is None else self.worst
-        if self.worst is None and values.size:
-            worst = np.nanmax(values) if self.sign < 0 else np.nanmin(values)
+        worst = self.worst
+        if worst is None:
+            worst = self.sign * np.nanmin(self.sign * values, initial=np.inf)
         old, new = values
+        # First what is lost, then what is gained: no item lacks both values.
         new = np.where(np.isnan(new), worst, new)
-        return np.stack([np.where(np.isnan(old), new, old), new])
+        old = np.where(np.isnan(old), new, old)
+        return np.stack([old, new])
 
     @cached_property
     def gains(self) -> Floats:

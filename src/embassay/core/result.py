@@ -886,10 +886,11 @@ class Result:
         for label in filter(None, (encoder, against)):
             if label not in labels:
                 raise UnknownNameError("encoder", label, labels)
+        # 1 is right, 0 wrong and 0.5 undecided.
         grade = polars.col("correct").cast(float).fill_null(0.5)
-        of_other = grade.filter(polars.col("encoder") == against).first().over("corpus", "item")
-        # Without another encoder, only what is wrong is below this.
-        is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
+        # What the other encoder has for the item. Without another one the limit is 0.5: only what is wrong is below.
+        limit = grade.filter(polars.col("encoder") == against).first().over("corpus", "item").fill_null(0.5)
+        is_failure = (polars.col("encoder") == encoder) & (grade < limit)
         return self.scores(diagnostic).filter(is_failure).sort("margin", nulls_last=True)
 
     def rank(self, diagnostic: str = "", corpus: str = "") -> DataFrame:

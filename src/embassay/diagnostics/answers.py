@@ -122,17 +122,20 @@ def until(place: AnswerPlace, passages: Passages, order: Ints, ends: Ints) -> tu
     The number of the passage, the words up to the last one of the answer, and the words up to the end of the passage;
     infinity where what is read does not hold all of the answer.
     """
-    missing = set(range(place.start, place.end))
-    for position in np.flatnonzero(np.isin(order, passages.rows[place.document])).tolist():
+    # The characters of the answer that no passage before has shown.
+    unread = set(range(place.start, place.end))
+    is_of_document = np.isin(order, passages.rows[place.document])
+    for position in np.flatnonzero(is_of_document).tolist():
         row = int(order[position])
         start, end = passages.spans[row]
-        now_read = {letter for letter in missing if start <= letter < end}
-        missing -= now_read
-        if not missing:
-            # The words up to the end of the passage, less those of it that follow the answer.
-            text, read = passages.texts[row], float(ends[position])
-            following = word_count(text) - word_count(beginning(text, max(now_read) + 1 - start))
-            return float(position + 1), read - following, read
+        now_read = unread.intersection(range(start, end))
+        unread -= now_read
+        if not unread:
+            text = passages.texts[row]
+            up_to_answer = beginning(text, max(now_read) + 1 - start)
+            words_after_answer = word_count(text) - word_count(up_to_answer)
+            words_read = float(ends[position])
+            return float(position + 1), words_read - words_after_answer, words_read
     return np.inf, np.inf, np.inf
 
 

@@ -363,12 +363,17 @@ class MinimalPairsMethod(ItemMethod):
                 continue
             for subset, (edit, description) in NEARER.items():
                 share = summary.row_of.get((view.encoder, "nearer", subset, ""))
-                # There is no interval under MIN_UNITS units.
-                if share is None or not (side := against_chance(share, 0.5)):
+                if share is None:
                     continue
+                side = against_chance(share, 0.5)
+                # Under MIN_UNITS units there is no interval, so the share is on no side of chance.
+                if not side:
+                    continue
+                # The mean contrast of "synonym>antonym" is that of "synonym-antonym".
                 contrast = summary.row_of[view.encoder, "contrast", subset.replace(">", "-"), ""]
-                severity = on_average = mean_contrast = ""
-                if {side, against_chance(contrast, 0.0)} == {"above", "below"}:
+                contradicts = {side, against_chance(contrast, 0.0)} == {"above", "below"}
+                severity, on_average, mean_contrast = "", "", ""
+                if contradicts:
                     severity = "medium"
                     on_average = " for most originals, but not on average"
                     mean = written(contrast, "number")

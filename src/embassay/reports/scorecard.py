@@ -358,14 +358,14 @@ def _by_mean_rank(names: Sequence[str], questions: Sequence[ScorecardColumn]) ->
 
     Without such a question, over all questions.
     """
-    all_values = [question.values for question in questions if question.verdict.is_of_right]
+    ranking = [question for question in questions if question.verdict.is_of_right] or questions
     rank_sums = dict.fromkeys(names, 0)
-    for by_name in all_values or [question.values for question in questions]:
-        values = [by_name[name] for name in names if name in by_name]
+    for question in ranking:
+        values = {name: value for name, value in question.values.items() if name in rank_sums}
         for name in names:
-            if name in by_name:
-                rank_sums[name] += sum(value > by_name[name] for value in values)
-            else:
-                # An encoder without a value comes last.
-                rank_sums[name] += len(names)
+            # An encoder without a value comes last.
+            higher = len(names)
+            if name in values:
+                higher = sum(value > values[name] for value in values.values())
+            rank_sums[name] += higher
     return sorted(names, key=lambda name: rank_sums[name])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
 
 from embassay.core.formatting import counted, visible
 from embassay.core.layout import Layout
-from embassay.core.result import Finding, Result
+from embassay.core.result import Answer, Finding, Result
 from embassay.reports.answers import AnswerSection, actions, answer_sections, group_statement, grouped
 from embassay.reports.costs import Milliseconds
 from embassay.reports.scorecard import legend, scorecard
@@ -58,15 +59,15 @@ def show_summary(
         most = min(most, LINES + FOR_CANDIDATE * max(0, len(result.verdicts[0].candidates) - 2))
     used = len(table) + len(below) + 1
     of_diagnostics = list(answer_sections(result, layouts))
-    sections, also, more = _sections(result, of_diagnostics, run, width, most - used)
-    statements = f"{counted(more, 'statement')}, " if more else ""
-    below += _labelled("More", f"{statements}tests and p-values:", f"embassay show {run}", LABEL, width)
+    statements = _statements(result, of_diagnostics, run, width, most - used)
+    more = f"{counted(statements.left_out, 'statement')}, " if statements.left_out else ""
+    below += _labelled("More", f"{more}tests and p-values:", f"embassay show {run}", LABEL, width)
 
     # The decision, which is the first answer, comes before all values.
-    for title, answers in sections:
-        _print_part(console, title, answers)
+    for title, lines in statements.sections:
+        _print_part(console, title, lines)
     _print_part(console, "", table)
-    _print_part(console, "Also", also)
+    _print_part(console, "Also", statements.also)
     _print_part(console, "", below)
 
 
@@ -80,67 +81,103 @@ def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
     console.print()
 
 
-def _sections(
-    result: Result, of_diagnostics: Sequence[AnswerSection], run: str, width: int, room: int
-) -> tuple[list[tuple[str, list[str]]], list[str], int]:
-    """Return what has to be said first, then the answers on each diagnostic and corpus, each section with its title.
+@dataclass(frozen=True)
+class Statements:
+    """What the screen says in words.
 
-    Beside them what stands below the table, and how much is left out.
+    Attributes
+    ----------
+    sections
+        Title and lines of each section above the table: what has to be read first, then the answers.
+    also
+        The lines below the table.
+    left_out
+        How many statements of the result the screen has no room for.
+    """
+
+    sections: list[tuple[str, list[str]]]
+    also: list[str]
+    left_out: int
+
+
+def _statements(result: Result, of_diagnostics: Sequence[AnswerSection], run: str, width: int, room: int) -> Statements:
+    """Choose the statements that fit into ``room`` lines.
+
+    Warnings get at most a third of them; sections of answers share what is left; other findings fill the rest.
     """
     # Where there is one section, every statement is about it.
     with_place = len(result.verdicts) > 1
-    important = [finding for finding in result.findings if finding.severity == "high"]
-    # Beside a decision, only what limits it.
-    has_answers = any(section.answers for section in of_diagnostics)
-    worth = ("medium",) if has_answers else ("medium", "low")
-    others = [finding for finding in result.findings if finding.severity in worth]
-    warnings, said = _bullets(important, width, room // 3, with_place=with_place)
-    sections = [("Read first", warnings)] if warnings else []
-    room -= len(warnings) + 2 * bool(warnings)
-    steps = {encoder.name for encoder in result.encoders if encoder.step}
+    sections = list[tuple[str, list[str]]]()
+    warnings = [finding for finding in result.findings if finding.severity == "high"]
+    lines, shown = _bullets(warnings, width, room // 3, with_place=with_place)
+    if lines:
+        sections.append(("Read first", lines))
+        room -= len(lines) + 2
+
     for place, section in enumerate(of_diagnostics):
         # Every section may use an equal share of what the sections before it have left.
-        most = max(LEAST, room // (len(of_diagnostics) - place) - _height(section.title, (), width))
-        lines = list[str]()
-        label = max((len(answer.question) for answer in section.answers), default=0) + 2
-        label = min(label, LONGEST_LABEL)
-        before = ""
-        for answer, text in section.texts():
-            command = ""
-            if answer.kind == "misses":
-                command = f"embassay show {run} --failures"
-            elif answer.kind == "use" and answer.encoder in steps:
-                command = f"Its config: embassay report {run} --format config"
-            # A question that has several answers is written once.
-            question = "" if answer.question == before else answer.question
-            answered = _labelled(question, text, command, label, width)
-            if lines and len(lines) + len(answered) > most:
-                continue
-            before = answer.question
-            lines += answered
-            said += 1
-        room -= _height(section.title, lines, width)
+        share = room // (len(of_diagnostics) - place)
+        around = _lines_around(section.title, width)
+        lines, shown_answers = _answers(result, section, run, width, max(LEAST, share - around))
         sections.append((section.title, lines))
-    also, more_said = _bullets(others, width, room - 2 - SPARE, with_place=with_place)
-    return sections, also, len(result.statements) - said - more_said
+        shown += shown_answers
+        room -= around + len(lines)
+
+    # Beside a decision, only what limits it.
+    has_answers = any(section.answers for section in of_diagnostics)
+    severities = ("medium",) if has_answers else ("medium", "low")
+    others = [finding for finding in result.findings if finding.severity in severities]
+    also, shown_others = _bullets(others, width, room - 2 - SPARE, with_place=with_place)
+    return Statements(sections, also, len(result.statements) - shown - shown_others)
 
 
-def _height(title: str, lines: Sequence[str], width: int) -> int:
-    """Return how many lines a part takes, with its title and the empty line after it."""
-    return len(textwrap.wrap(visible(title), width)) + len(lines) + 1
+def _answers(result: Result, section: AnswerSection, run: str, width: int, most: int) -> tuple[list[str], int]:
+    """Return the lines of the answers that fit into ``most`` lines, and how many answers they are.
+
+    The first answer always fits. One that is too long is left out; shorter ones after it may fit.
+    """
+    longest_question = max((len(answer.question) for answer in section.answers), default=0)
+    label = min(longest_question + 2, LONGEST_LABEL)
+    lines = list[str]()
+    shown = 0
+    question_above = ""
+    for answer, text in section.texts():
+        # A question that has several answers is written once.
+        question = "" if answer.question == question_above else answer.question
+        answer_lines = _labelled(question, text, _command(result, answer, run), label, width)
+        if not lines or len(lines) + len(answer_lines) <= most:
+            lines += answer_lines
+            shown += 1
+            question_above = answer.question
+    return lines, shown
+
+
+def _command(result: Result, answer: Answer, run: str) -> str:
+    """Return the command that shows more about an answer; empty if there is none."""
+    if answer.kind == "misses":
+        return f"embassay show {run} --failures"
+    has_config = any(encoder.step and encoder.name == answer.encoder for encoder in result.encoders)
+    if answer.kind == "use" and has_config:
+        return f"Its config: embassay report {run} --format config"
+    return ""
+
+
+def _lines_around(title: str, width: int) -> int:
+    """Return how many lines a section takes for its title and for the empty line after it."""
+    return len(textwrap.wrap(visible(title), width)) + 1
 
 
 def _bullets(findings: Sequence[Finding], width: int, room: int, *, with_place: bool) -> tuple[list[str], int]:
-    """Return the lines of the first findings that fit, and how many findings they say."""
+    """Return the lines of the first findings that fit, and how many findings they are."""
     lines = list[str]()
-    said = 0
+    shown = 0
     for group in grouped(findings):
         bullet = _bullet(group_statement(group, with_place=with_place), width)
         if len(lines) + len(bullet) > room:
             break
         lines += bullet
-        said += len(group)
-    return lines, said
+        shown += len(group)
+    return lines, shown
 
 
 def _labelled(question: str, sentence: str, command: str, label: int, width: int) -> list[str]:

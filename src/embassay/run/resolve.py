@@ -298,10 +298,12 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
 
 
 def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
-    """Return the loader that recognises the content, or the only one that the options fit; None if there is neither.
+    """Return the name of the loader for a source; None if there is none.
 
-    A loader of one format is surer than options: SQuAD stays SQuAD with an option of tables. A loader of any table is
-    not.
+    1. The loader of one format that recognises the content. It is surer than options: SQuAD stays SQuAD with an option
+       of tables.
+    2. Otherwise the only loader that has all options of the user, of which one is specific to it.
+    3. Otherwise the loader of any table or folder that recognises the content.
 
     Parameters
     ----------
@@ -316,13 +318,14 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
     priorities = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in loaders.items()}
     in_order = sorted(loaders, key=lambda name: priorities[name])
     by_content = next((name for name in in_order if getattr(loaders[name], function)(content)), None)
-    if by_content and priorities[by_content] <= USUAL_PRIORITY:
+    is_sure = by_content is not None and priorities[by_content] <= USUAL_PRIORITY
+    if is_sure:
         return by_content
     fitting = []
-    for name in in_order:
-        known = known_options(loaders[name].load)
-        # A loader that shares options with another one lists those of its own in ``TOLD_BY``.
-        telling = getattr(loaders[name], "TOLD_BY", known)
-        if options.keys() <= known and not telling.isdisjoint(options):
+    for name, loader in loaders.items():
+        known = known_options(loader.load)
+        # A loader that shares options with others lists those that only it has.
+        specific = getattr(loader, "SPECIFIC_OPTIONS", known)
+        if options.keys() <= known and not specific.isdisjoint(options):
             fitting.append(name)
     return fitting[0] if len(fitting) == 1 else by_content

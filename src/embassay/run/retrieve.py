@@ -27,7 +27,7 @@ from embassay.run.engine.encode import as_encoder_error, encode
 from embassay.run.plan import Task
 from embassay.run.progress import counting
 from embassay.run.score import CandidateRun
-from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
+from embassay.search.exact.lists import NONE, joined, lists_of, of_rows, ranked, validated_lists
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
 from embassay.stats.ranking import RightPlaces
@@ -134,7 +134,8 @@ class RetrieverRun(CandidateRun):
             choice = choose(retriever, questions, k, self.plan.request.seed)
             retriever = retriever.choices[choice["setting"]]
         lists = self.ask(retriever, questions, lists_key(self.fingerprints[corpus.key], corpus, choice.get("setting")))
-        self.note(questions, lists)
+        self.note_problems(questions, lists)
+        self.keep_times(corpus, lists)
         facts = (fact.partition("=") for fact in lists.facts)
         self.facts[key] = {**choice, **{name: float(number) for name, _, number in facts}}
         continued = parts.get(self.retriever.continues)
@@ -170,12 +171,12 @@ class RetrieverRun(CandidateRun):
         with counting(self.entry.label, len(questions.samples), quiet=quiet) as advance, as_encoder_error():
             began = time.perf_counter()
             for given in retriever.retrieve(questions):
-                yield checked(given, questions, time.perf_counter() - began)
+                yield validated_lists(given, questions, time.perf_counter() - began)
                 advance(len(given.rows))
                 began = time.perf_counter()
 
-    def note(self, questions: Questions, lists: Lists) -> None:
-        """Note ids that are no documents, questions without a list, and the time of a question.
+    def note_problems(self, questions: Questions, lists: Lists) -> None:
+        """Note ids that are no documents, and questions without a list.
 
         Raises
         ------
@@ -183,28 +184,36 @@ class RetrieverRun(CandidateRun):
             If no list has a document of the corpus.
         """
         corpus, notes = questions.corpus, self.route.setdefault("notes", [])
-        ids = names(list(dict.fromkeys(lists.unknown))[:NAMED])
-        listed = lists.rows[(lists.documents >= 0).any(axis=1)]
-        if not len(listed):
+        unknown_ids = names(list(dict.fromkeys(lists.unknown))[:NAMED])
+        with_list = lists.rows[(lists.documents >= 0).any(axis=1)]
+        if not len(with_list):
             raise EncoderError(
-                f"no list of a question of {corpus.key} has one of its documents; listed: {ids or 'none'}; ids of "
-                f"documents are such as {corpus.documents[0].id!r}, of questions such as {corpus.samples[0].id!r}"
+                f"no list of a question of {corpus.key} has one of its documents; listed: {unknown_ids or 'none'}; ids "
+                f"of documents are such as {corpus.documents[0].id!r}, of questions such as {corpus.samples[0].id!r}"
             )
         if lists.unknown:
             unknown = counted(len(lists.unknown), "id")
-            notes.append(f"{unknown} in its lists are no documents of {corpus.key}: {ids}; they were left out")
-        without = np.setdiff1d(np.arange(len(questions.samples)), listed)
-        # What continues a part leaves the others their ranks, and that says which have none.
-        if len(without) and not self.retriever.continues:
-            ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
-            missed = counted(len(without), "question")
-            notes.append(f"{missed} of {corpus.key} without a list count as missed: {ids}")
-        milliseconds = 1000 * float(np.median(np.asarray(lists.seconds)))
-        if not math.isnan(milliseconds):
-            # An index takes the place of the exact search.
-            of_parts = "" if self.retriever.needs_vectors else corpus.key
-            parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
-            self.milliseconds |= {"": milliseconds, corpus.key: milliseconds + sum(parts)}
+            notes.append(f"{unknown} in its lists are no documents of {corpus.key}: {unknown_ids}; they were left out")
+        without_list = np.setdiff1d(np.arange(len(questions.samples)), with_list)
+        # For a question that a reranker has no list of, the list that it reranks stays. Where that one is missing also,
+        # the candidate that made it has the note.
+        if len(without_list) and not self.retriever.continues:
+            question_ids = names([questions.samples[row].id for row in without_list[:NAMED].tolist()])
+            missed = counted(len(without_list), "question")
+            notes.append(f"{missed} of {corpus.key} without a list count as missed: {question_ids}")
+
+    def keep_times(self, corpus: AnyCorpus, lists: Lists) -> None:
+        """Keep the median time of a question, if it is known.
+
+        ``milliseconds[""]`` is that of this retriever alone, ``milliseconds[corpus.key]`` that with all its parts.
+        """
+        alone = 1000 * float(np.median(np.asarray(lists.seconds)))
+        if math.isnan(alone):
+            return
+        # An index takes the place of its encoder's exact search, so only the encoding is added.
+        part_key = "" if self.retriever.needs_vectors else corpus.key
+        of_parts = [self.others[label].milliseconds.get(part_key, math.nan) for label in self.retriever.parts]
+        self.milliseconds |= {"": alone, corpus.key: alone + sum(of_parts)}
 
 
 def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dict[str, float]:
@@ -233,7 +242,7 @@ def choose(retriever: Retriever, questions: Questions, k: int, seed: int) -> dic
     settings, ranks, successes = list(retriever.choices), [], []
     for choice in retriever.choices.values():
         with as_encoder_error():
-            lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
+            lists = joined([validated_lists(given, questions, 0.0) for given in choice.retrieve(questions)])
         nearest = ranked(corpus, lists, pairs=pairs)
         # The gain of a right document does not matter here.
         places = RightPlaces(len(answered), question, nearest.greater, nearest.tied, np.ones_like(nearest.tied))

@@ -61,7 +61,7 @@ class SkewedMeans:
             squares = (residuals**2).sum(axis=0)
             error = np.sqrt(squares * units / (units - 1)) / items
             skewness = (residuals**3).sum(axis=0) / squares**1.5 * np.sqrt(units)
-            # Not so where the units do not vary and the skewness is NaN.
+            # False where units do not vary: their skewness is NaN.
             is_skewed = units <= COCHRAN * skewness**2
             skew = np.where(is_skewed, UNSEEN * skewness / (6 * np.sqrt(units)), 0.0)
         return cls(mean, error, skew, kish(sizes) - 1)

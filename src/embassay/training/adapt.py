@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from embassay.core.columns import read_columns
+from embassay.core.columns import ItemColumn, read_columns
 from embassay.core.errors import SpecError
 from embassay.core.formatting import counted
 from embassay.core.result import Result
@@ -243,25 +243,15 @@ class Adaptation:
         OutputError
             If the folder cannot be written to.
         """
-        request, material, out = self.request, self.material, self.request.out
+        request, material = self.request, self.material
         for line in self.summary():
             request.say(line)
         # Negatives are mined before anything is written, because there may be nothing to learn from.
         triplets = self.triplets()
         ids = {part: [question.id for question in questions] for part, questions in vars(material.split).items()}
-        write(out / SPLIT, canonical({"made_from": self.made_from, **ids}))
-        held_out = () if request.options.no_texts else write_questions(out / QUESTIONS, material)
-
-        for variant, stage in self.stages.items():
-            if stage.is_finished():
-                request.say(f"{variant}: already trained, the finished model is used")
-                continue
-            began = time.perf_counter()
-            with request.training(variant) as advance:
-                notes = self.train(variant, triplets, advance)
-            seconds = round(time.perf_counter() - began)
-            for note in (*notes, f"trained in {timedelta(seconds=seconds)}"):
-                request.say(f"{variant}: {note}")
+        write(request.out / SPLIT, canonical({"made_from": self.made_from, **ids}))
+        held_out = () if request.options.no_texts else write_questions(request.out / QUESTIONS, material)
+        self.train_all(triplets)
 
         # One assay of all variants, so that their differences are tested on the same test questions.
         specs = {variant: stage.spec for variant, stage in self.stages.items()}
@@ -271,14 +261,39 @@ class Adaptation:
         # The run belongs to this adaptation: one of other variants or general corpora is replaced.
         save(plan, outcome, time.perf_counter() - began, plan.request.out, overwrite=True)
         result = outcome.result
+        sentences, table = self.write_outcome(result, read_columns(plan.request.out))
+        return Adapted(request.out, result, {BASE: request.base, **specs}, sentences, table, held_out)
+
+    def train_all(self, triplets: Sequence[Triplet]) -> None:
+        """Train the variants that are not finished."""
+        say = self.request.say
+        for variant, stage in self.stages.items():
+            if stage.is_finished():
+                say(f"{variant}: already trained, the finished model is used")
+                continue
+            began = time.perf_counter()
+            with self.request.training(variant) as advance:
+                notes = self.train(variant, triplets, advance)
+            seconds = round(time.perf_counter() - began)
+            for note in (*notes, f"trained in {timedelta(seconds=seconds)}"):
+                say(f"{variant}: {note}")
+
+    def write_outcome(self, result: Result, columns: Sequence[ItemColumn]) -> tuple[tuple[str, ...], str]:
+        """Write the verdict and the cards of the variants.
+
+        Returns
+        -------
+        The sentences of the verdict, and the table of all variants.
+        """
+        request, material = self.request, self.material
         records = {variant: stage.record() for variant, stage in self.stages.items()}
         evaluations = {variant: record.get("evaluations", ()) for variant, record in records.items()}
         domain = [test.name for test in material.tests]
-        of_variant = verdict(result, read_columns(plan.request.out), domain, evaluations)
+        of_variant = verdict(result, columns, domain, evaluations)
         caveat = templates.CAVEAT.sentence(seed=result.seed)
         sentences = (*chain.from_iterable(of_variant.values()), caveat)
         table = figures(result, domain, (BASE, *self.stages))
-        write(out / "verdict.md", f"# Verdict\n\n{bullets(sentences)}\n\n{table}\n".encode())
+        write(request.out / "verdict.md", f"# Verdict\n\n{bullets(sentences)}\n\n{table}\n".encode())
         origin = f"Base: {request.base} ({self.base.fingerprint}). Questions: {self.split_summary()}."
         for variant, stage in self.stages.items():
             trainings = {variant: records[variant]}
@@ -286,7 +301,7 @@ class Adaptation:
                 trainings = {PRETRAINED: records[PRETRAINED], **trainings}
             card = card_of(origin, trainings, material.corpora, result, domain, (*of_variant[variant], caveat))
             write(stage.folder / "README.md", card.encode())
-        return Adapted(out, result, {BASE: request.base, **specs}, sentences, table, held_out)
+        return sentences, table
 
 
 def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, AnyStage]:

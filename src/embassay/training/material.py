@@ -203,7 +203,7 @@ def write_questions(folder: Path, material: Material) -> tuple[str, ...]:
     sources = []
     taken = set[str]()
     for corpus, test in zip(material.corpora, material.tests, strict=True):
-        tested = {sample.id for sample in test.samples}
+        test_ids = {sample.id for sample in test.samples}
         rows: list[JsonObject] = [
             {"document": document.id, "passages": document.passages, "spans": document.spans}
             for document in corpus.documents
@@ -214,8 +214,8 @@ def write_questions(folder: Path, material: Material) -> tuple[str, ...]:
             row |= {"gains": sample.gains or None, "unit": sample.units, "source": corpus.source or None}
             if isinstance(sample, AnsweredQuestion):
                 row |= {"answers": sample.answers, "places": sample.places}
-            rows.append({**row, "split": "test" if sample.id in tested else "train"})
-        place = folder / f"{file_name(corpus.name, taken)}.jsonl"
-        write(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
-        sources.append(f"{place},split=test")
+            rows.append({**row, "split": "test" if sample.id in test_ids else "train"})
+        path = folder / f"{file_name(corpus.name, taken)}.jsonl"
+        write(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+        sources.append(f"{path},split=test")
     return tuple(sources)

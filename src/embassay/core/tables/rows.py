@@ -48,8 +48,8 @@ class TableRow(BaseModel):
 
     def error(self, problem: str, field: str) -> SourceError:
         """Return an error about a field."""
-        path, line, names = self._place
-        return SourceError(problem, path, line, names.get(field, field))
+        path, line, columns = self._place
+        return SourceError(problem, path, line, columns.get(field, field))
 
 
 R = TypeVar("R", bound=TableRow)
@@ -67,15 +67,15 @@ def checked(
     values: Mapping[str, Any],
     path: Path,
     line: int | None = None,
-    names: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
     number: int = 0,
 ) -> R:
     """Return a row as a model. Blank and null fields count as missing where a field has a default.
 
     Parameters
     ----------
-    names
-        The names of the fields in the file, where they differ.
+    columns
+        By field the name of its column in the file, where it is known; by default a name that is recognised.
     number
         The number of the row, from 0.
 
@@ -84,23 +84,24 @@ def checked(
     SourceError
         For the first wrong value, with file, line and field: ``data.0.paragraphs.2.context``.
     """
-    names = names or {}
+    columns = columns or {}
     fields = {}
-    for use, info in model.model_fields.items():
+    for field, info in model.model_fields.items():
         # A row of JSON lines may have a field that the first one lacks.
-        name = names.get(use) or next((known for known in known_names(model, use) if known in values), use)
-        if name in values and (info.is_required() or not is_blank(values[name])):
-            fields[use] = values[name]
+        recognised = (name for name in known_names(model, field) if name in values)
+        column_name = columns.get(field) or next(recognised, field)
+        if column_name in values and (info.is_required() or not is_blank(values[column_name])):
+            fields[field] = values[column_name]
     try:
         row = model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        use, *inside = map(str, first["loc"])
-        field_name = names.get(use) or known_names(model, use)[0]
+        field, *inside = map(str, first["loc"])
+        column_name = columns.get(field) or known_names(model, field)[0]
         is_missing = first["type"] == "missing"
         problem = f"missing; found {listed(sorted(values))}" if is_missing else problem_in(first)
-        raise SourceError(problem, path, line, ".".join([field_name, *inside])) from None
-    row._place, row._number = (path, line, names), number
+        raise SourceError(problem, path, line, ".".join([column_name, *inside])) from None
+    row._place, row._number = (path, line, columns), number
     return row
 
 

@@ -20,7 +20,7 @@ from embassay.corpora.groups.large_groups import corpus_of
 SHAPE = "groups"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns may be anything."""
-TOLD_BY = frozenset({"sentence", "group"})
+SPECIFIC_OPTIONS = frozenset({"sentence", "group"})
 """Options that only this loader has; other loaders share the others."""
 SENTENCE = ("sentence", "text")
 GROUP = ("group", "label", "group_id", "cluster")

@@ -30,13 +30,13 @@ def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable
     # A diagnostic of groups tests a third of each group, so a smaller one cannot be used.
     sizes = Counter(sample.group for sample in samples)
     kept = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
-    large = len({sample.group for sample in kept})
+    kept_groups = len({sample.group for sample in kept})
     if not kept:
         amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
         raise SourceError(f"no group has {SMALLEST} sentences or more; found {amounts}", path)
-    all_notes = [*notes, f"{counted(len(kept), 'sentence')} in {counted(large, 'group')}"]
+    all_notes = [*notes, f"{counted(len(kept), 'sentence')} in {counted(kept_groups, 'group')}"]
     dropped = len(samples) - len(kept)
     if dropped:
-        groups = counted(len(sizes) - large, "group")
+        groups = counted(len(sizes) - kept_groups, "group")
         all_notes.append(f"{groups} below {SMALLEST} sentences dropped, with {counted(dropped, 'sentence')}")
     return Corpus(name, "groups", kept, notes=tuple(all_notes))

@@ -21,6 +21,7 @@ from embassay.corpora.io.passages import collapsed
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from selectolax.lexbor import LexborHTMLParser
 
 MAIN = "main, [role=main]"
 """The part of a page with its text; the whole page if it does not say."""
@@ -106,27 +107,54 @@ def html_text(source: str) -> str:
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(source)
-    # The last first: an element is gone before the one that it is in.
+    _remove_hidden(tree)
+    _separate_words(tree)
+    _separate_blocks(tree)
+    _write_tables(tree)
+    _write_headings_and_code(tree)
+    root = tree.css_first(MAIN) or tree.body
+    blocks = root.text().split(_END) if root else []
+    return "\n\n".join(filter(None, map(_block, blocks)))
+
+
+def _remove_hidden(tree: LexborHTMLParser) -> None:
+    """Remove what is not text of the page."""
+    # The innermost first: an element is gone before the one that it is in.
     for node in reversed(tree.css(NO_TEXT)):
+        # A link to its own place stays if it has words.
         if node.tag != "a" or not any(map(str.isalnum, node.text())):
             node.decompose()
+
+
+def _separate_words(tree: LexborHTMLParser) -> None:
+    """Write white space where an element separates words."""
     for node in tree.css(SPACES):
         node.insert_before("\n")
+
+
+def _separate_blocks(tree: LexborHTMLParser) -> None:
+    """Mark where blocks begin and end."""
     for node in tree.css(BLOCKS):
         node.insert_before(_END)
         node.insert_after(_END)
+
+
+def _write_tables(tree: LexborHTMLParser) -> None:
+    """Write each table of facts as lines with tabs between cells, after its captions; the innermost first."""
     for table in reversed(tree.css("table")):
         rows = [[collapsed(cell.text().replace(_END, " ")) for cell in row.css("th, td")] for row in table.css("tr")]
         # Other tables divide a page into columns, or set a frame.
         if len(rows) > 1 and len(rows[0]) > 1 and not table.css_first(NO_CELL):
             captions = [caption.text() for caption in table.css("caption")]
-            table.replace_with(_END.join(["", *captions, _TABLE + "\n".join(map("\t".join, rows)), ""]))
+            lines = "\n".join(map("\t".join, rows))
+            table.replace_with(_END.join(["", *captions, _TABLE + lines, ""]))
+
+
+def _write_headings_and_code(tree: LexborHTMLParser) -> None:
+    """Write each heading, and each element of code, as one block; the innermost first."""
     for element, mark in WHOLE.items():
         for node in reversed(tree.css(element)):
             node.replace_with(_END + mark + node.text().replace(_END, "\n") + _END)
-    root = tree.css_first(MAIN) or tree.body
-    blocks = root.text().split(_END) if root else []
-    return "\n\n".join(filter(None, map(_block, blocks)))
 
 
 def _block(text: str) -> str:

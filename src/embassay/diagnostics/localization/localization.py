@@ -258,11 +258,10 @@ def agreement(views: Sequence[LocalizationView], inside: Bools) -> tuple[Ints, I
     """
     wrong = np.stack([(view.right == 0) & inside for view in views])
     predicted = np.stack([view.predicted for view in views])
-    same = [
-        (wrong & of_one & (predicted == of_one_predicted)).sum(axis=1)
-        for of_one, of_one_predicted in zip(wrong, predicted, strict=True)
-    ]
-    return np.stack(same), wrong.astype(np.int64) @ wrong.T
+    # (k, k, n) each.
+    both_wrong = wrong[:, None] & wrong
+    in_same_group = both_wrong & (predicted[:, None] == predicted)
+    return in_same_group.sum(axis=2), both_wrong.sum(axis=2)
 
 
 class Localization(ItemMethod):

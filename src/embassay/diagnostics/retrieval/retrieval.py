@@ -488,21 +488,21 @@ class Retrieval(RetrievalOptions, ItemMethod):
         return Figures.of(partial(RetrievalView, options=self), scores, with_options(METRICS, k=self.k))
 
     def rows(self, figures: Figures[RetrievalView], draws: Draws) -> list[Row]:
-        """Return the metrics, isotropy, thresholds and what they cost; with the option paper also its figures."""
+        """Return the metrics, isotropy, thresholds and the shares that they cost; with ``paper`` also its figures."""
         rows = figures.rows(draws)
         thresholds = {view.encoder: dict(view.recommended_tau) for view in figures.views}
         for view in figures.views:
             if self.paper or self.transforms == "all":
                 rows += isotropy_rows(view, draws)
             if self.paper:
-                of_view, at = paper.threshold_rows(view, draws)
-                rows += [*of_view, *paper.exam_rows(view, draws)]
-                thresholds[view.encoder] |= at
+                threshold_rows, paper_thresholds = paper.threshold_rows(view, draws)
+                rows += [*threshold_rows, *paper.exam_rows(view, draws)]
+                thresholds[view.encoder] |= paper_thresholds
         rows += share_rows(figures, thresholds, draws)
         if self.paper:
             row_of: paper.RowByKey = {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
             rows += paper.correlations(figures.requested, row_of, draws)
-        # The options that move no item score.
+        # These options change rows but no item scores, whose signature therefore lacks them.
         recipe = f"loss:{self.loss:g}|psi:{self.psi}|random:{self.random}"
         return [replace(one, signature=f"{one.signature}|{recipe}") for one in rows]
 

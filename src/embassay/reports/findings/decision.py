@@ -326,16 +326,17 @@ class Decision:
         """Yield what a fusion, a reranker and other set-ups add, where no other line says it."""
         said = self.said_pairs(choice)
         screened = {one.encoder for one in self.screenings}
-        for one in self.pairs:
-            if one.family == "step" and one.a not in screened and frozenset((one.a, one.b)) not in said:
-                found = self.finding(
+        for pair in self.pairs:
+            is_said = pair.a in screened or frozenset((pair.a, pair.b)) in said
+            if pair.family == "step" and not is_said:
+                finding = self.finding(
                     templates.STEP,
-                    encoder=one.a,
-                    step=one.step,
-                    question=one.step.capitalize(),
-                    difference=self.difference(one.a, one.b, than=True),
+                    encoder=pair.a,
+                    step=pair.step,
+                    question=pair.step.capitalize(),
+                    difference=self.difference(pair.a, pair.b, than=True),
                 )
-                yield self.with_difference(found, one.a, one.b)
+                yield self.with_difference(finding, pair.a, pair.b)
 
     def said_pairs(self, choice: Shortlist) -> set[frozenset[str]]:
         """Return the pairs whose difference stands with the choice."""

@@ -155,10 +155,11 @@ def _read_scores(path: Path) -> ItemScores | None:
     """Return the scores in a file; None if there are none, or if they are damaged or of another version."""
     arrays = read_arrays(path)
     groups: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
-    for name, array in arrays.items():
-        group, dot, rest = name.partition(".")
+    for full_name, array in arrays.items():
+        # An array of a group is stored as "values.cosine"; a name without a dot is a field of the scores.
+        group, dot, name = full_name.partition(".")
         if dot:
-            groups[group][rest] = array
+            groups[group][name] = array
     try:
         head = json.loads(str(arrays["head"]))
         if head["embassay"] != __version__:

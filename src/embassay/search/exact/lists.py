@@ -47,8 +47,8 @@ def of_rows(questions: Questions, rows: Indices) -> Questions:
     return replace(questions, samples=[questions.samples[row] for row in rows.tolist()], parts=parts)
 
 
-def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
-    """Return lists with the passages and the times that the retriever does not know, and with nothing after their ends.
+def validated_lists(lists: Lists, questions: Questions, seconds: float) -> Lists:
+    """Check lists, and fill in what the retriever does not know: passages, times, and what is after their ends.
 
     Parameters
     ----------
@@ -74,13 +74,18 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
     for problem, is_wrong in problems.items():
         for row in lists.rows[is_wrong.any(axis=1)]:
             raise EncoderError(f"the list of question {questions.samples[row].id!r}: {problem}")
-    passages, of_each = lists.passages, lists.seconds
+    passages = lists.passages
     if passages is None:
         passages = questions.first_passages[lists.documents]
-    if of_each is None:
-        of_each = np.full(len(lists.rows), seconds / max(len(lists.rows), 1))
-    scores, passages = np.where(is_listed, lists.scores, np.nan), np.where(is_listed, passages, -1)
-    return replace(lists, scores=scores, passages=passages, seconds=of_each)
+    seconds_of_each = lists.seconds
+    if seconds_of_each is None:
+        seconds_of_each = np.full(len(lists.rows), seconds / max(len(lists.rows), 1))
+    return replace(
+        lists,
+        scores=np.where(is_listed, lists.scores, np.nan),
+        passages=np.where(is_listed, passages, -1),
+        seconds=seconds_of_each,
+    )
 
 
 def joined(parts: Sequence[Lists]) -> Lists:

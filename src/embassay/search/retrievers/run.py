@@ -69,6 +69,7 @@ def read_run(path: Path) -> dict[str, dict[str, float]]:
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
+        # NaN stays where the line has other than six fields, or its score is no number.
         score = math.nan
         with suppress(ValueError):
             question, _, document, _, text, _ = line.split()
