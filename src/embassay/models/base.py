@@ -5,6 +5,7 @@ What is known of an encoder without running it is in its :class:`~embassay.core.
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeAlias, cast
@@ -29,15 +30,24 @@ UnknownWords: TypeAlias = tuple[int, int, int]
 """The number of words without a vector, of words, and of texts without any word vector."""
 
 
+def changed_options(create: Callable[..., object], **options: Any) -> dict[str, Any]:
+    """Return those options of a plug-in that differ from the defaults of the function that takes them."""
+    parameters = inspect.signature(create).parameters
+    return {name: value for name, value in options.items() if value != parameters[name].default}
+
+
 def spec_of(head: str, options: Mapping[str, object]) -> str:
     """Return a spec, ``head,option=value…``. Options without a value (None, an empty text, 0) are left out.
 
-    True and False are values, written ``true`` and ``false``. The usual similarity, cosine, is left out too.
+    True, False and decimal numbers are always values, written ``true``, ``false`` and with six digits at most. The
+    usual similarity, cosine, is left out too.
     """
     parts = [head]
     for name, value in options.items():
         if isinstance(value, bool):
             parts.append(f"{name}={str(value).lower()}")
+        elif isinstance(value, float):
+            parts.append(f"{name}={value:g}")
         elif value and (name, value) != ("similarity", "cosine"):
             parts.append(f"{name}={value}")
     return ",".join(parts)

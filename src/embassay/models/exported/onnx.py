@@ -16,14 +16,14 @@ from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime
 from embassay.core.vectors import DenseVectors, Indices, Similarity
-from embassay.models.base import Route
+from embassay.models.base import Route, changed_options
 from embassay.models.light.architecture import NotSupportedError
 from embassay.models.light.pipeline import Pipeline
 from embassay.models.light.tokenized import TokenizerRunner, read_tokenizer, session_options
 from embassay.models.limits import Count
 from embassay.models.neural.batching import TOKENS_ON_CPU
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
-from embassay.models.neural.model import Model, given
+from embassay.models.neural.model import Model
 from embassay.models.neural.model_files import folder_files
 from embassay.models.neural.modules import configured_prompts, settings_of, token_limit
 
@@ -94,8 +94,9 @@ def create(
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
-    options = given(
-        file=file or None,
+    options = changed_options(
+        create,
+        file=file,
         pooling=pooling,
         query_prompt=query_prompt,
         document_prompt=document_prompt,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
-from embassay.models.base import spec_of
+from embassay.models.base import changed_options, spec_of
 from embassay.models.lexical.counts import LexicalEncoder
 from embassay.models.limits import AmountOrZero, Share
 from embassay.models.tokens import CutWords, need_nltk
@@ -91,13 +91,7 @@ def create(
     if stemmer != "none":
         need_nltk(f"encoder 'bm25', stemmer={stemmer},")
     stopped = ENGLISH if stopwords == "english" else frozenset[str]()
-    options = {
-        "k1": "" if k1 == K1 else f"{k1:g}",
-        "b": "" if b == B else f"{b:g}",
-        "tokens": "" if tokens == "words" else tokens,
-        "stopwords": "" if stopwords == "none" else stopwords,
-        "stemmer": "" if stemmer == "none" else stemmer,
-    }
+    options = changed_options(create, k1=k1, b=b, tokens=tokens, stopwords=stopwords, stemmer=stemmer)
     cutting = (tokens, sorted(stopped), stemmer)
     # With the usual words, the fingerprint is that of the time before there were others.
     cut_as = () if cutting == ("words", [], "none") else cutting

@@ -11,7 +11,7 @@ from embassay.core.errors import EncoderError
 from embassay.core.vectors import DenseVectors
 
 Options = Mapping[str, Any]
-"""The options of a spec that are set, by name, in alphabetical order. An empty prompt counts as set."""
+"""The options of a spec that are set, by name. An empty prompt counts as set."""
 
 
 def derived_vectors(rows: DenseVectors, options: Options) -> DenseVectors:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.core.types import Runtime, hashes_of
 from embassay.core.vectors import Similarity
+from embassay.models.base import changed_options
 from embassay.models.light.architecture import FAMILIES
 from embassay.models.limits import Count
 from embassay.models.neural.library import UNUSED, LibraryRunner, available_device, check_weights, quiet
 from embassay.models.neural.locations import find_tokenizer
-from embassay.models.neural.model import Model, configured_model, given
+from embassay.models.neural.model import Model, configured_model
 from embassay.models.neural.model_files import folder_files, read_json
 from embassay.models.neural.modules import transformer_limit, transformer_of
 
@@ -99,12 +100,13 @@ def create(
         raise SpecError(f"{place}, option 'template': must contain {{text}} exactly once, is {template!r}")
     if pooling == "pooler" and layer is not None:
         raise SpecError(f"{place}: pooling=pooler is computed from the last layer; leave layer out")
-    options = given(
+    options = changed_options(
+        create,
         pooling=pooling,
         layer=layer,
-        template=template or None,
-        tokenizer=tokenizer or None,
-        revision=revision or None,
+        template=template,
+        tokenizer=tokenizer,
+        revision=revision,
         query_prompt=query_prompt,
         document_prompt=document_prompt,
         text_prompt=text_prompt,

@@ -121,7 +121,7 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
         head = f"{self.scheme}:{self.name}"
-        spec = [f"{name}={'true' if value is True else value}" for name, value in self.options.items()]
+        spec = [f"{name}={'true' if value is True else value}" for name, value in sorted(self.options.items())]
         # Whoever sets a prompt, be it an empty one, has chosen.
         has_chosen = any(self.prompts.values()) or any(f"{role}_prompt" in self.options for role in ROLES)
         missing = "" if has_chosen else self.missing_prompts
@@ -213,12 +213,6 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
     def training_datasets(self) -> tuple[str, ...]:
         """Return the data sets that the model card beside the model's files names as training data."""
         return training_datasets(self.found.folder)
-
-
-def given(**options: object) -> Options:
-    """Return the options that are set, in alphabetical order: all but None, False and the usual precision."""
-    # 0, the layer of the embeddings, equals False.
-    return {name: value for name, value in sorted(options.items()) if str(value) not in ("None", "False", "float32")}
 
 
 def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:

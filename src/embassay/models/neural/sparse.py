@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import Runtime
+from embassay.models.base import changed_options
 from embassay.models.limits import Count
-from embassay.models.neural.model import Model, configured_model, given
+from embassay.models.neural.model import Model, configured_model
 from embassay.models.neural.model_files import read_json
 from embassay.models.neural.modules import modules
 
@@ -38,7 +39,7 @@ def create(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = given(revision=revision or None, max_length=max_length)
+    options = changed_options(create, revision=revision, max_length=max_length)
     model = configured_model("SparseEncoder", "sparse", target, runtime, options, device)
     kinds = [kind for kind, _ in modules(model.found.folder)]
     architectures = read_json(model.found.folder / "config.json").get("architectures") or [""]

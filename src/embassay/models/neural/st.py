@@ -10,11 +10,12 @@ from typing import Literal
 
 from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
+from embassay.models.base import changed_options
 from embassay.models.light.choice import check_installed, choose_route
 from embassay.models.light.runner import LightRunner
 from embassay.models.limits import Count
 from embassay.models.neural.locations import find_offline
-from embassay.models.neural.model import Model, configured_model, given
+from embassay.models.neural.model import Model, configured_model
 
 EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
@@ -68,8 +69,9 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = given(
-        revision=revision or None,
+    options = changed_options(
+        create,
+        revision=revision,
         query_prompt=query_prompt,
         document_prompt=document_prompt,
         text_prompt=text_prompt,

@@ -6,9 +6,10 @@ from typing import cast
 
 from embassay.core.errors import EncoderError
 from embassay.core.types import Runtime
+from embassay.models.base import changed_options
 from embassay.models.limits import Count
 from embassay.models.neural.library import LibraryRunner
-from embassay.models.neural.model import configured_model, given
+from embassay.models.neural.model import configured_model
 from embassay.models.rerank.pairs import PairScorer, one_by_one
 
 EXTRA = "rerank"
@@ -36,7 +37,7 @@ def of_model(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = given(revision=revision or None, max_length=max_length)
+    options = changed_options(of_model, revision=revision, max_length=max_length)
     model = configured_model("CrossEncoder", "rerank", target, runtime, options, device)
 
     def score(query: str, texts: list[str]) -> object:

@@ -23,7 +23,7 @@ from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import UnknownWords, spec_of
+from embassay.models.base import UnknownWords, changed_options, spec_of
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.static.trained_folder import WordSettings, read_record
 from embassay.models.static.word_files import WordVectors, read, recognise
@@ -66,7 +66,7 @@ def create(
     """
     place = f"encoder 'words:{target}'"
     path = source_path(target)
-    spec = spec_of(f"words:{target}", {"pool": "" if pool == "mean" else pool, "tokens": tokens})
+    spec = spec_of(f"words:{target}", changed_options(create, pool=pool, tokens=tokens))
     lower: bool | None = None
     if path.is_dir():
         trained = read_record(path, "words", WordSettings).settings

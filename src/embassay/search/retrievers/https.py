@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from embassay.core.errors import SpecError, quoted
 from embassay.core.types import Runtime, content_hash
-from embassay.models.base import spec_of
+from embassay.models.base import changed_options, spec_of
 from embassay.models.limits import Amount, Count
 from embassay.models.services.service import Service
 from embassay.search.retrievers.base import DEPTH, Lists, Questions, Retriever
@@ -83,10 +83,10 @@ def create(
         tell=runtime.tell,
     )
     asked = [ids, scores, query, body, headers, depth, version]
-    options = {"ids": "" if ids == "ids" else ids, "scores": scores, "query": query, "version": version}
+    options = changed_options(create, ids=ids, scores=scores, query=query, version=version, depth=depth)
     return SearchService(
         name=service.place,
-        spec=spec_of(service.url, {**options, "depth": "" if depth == DEPTH else str(depth)}),
+        spec=spec_of(service.url, options),
         fingerprint=content_hash(["search service", service.place, service.query, *asked]),
         depth=depth,
         service=service,

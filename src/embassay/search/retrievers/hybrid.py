@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 
 from embassay.core.errors import SpecError
 from embassay.core.types import Runtime, content_hash
-from embassay.models.base import spec_of
+from embassay.models.base import changed_options, spec_of
 from embassay.models.limits import Count, Share
 from embassay.search.retrievers.base import DEPTH, PARTS_HINT, Lists, Questions, Retriever
 
@@ -64,7 +64,7 @@ def create(
         weights = (weight, round(1 - weight, DIGITS))
     options = {
         "weight": "" if weight in (None, WEIGHT) else str(weight),
-        "depth": "" if depth == DEPTH else depth,
+        **changed_options(create, depth=depth),
     }
     return Hybrid(
         name=target,

@@ -18,7 +18,7 @@ from embassay.core.plugins import RETRIEVERS
 from embassay.core.samples.base import Text
 from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import Indices
-from embassay.models.base import Route, spec_of
+from embassay.models.base import Route, changed_options, spec_of
 from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.rerank import cross_encoder, function, service
 from embassay.models.rerank.pairs import PairScorer, pair
@@ -81,26 +81,26 @@ def create(
     if not colon or kind not in KINDS:
         kind, rest = "", target
     module, make = KINDS[kind]
-    options = {
-        "version": version,
-        "revision": revision,
-        "max_length": max_length,
-        "device": device,
-        "base_url": base_url,
-        "key_env": key_env,
-        "price": price,
-        "budget": budget,
-        "timeout": timeout,
-        "concurrency": concurrency,
-    }
-    chosen = {name: value for name, value in options.items() if value is not None}
+    options = changed_options(
+        create,
+        version=version,
+        revision=revision,
+        max_length=max_length,
+        device=device,
+        base_url=base_url,
+        key_env=key_env,
+        price=price,
+        budget=budget,
+        timeout=timeout,
+        concurrency=concurrency,
+    )
     known = {*inspect.signature(make).parameters, "over", "depth"} - {"target", "runtime"}
-    for name in chosen:
+    for name in options:
         if name not in known:
             raise UnknownNameError(f"option of {place}:", name, known)
     if RETRIEVERS.is_missing(module):
         raise MissingExtraError(place, module.EXTRA)
-    scorer = make(rest, runtime, **chosen)
+    scorer = make(rest, runtime, **options)
     return Reranker(
         name=scorer.name,
         spec=spec_of(scorer.spec, {"over": over, "depth": depth}),

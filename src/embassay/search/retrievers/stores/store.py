@@ -26,7 +26,7 @@ from embassay.core.errors import EncoderError, MissingExtraError, SpecError, Unk
 from embassay.core.formatting import counted, names
 from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import Indices
-from embassay.models.base import spec_of
+from embassay.models.base import changed_options, spec_of
 from embassay.models.limits import Count
 from embassay.search.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
 from embassay.search.retrievers.stores.index import NUMBERS, Ask, Collection, Nearest, Numbers, Rows
@@ -96,8 +96,9 @@ def create(
         raise SpecError(f"{place}: set dsn_env= to the name of an environment variable with the connection string")
     if index == "ivf_pq" and target != "lancedb":
         raise SpecError(f"{place}, option 'index': only LanceDB has ivf_pq; take ivf")
-    values = {"m": m, "ef_construction": ef_construction, "ef_search": ef_search, "lists": lists, "probes": probes}
-    numbers = {name: value for name, value in values.items() if value is not None}
+    numbers = changed_options(
+        create, m=m, ef_construction=ef_construction, ef_search=ef_search, lists=lists, probes=probes
+    )
     known = (*NUMBERS[index], "depth", *(["dsn_env"] if needs_dsn else []))
     for name in (*numbers, *(["dsn_env"] if dsn_env else [])):
         if name not in known:
