@@ -329,9 +329,11 @@ class Decision:
         for pair in self.pairs:
             is_said = pair.a in screened or frozenset((pair.a, pair.b)) in said
             if pair.family == "step" and not is_said:
+                is_open = pair.p_holm is not None and not pair.is_significant
                 finding = self.finding(
                     templates.STEP,
                     encoder=pair.a,
+                    unsure=", not shown to differ" if is_open else "",
                     step=pair.step,
                     question=pair.step.capitalize(),
                     difference=self.difference(pair.a, pair.b, than=True),
@@ -410,7 +412,7 @@ class Decision:
         style = self.headline.format
         value = f"{number(row.value, style, signed=style == 'points')} {interval(row.low, row.high, style)}".rstrip()
         said = (self.headline.says or f"{{value}} {self.headline.heading}").format(
-            value=value, of_100=of_100(row.value, row.low, row.high), document=self.corpus.document_noun
+            value=value, of_100=of_100(row.value, row.low, row.high, row.items), document=self.corpus.document_noun
         )
         below = ""
         if self.is_below_chance(row):

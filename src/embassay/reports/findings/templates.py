@@ -139,7 +139,7 @@ NO_REASON = Template(
     severity="medium",
 )
 STEP = Template(
-    "{encoder}: {difference}.",
+    "{encoder}: {difference}{unsure}.",
     "of each set-up that is derived from another one, where no other answer compares the two; of a fusion against each "
     "part",
     COUNT,
