@@ -47,3 +47,18 @@ def test_another_wording_is_everywhere_at_once(monkeypatch):
 )
 def test_the_size_of_a_loss_has_the_digits_that_somebody_chose(share, text):
     assert formatting.size_in_points(share) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "interval", "items", "text"),
+    [
+        (0.87, (0.71, 0.95), 100, "87 of 100 questions [71, 95]"),
+        (12 / 14, (0.6, 0.96), 14, "12 of 14 questions (86% [60, 96])"),
+        (1.0, (None, None), 8, "8 of 8 questions (100%)"),
+        # A tie counts in part.
+        (0.55, (0.3, 0.8), 12, "55 of 100 questions [30, 80]"),
+        (None, (None, None), 0, "–"),
+    ],
+)
+def test_fewer_than_100_questions_are_counted_as_they_are(share, interval, items, text):
+    assert formatting.of_100(share, *interval, items) == text
