@@ -42,6 +42,7 @@ def cells(markdown):
 @example("HTTP://WWW.X.ORG")
 @example("!\\[a](b)")
 @example("&#8203;&#x41;&copy")
+@example("@_")
 @example("snake_case _x_ __y__ a_")
 def test_any_text_is_shown_as_it_is_and_stays_in_its_cell(text):
     (_, row) = cells(f"| a | b |\n| --- | --- |\n| . {escaped(text)} . | b |")

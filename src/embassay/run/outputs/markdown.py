@@ -25,7 +25,7 @@ _SPECIAL = re.compile(
 _HTML = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)|\$")
 """The start of a tag or an entity; and a dollar sign, after which GitHub reads mathematics."""
 _LINKS = re.compile(
-    r"(?<!\w)@(?=\w)"  # a mention
+    r"(?<!\w)@(?=\\?\w)"  # a mention
     r"|@(?=[\w-]+\.\w)"  # an address
     r"|#(?=\d)"  # an issue
     r"|\bGH-(?=\d)"  # an issue
