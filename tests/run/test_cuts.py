@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from embassay.cli.app import exit_code_of
 from embassay.core.errors import SpecError
 from embassay.core.types import Card
 from embassay.run.cuts import limited, load_cuts
@@ -200,6 +201,17 @@ def test_one_choice_is_made_on_a_corpus(answered):
         assert [name for name, one in kinds.items() if one.kind == "use"] == [use]
         (highest,) = [one for one in kinds.values() if one.kind == "highest"]
         assert highest.sentence.endswith(says)
+
+
+def test_beside_the_choice_the_other_block_of_a_corpus_says_the_least(answered, tmp_path, capsys):
+    corpus = f"{answered},passages=[sentence,document]"
+    assert exit_code_of(["run", "-e", "a=hashing", "-c", corpus, "-o", str(tmp_path / "run"), "--quiet"]) == 0
+    screen = capsys.readouterr().out
+    answers, _, retrieval = screen.partition("Retrieval on docs")
+    assert "  Use  " in answers
+    lines = retrieval.partition("\n\n")[0].splitlines()[1:]
+    assert lines[0].startswith("  Highest")
+    assert " ".join(" ".join(lines).split()).endswith("For the choice see answers.")
 
 
 def test_a_retriever_that_lists_documents_is_left_out_of_answers(answered, tmp_path):

@@ -37,6 +37,11 @@ class AnswerSection:
     answers: tuple[Answer, ...]
 
     @property
+    def kind(self) -> str:
+        """The kind of the first answer; empty without answers."""
+        return self.answers[0].kind if self.answers else ""
+
+    @property
     def link(self) -> str:
         """The section of the page that has the evidence."""
         return f"#{anchor(self.verdict.diagnostic, self.verdict.corpus)}"

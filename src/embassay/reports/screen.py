@@ -114,14 +114,22 @@ def _statements(result: Result, of_diagnostics: Sequence[AnswerSection], run: st
         sections.append(("Read first", lines))
         room -= len(lines) + 2
 
-    for place, section in enumerate(of_diagnostics):
-        # Every section may use an equal share of what the sections before it have left.
-        share = room // (len(of_diagnostics) - place)
-        around = _lines_around(section.title, width)
-        lines, shown_answers = _answers(result, section, run, width, max(LEAST, share - around))
+    # A section beside the one that makes the choice on its corpus says the least.
+    chosen = {section.verdict.corpus for section in of_diagnostics if section.kind == "use"}
+    beside = [section for section in of_diagnostics if section.kind == "highest" and section.verdict.corpus in chosen]
+    reserved = sum(_lines_around(section.title, width) + LEAST for section in beside)
+    to_come = len(of_diagnostics) - len(beside)
+    for section in of_diagnostics:
+        around, most = _lines_around(section.title, width), LEAST
+        if section not in beside:
+            # Every other section may use an equal share of what the sections before it have left.
+            most = max(LEAST, (room - reserved) // to_come - around)
+            to_come -= 1
+        lines, shown_answers = _answers(result, section, run, width, most)
         sections.append((section.title, lines))
         shown += shown_answers
         room -= around + len(lines)
+        reserved -= around + LEAST if section in beside else 0
 
     # Beside a decision, only what limits it.
     has_answers = any(section.answers for section in of_diagnostics)
