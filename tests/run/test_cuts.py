@@ -221,3 +221,13 @@ def test_a_retriever_that_lists_documents_is_left_out_of_answers(answered, tmp_p
         result = assay(answered, ["sentence"], ["a=hashing", f"box=run:{lists}"], ["retrieval", "answers"])
     of_box = {row.diagnostic for row in result.rows if row.encoder.startswith("box")}
     assert of_box == {"retrieval"}
+
+
+def test_failures_are_shown_by_the_setting_that_the_screen_shows(answered, tmp_path, capsys):
+    run = str(tmp_path / "run")
+    corpus = f"{answered},passages=[sentence,document]"
+    assert exit_code_of(["run", "-e", "a=hashing", "-c", corpus, "-o", run, "--quiet"]) == 0
+    capsys.readouterr()
+    assert exit_code_of(["show", run, "--failures", "-e", "passages=document"]) == 0
+    assert "a,passages=document is wrong about" in capsys.readouterr().out
+    assert exit_code_of(["show", run, "--failures", "-e", "passages=7"]) == 2

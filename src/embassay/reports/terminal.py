@@ -87,7 +87,8 @@ def show_failures(
     diagnostic
         Only this one; all of them if empty.
     encoder
-        Its label; the one to use if empty, or the candidate with the highest value where none is recommended.
+        Its label, also as the table of the first screen has it; the one to use if empty, or the candidate with the
+        highest value where none is recommended.
     against
         The label of another one: the items on which the first is worse than this one, instead.
 
@@ -98,6 +99,7 @@ def show_failures(
     SpecError
         If no diagnostic shows items.
     """
+    encoder, against = (_whole_label(result, label) for label in (encoder, against))
     with_items = {example.diagnostic for example in result.examples if example.correct is not None}
     verdicts = [verdict for verdict in result.verdicts if verdict.candidates and verdict.diagnostic in with_items]
     if diagnostic:
@@ -131,6 +133,12 @@ def show_failures(
             for line in _item_lines(item, console.width):
                 console.print(Text(line), soft_wrap=True)
         console.print()
+
+
+def _whole_label(result: Result, label: str) -> str:
+    """Return the label of the only candidate that ends with a setting, ``passages=100``; any other label as it is."""
+    ending = [one.name for one in result.encoders if not one.baseline and one.name.endswith(f",{label}")]
+    return ending[0] if label and len(ending) == 1 else label
 
 
 def _finders(result: Result, verdict: Verdict) -> dict[str, list[str]]:
