@@ -25,7 +25,7 @@ SHOP = ("The shop is shut.", "The shop has closed.", "You cannot go into the sho
 
 
 def pair(first, second, same=True):
-    return groups.PairRow(first=first, second=second, label=same)
+    return groups.LabelledPairRow(first=first, second=second, label=same)
 
 
 def texts_of(built):

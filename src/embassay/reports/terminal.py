@@ -136,9 +136,9 @@ def show_failures(
 
 
 def _whole_label(result: Result, label: str) -> str:
-    """Return the label of the only candidate that ends with a setting, ``passages=100``; any other label as it is."""
-    ending = [one.name for one in result.encoders if not one.baseline and one.name.endswith(f",{label}")]
-    return ending[0] if label and len(ending) == 1 else label
+    """Return the label of the only candidate with a setting, such as ``passages=100``; any other label as it is."""
+    with_setting = [one.name for one in result.encoders if not one.baseline and one.setting == label]
+    return with_setting[0] if label and len(with_setting) == 1 else label
 
 
 def _finders(result: Result, verdict: Verdict) -> dict[str, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -151,11 +150,13 @@ class Document:
     @property
     def placed(self) -> list[tuple[str, int, int]]:
         """Each passage without what is set before it, and where it begins and ends, as in ``spans``."""
-        if self.spans:
-            pairs = zip(self.passages, self.spans, strict=True)
-            return [(after(text, length(text) - (end - start)), start, end) for text, (start, end) in pairs]
-        ends = [0, *itertools.accumulate(map(length, self.passages))]
-        return list(zip(self.passages, ends, ends[1:], strict=False))
+        placed, end = list[tuple[str, int, int]](), 0
+        for number, text in enumerate(self.passages):
+            # Without spans, each begins where the one before it ends.
+            start, end = self.spans[number] if self.spans else (end, end + length(text))
+            set_before = length(text) - (end - start)
+            placed.append((after(text, set_before), start, end))
+        return placed
 
     @property
     def whole(self) -> str:

@@ -27,7 +27,7 @@ GROUP = ("group", "label", "group_id", "cluster")
 """Column names that are recognised, tried in this order."""
 
 
-class SentenceRow(TableRow):
+class GroupRow(TableRow):
     """A sentence and its group."""
 
     sentence: Stripped = column(*SENTENCE)
@@ -68,7 +68,7 @@ def load(
         two groups, and a table without a group of three sentences.
     """
     path = Path(source)
-    selection = read_table(path).select(SentenceRow, sentence=sentence, group=group, id=id)
+    selection = read_table(path).select(GroupRow, sentence=sentence, group=group, id=id)
     # By text: the sample of the first row that has it.
     samples: dict[str, Grouped] = {}
     repeats = 0

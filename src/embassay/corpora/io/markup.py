@@ -21,7 +21,7 @@ from embassay.corpora.io.passages import collapsed
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 MAIN = "main, [role=main]"
 """The part of a page with its text; the whole page if it does not say."""
@@ -142,12 +142,17 @@ def _separate_blocks(tree: LexborHTMLParser) -> None:
 def _write_tables(tree: LexborHTMLParser) -> None:
     """Write each table of facts as lines with tabs between cells, after its captions; the innermost first."""
     for table in reversed(tree.css("table")):
-        rows = [[collapsed(cell.text().replace(_END, " ")) for cell in row.css("th, td")] for row in table.css("tr")]
+        rows = [list(map(_cell_text, row.css("th, td"))) for row in table.css("tr")]
         # Other tables divide a page into columns, or set a frame.
         if len(rows) > 1 and len(rows[0]) > 1 and not table.css_first(NO_CELL):
             captions = [caption.text() for caption in table.css("caption")]
             lines = "\n".join(map("\t".join, rows))
             table.replace_with(_END.join(["", *captions, _TABLE + lines, ""]))
+
+
+def _cell_text(cell: LexborNode) -> str:
+    """Return the text of a cell on one line, whatever blocks are in it."""
+    return collapsed(cell.text().replace(_END, " "))
 
 
 def _write_headings_and_code(tree: LexborHTMLParser) -> None:

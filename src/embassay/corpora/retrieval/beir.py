@@ -26,7 +26,7 @@ DEFAULT = "test"
 recognises_folder = has_file("corpus.jsonl")
 
 
-class DocumentRow(TableRow):
+class BeirDocumentRow(TableRow):
     """A document; it may have no text."""
 
     id: Key = column("_id")
@@ -78,7 +78,7 @@ def load(
     cut = Cutter(passages, language)
     judgements = _judgements(path, split.strip())
     # The title and the text of each document, which may be empty.
-    documents = read_table(path / "corpus.jsonl").select(DocumentRow)
+    documents = read_table(path / "corpus.jsonl").select(BeirDocumentRow)
     whole = {row.id: f"{row.title} {row.text}".strip() for row in documents}
     text_of = {row.id: row.text for row in read_table(path / "queries.jsonl").select(QueryRow)}
     return judged_corpus(name, judgements, whole, text_of, cut, about)

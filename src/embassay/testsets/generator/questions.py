@@ -30,7 +30,7 @@ MALFORMED = "an answer without JSON of question and answer"
 _OBJECT = re.compile(r"\{[^{}]*\}")
 
 
-class Asked(BaseModel):
+class QuestionAndAnswer(BaseModel):
     """What the prompt asks for."""
 
     question: Words
@@ -56,10 +56,10 @@ def question_in(text: str, passage: Passage, name: str, share: float) -> Passage
     return problem or PassageQuestion(f"{passage.id}-q", passage, question, quote, f"generator: {name}")
 
 
-def _asked_in(text: str) -> Asked | None:
+def _asked_in(text: str) -> QuestionAndAnswer | None:
     """Return the first JSON object with question and answer in a text, whatever stands around it; None if none does."""
     for braces in _OBJECT.findall(text):
         # Models also write braces in prose.
         with suppress(ValidationError):
-            return Asked.model_validate_json(braces)
+            return QuestionAndAnswer.model_validate_json(braces)
     return None

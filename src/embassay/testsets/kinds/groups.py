@@ -39,7 +39,7 @@ UNLABELLED = (
 )
 
 
-class PairRow(TableRow):
+class LabelledPairRow(TableRow):
     """Two sentences and whether they mean the same."""
 
     first: Stripped = column(*FIRST)
@@ -49,7 +49,7 @@ class PairRow(TableRow):
 
 def read(
     path: Path, *, first: str = "", second: str = "", label: str = "", encoder: Encoder | None = None, column: str = ""
-) -> tuple[Sequence[PairRow] | Sequence[SourceSentence], Sequence[str]]:
+) -> tuple[Sequence[LabelledPairRow] | Sequence[SourceSentence], Sequence[str]]:
     """Read a table of pairs, or with an encoder, sentences.
 
     Parameters
@@ -71,14 +71,14 @@ def read(
     if not (first or second or recognised_pair(table.names)):
         raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
     are_the_same = label == ALL_THE_SAME
-    selection = table.select(PairRow, first=first, second=second, label="" if are_the_same else label)
+    selection = table.select(LabelledPairRow, first=first, second=second, label="" if are_the_same else label)
     if not are_the_same and "label" not in selection.names:
         raise SourceError(UNLABELLED, path)
     return [row.model_copy(update={"label": row.label or are_the_same}) for row in selection], ()
 
 
 def build(
-    sources: Sequence[PairRow] | Sequence[SourceSentence],
+    sources: Sequence[LabelledPairRow] | Sequence[SourceSentence],
     *,
     seed: int = 0,
     count: int | None = None,
@@ -100,7 +100,7 @@ def build(
         With -e: minimum cosine between any two sentences of a group.
     """
     rejected, notes = Reasons(), list[str]()
-    pairs = [source for source in sources if isinstance(source, PairRow)]
+    pairs = [source for source in sources if isinstance(source, LabelledPairRow)]
     sentences = [source.text for source in sources if isinstance(source, SourceSentence)]
     if encoder is not None:
         vectors = encoder.fit(sentences).encode(sentences, "text")
@@ -131,7 +131,7 @@ def build(
     return Built(tuple(samples), rejected, tuple(notes), filtered_with=filtered_with)
 
 
-def _components(pairs: Sequence[PairRow], rejected: Reasons) -> dict[str, str]:
+def _components(pairs: Sequence[LabelledPairRow], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence of the pairs that mean the same, in the order in which they come."""
     numbers, same_pairs = dict[str, int](), list[tuple[int, int]]()
     for pair in pairs:
