@@ -90,37 +90,57 @@ def arrays(vectors, texts=WITH_VECTORS):
     return {"vectors": vectors, "texts": np.array(texts)}
 
 
-def table(embedding):
+def with_texts(shows, code, content, ids, name="v.npz"):
+    """Return the case of a file of vectors, beside a table of the texts and their ids."""
+    rows = zip(ids, WITH_VECTORS, strict=True)
+    table = "id,text\n" + "".join(f'{of_text},"{text}"\n' for of_text, text in rows)
+    files = CORPUS | {name: content, "t.csv": table}
+    return Case(shows, files, f"{RUN} -e e=vectors:{name},texts=t.csv", code=code)
+
+
+def table(embedding, **first):
     """Return a Parquet table of texts and vectors."""
-    return pl.DataFrame({"text": WITH_VECTORS, "embedding": embedding})
+    return pl.DataFrame({**(first or {"text": WITH_VECTORS}), "embedding": embedding})
 
 
 NAN = VECTORS.copy()
 NAN[6, 2] = np.nan
 LISTS = VECTORS.tolist()
+BATCH = [
+    {"custom_id": str(n), "response": {"body": {"data": [{"index": 0, "embedding": row}]}}, "error": None}
+    for n, row in enumerate(LISTS)
+]
+"""What OpenAI's batch service writes."""
 STORED = {
     "vec-3d": vectors("different fields, types or lengths", 3, arrays(VECTORS[:, None, :])),
     "vec-bigendian": vectors(ALL_RIGHT, 0, arrays(VECTORS.astype(">f4"))),
     "vec-complex": vectors("different fields, types or lengths", 3, arrays(VECTORS.astype("complex64"))),
     "vec-float16": vectors(ALL_RIGHT, 0, arrays(VECTORS.astype("float16"))),
+    "vec-float-ids": with_texts(
+        "ids such as '0.0', the table '0'", 3, {"vectors": VECTORS, "ids": np.arange(24.0)}, range(24)
+    ),
+    "vec-ids": with_texts(
+        ALL_RIGHT, 0, {"vectors": VECTORS, "ids": np.array([f"t{n}" for n in range(24)])}, [f"t{n}" for n in range(24)]
+    ),
+    # 7 is not 007, which the message has to show.
+    "vec-int-ids-padded": with_texts(
+        r"ids such as '0', the table '0", 3, {"vectors": VECTORS, "ids": np.arange(24)}, [f"{n:03}" for n in range(24)]
+    ),
     "vec-jsonl-nested": vectors(
         r"v\.jsonl: .*damaged, or its rows have different fields",
         3,
         lines({"text": text, "embedding": [row]} for text, row in zip(WITH_VECTORS, LISTS, strict=True)),
         "v.jsonl",
     ),
-    "vec-jsonl-openai-batch": vectors(
-        "no column of vectors, .*; it has custom_id, response",
-        2,
-        lines({"custom_id": "d0", "response": {"body": {"data": [{"embedding": row}]}}} for row in LISTS),
-        "v.jsonl",
-    ),
+    "vec-jsonl-openai-batch": vectors("has vectors, but no texts; set texts=", 2, lines(BATCH), "v.jsonl"),
+    "vec-jsonl-openai-batch with its texts": with_texts(ALL_RIGHT, 0, lines(BATCH), range(24), "v.jsonl"),
     "vec-missing": vectors("'zebra crossing painted'", 3, arrays(VECTORS[:-1], WITH_VECTORS[:-1])),
     "vec-nan": vectors("the vector of 'The train .*' has NaN", 3, arrays(NAN)),
     "vec-object-texts": vectors(
         "Object arrays cannot be loaded", 2, {"vectors": VECTORS, "texts": np.array(WITH_VECTORS, object)}
     ),
     "vec-object-vectors": vectors("Object arrays cannot be loaded", 2, arrays(VECTORS.astype(object))),
+    "vec-pa-intid": with_texts(ALL_RIGHT, 0, table(LISTS, id=range(24)), range(24), "v.parquet"),
     "vec-pq-array": vectors(ALL_RIGHT, 0, table(VECTORS.astype("float32")), "v.parquet"),
     "vec-pq-f16": vectors(ALL_RIGHT, 0, table(pl.Series(LISTS, dtype=pl.List(pl.Float16))), "v.parquet"),
     "vec-pq-null": vectors(

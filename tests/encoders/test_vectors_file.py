@@ -1,4 +1,4 @@
-"""Vectors made elsewhere: three forms, looked up by text and role; nothing is ever made up."""
+"""Vectors made elsewhere: four forms, looked up by text, role or id; nothing is ever made up."""
 
 import json
 
@@ -59,6 +59,46 @@ def test_a_role_goes_before_no_role(tmp_path):
     assert encode(path, ["open"], "document").tolist() == [[0, 1]]
     with pytest.raises(EncoderError, match=r"1 of 2 texts have no vector for the role query; the first is 'shut'"):
         encode(path, ["open", "shut"], "query")
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_ids_are_texts_by_a_table(tmp_path, form):
+    path = tmp_path / "v.npz"
+    np.savez(path, ids=np.array([1, 7, 8]), vectors=ROWS[:3])
+    table = tmp_path / f"texts.{form}"
+    rows = [("1", TEXTS[0]), ("7", TEXTS[1]), ("without a vector", TEXTS[2])]
+    if form == "csv":
+        table.write_text("id,text\n" + "".join(f"{name},{text}\n" for name, text in rows), encoding="utf-8")
+    else:
+        lines(table, [{"_id": int(name) if name == "7" else name, "text": text} for name, text in rows])
+    encoder = load_encoder(f"vectors:{path},texts={table}")
+    assert np.array_equal(encoder.encode(TEXTS[:2][::-1]), ROWS[:2][::-1])
+    with pytest.raises(
+        EncoderError, match=r"1 of 2 texts have no vector for the role text; the first is 'A cat sleeps\.'"
+    ):
+        encoder.encode(TEXTS[1:3])
+
+
+def test_vectors_alone_are_those_of_a_table_in_its_order(tmp_path):
+    np.save(tmp_path / "v.npy", ROWS)
+    spec = f"vectors:{tmp_path / 'v.npy'},texts={tmp_path / 't.jsonl'}"
+    lines(tmp_path / "t.jsonl", [{"id": f"d{n}", "role": "document", "text": text} for n, text in enumerate(TEXTS)])
+    encoder = load_encoder(spec)
+    assert np.array_equal(encoder.encode(TEXTS[::-1], "document"), ROWS[::-1])
+    before = encoder.fingerprint
+    lines(tmp_path / "t.jsonl", [{"text": text} for text in TEXTS[:3]])
+    fewer = load_encoder(spec)
+    assert fewer.fingerprint != before
+    with pytest.raises(EncoderError, match=r"t\.jsonl: has 3 texts for 4 vectors without ids"):
+        fewer.encode(TEXTS[:1])
+
+
+def test_a_request_of_several_texts_has_no_single_vector(tmp_path):
+    results = [{"embedding": row.tolist()} for row in ROWS[:2]]
+    path = lines(tmp_path / "v.jsonl", [{"custom_id": "a", "response": {"body": {"data": results}}}])
+    table = lines(tmp_path / "t.jsonl", [{"id": "a", "text": TEXTS[0]}])
+    with pytest.raises(EncoderError, match=r"'The gate is shut\.' has two different vectors"):
+        load_encoder(f"vectors:{path},texts={table}").encode(TEXTS[:1])
 
 
 def test_missing_texts_are_counted_before_any_vector_is_given(tmp_path):
@@ -142,6 +182,8 @@ def test_what_is_no_file_of_vectors_is_refused_at_once(tmp_path, name, content):
         load_encoder(f"vectors:{tmp_path / name}")
 
 
-def test_a_missing_file_is_refused_at_once():
-    with pytest.raises(SourceError, match="no such file"):
-        load_encoder("vectors:nowhere.npz")
+def test_a_missing_file_or_table_is_refused_at_once(tmp_path):
+    np.savez(tmp_path / "v.npz", ids=np.array(["a"]), vectors=ROWS[:1])
+    for spec in ("nowhere.npz", f"{tmp_path / 'v.npz'},texts=none.csv"):
+        with pytest.raises(SourceError, match="no such file"):
+            load_encoder(f"vectors:{spec}")

@@ -79,6 +79,7 @@ READ = {
         for scheme in ("st", "hf", "onnx", "words", "paragraphs", "urae", "vectors", "use")
     },
     "vectors of InferSent": lambda path, docs: ea.encoder(f"infersent:/etc/passwd,vectors={path}"),
+    "texts of vectors": lambda path, docs: ea.encoder(f"vectors:{docs.parent / 'v.jsonl'},texts={path}"),
     "InferSent weights": lambda path, docs: ea.encoder(f"infersent:{path},vectors=/etc/passwd"),
 }
 WRITTEN = {
@@ -102,6 +103,7 @@ def config_of(path, docs):
 
 @pytest.mark.parametrize("what", READ)
 def test_what_is_read_from_an_unusable_path(what, path_of, docs):
+    (docs.parent / "v.jsonl").write_text('{"id": "a", "vector": [1.0, 2.0]}\n')
     for name in (*UNUSABLE, *NOT_THERE):
         path = path_of(name)
         assert 0 < len(message_of(lambda path=path: READ[what](path, docs))) < LONGEST, name
@@ -175,6 +177,7 @@ def special(request, tmp_path):
 @pytest.mark.parametrize("what", READ)
 def test_a_special_file_is_never_opened(what, special, docs, monkeypatch):
     """Opening a named pipe would block forever, and reading /dev/zero never ends."""
+    (docs.parent / "v.jsonl").write_text('{"id": "a", "vector": [1.0, 2.0]}\n')
     (docs.parent / "special.csv.toml").symlink_to(special)
     opened = []
     real_open = os.open

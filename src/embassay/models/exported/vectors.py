@@ -1,12 +1,12 @@
-"""Vectors that were made elsewhere, looked up by text: an .npz, Parquet or JSON lines file, or a folder of parts.
+"""Vectors that were made elsewhere, looked up by text: a .npy, .npz, Parquet or JSON lines file, or a folder of parts.
 
 Each row has a text, its vector, and optionally the role in which the text was encoded. Columns are found by name:
-``text``, ``vector`` or ``embedding``, and ``role``, each also in the plural.
+``text``, ``vector`` or ``embedding``, and ``role``, each also in the plural. Encoders receive texts and not the ids of
+a corpus, so a file that has ids, or vectors alone, needs ``texts=``, a table with the texts.
 """
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +20,9 @@ from embassay.core.errors import EncoderError, SourceError, SpecError, first_lin
 from embassay.core.parts import PartVectors
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.store.hashes import sha256_of
-from embassay.core.store.paths import source_path
-from embassay.core.tables.records import is_parquet, recognised
+from embassay.core.store.paths import open_file, source_path
+from embassay.core.tables.records import PARQUET, read_table, recognised
+from embassay.core.tables.rows import Key, TableRow, Text, column
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Similarity
 from embassay.models.base import spec_of
@@ -29,28 +30,37 @@ from embassay.models.exported.parts_encoder import PartsEncoder
 from embassay.models.loaded import LoadedEncoder
 
 if TYPE_CHECKING:
-    from polars import LazyFrame
+    from polars import DataFrame, LazyFrame
 
 TARGET = "FILE or FOLDER"
 NAMES = {
     "text": ("text", "texts", "sentence"),
+    "id": ("id", "ids", "_id", "custom_id"),
     "role": ("role", "roles"),
     "vector": ("vector", "vectors", "embedding", "embeddings"),
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
-FORMS = "an .npz archive (numpy.savez), Parquet or JSON lines (one object per line)"
+FORMS = "an array or archive of numpy (.npy, .npz), Parquet or JSON lines (one object per line)"
+NPY, ZIP = b"\x93NUMPY", b"PK"
+"""The first bytes of a .npy file, and of an .npz archive."""
 StoredVectors = dict[tuple[str, str], DenseVectors]
 """The (d,) vector of each text by its role, which is empty for any role, and the text."""
 
 
-def create(target: str, runtime: Runtime, *, similarity: Similarity = "cosine") -> VectorsEncoder | PartsEncoder:
+def create(
+    target: str, runtime: Runtime, *, texts: str = "", similarity: Similarity = "cosine"
+) -> VectorsEncoder | PartsEncoder:
     """Find the columns of the file; its vectors are read when the first text is encoded.
 
     Parameters
     ----------
     target
         An ``.npz`` file (arrays ``vectors`` and ``texts``), Parquet or JSON lines (``vector`` and ``text``), each with
-        an optional ``role``; or the folder that ``embassay encode`` made, without options.
+        an optional ``role``; with ``texts=``, a file with ``id`` instead of ``text``, the output of OpenAI's batch
+        service (JSON lines), or vectors alone (``.npy``); or the folder that ``embassay encode`` made, without options.
+    texts
+        A table (CSV, TSV, JSON lines, Parquet) of the texts, with an ``id`` if the vectors have ids, otherwise in the
+        order of the vectors; a ``role`` is optional.
     similarity
         Similarity of queries and documents.
 
@@ -63,32 +73,44 @@ def create(target: str, runtime: Runtime, *, similarity: Similarity = "cosine") 
     """
     path = source_path(target)
     if path.is_dir():
-        if similarity != "cosine":
-            raise SpecError(f"encoder 'vectors:{target}': a folder of 'embassay encode' has its similarity itself")
+        if texts or similarity != "cosine":
+            raise SpecError(f"encoder 'vectors:{target}': a folder of 'embassay encode' takes no option")
         return PartsEncoder(target, PartVectors(path))
     with _readable(path):
-        _read(path)
+        names = _read(path).collect_schema().names()
+    if not texts and "text" not in names:
+        raise SourceError("has vectors, but no texts; set texts= to a table of the texts", path)
+    table = source_path(texts) if texts else None
+    if table and not table.is_file():
+        raise SourceError("no such file", table)
     # The vectors need not be cached.
-    card = Card(spec_of(f"vectors:{target}", {"similarity": similarity}), cached=False, similarity=similarity)
-    return VectorsEncoder(target, card, path)
+    spec = spec_of(f"vectors:{target}", {"texts": texts, "similarity": similarity})
+    return VectorsEncoder(target, Card(spec, cached=False, similarity=similarity), path, table)
 
 
 def _read(path: Path) -> LazyFrame:
     """Return a file as a table of the columns of :data:`NAMES` that it has; its format is known by its content."""
     import polars
 
-    if is_parquet(path):
-        table = polars.scan_parquet(path, glob=False)
-    elif zipfile.is_zipfile(path):
-        with np.load(path, allow_pickle=False) as archive:
-            table = polars.LazyFrame(dict(archive))
-    else:
-        table = polars.read_ndjson(path, infer_schema_length=None).lazy()
+    with open_file(path) as file:
+        head = file.peek(len(NPY))
+        if head.startswith(PARQUET):
+            table = polars.scan_parquet(path, glob=False)
+        elif head.startswith((NPY, ZIP)):
+            arrays = np.load(file, allow_pickle=False)
+            table = polars.LazyFrame(dict(arrays) if head.startswith(ZIP) else {"vector": arrays})
+        else:
+            table = polars.read_ndjson(path, infer_schema_length=None).lazy()
+    if "response" in table.collect_schema():
+        # Each line of OpenAI's batch service is the answer to a request.
+        results = polars.col("response").struct.field("body").struct.field("data").list
+        vectors = results.eval(polars.element().struct.field("embedding"))
+        table = table.with_columns(vector=vectors).explode("vector")
     names = table.collect_schema().names()
     name_of = {use: recognised(names, known_names) for use, known_names in NAMES.items()}
-    for use in ("vector", "text"):
-        if not name_of[use]:
-            raise SourceError(f"no column of {use}s, called {' or '.join(NAMES[use])}; it has {listed(names)}", path)
+    if not name_of["vector"]:
+        known = " or ".join(NAMES["vector"])
+        raise SourceError(f"no column of vectors, called {known}; it has {listed(names)}", path)
     return table.select(polars.col(name).alias(use) for use, name in name_of.items() if name)
 
 
@@ -107,18 +129,37 @@ def _readable(path: Path) -> Iterator[None]:
         raise SourceError(problem, path) from None
 
 
+class TextRow(TableRow):
+    """A text, and the id of its vector."""
+
+    unique = False
+    id: Key = column(*NAMES["id"], default="")
+    text: Text = column(*NAMES["text"])
+    role: Role | None = column(*NAMES["role"], default=None)
+
+
 @dataclass(frozen=True)
 class VectorsEncoder(LoadedEncoder[StoredVectors]):
-    """An encoder that looks up the vectors of texts in a file."""
+    """An encoder that looks up the vectors of texts in a file.
+
+    Attributes
+    ----------
+    texts
+        The table of texts; None if the file has them itself.
+    """
 
     name: str
     card: Card
     path: Path
+    texts: Path | None
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the content of the file."""
-        return content_hash(["vectors", sha256_of(self.path)])
+        """A hash of the content of the file, and of the table of texts."""
+        content = ["vectors", sha256_of(self.path)]
+        if self.texts:
+            content.append(sha256_of(self.texts))
+        return content_hash(content)
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.
@@ -155,6 +196,8 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
 
         with _readable(self.path):
             frame = _read(self.path).collect()
+            if self.texts:
+                frame = _with_texts(frame, self.texts)
             vectors = frame["vector"].cast(polars.List(polars.Float32))
             matrix = vectors.list.to_array(len(vectors[0])).to_numpy()
             texts = frame["text"].cast(polars.String)
@@ -169,3 +212,28 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
             if not np.array_equal(vector_of.setdefault((role, text), vector), vector):
                 raise SourceError(f"{quoted(text)} has two different vectors", self.path)
         return vector_of
+
+
+def _with_texts(vectors: DataFrame, path: Path) -> DataFrame:
+    """Return the texts of a table with their vectors, by id, or row by row if the vectors have no ids.
+
+    Raises
+    ------
+    SourceError
+        If no id has a vector, or there are more or fewer texts than vectors without ids.
+    """
+    import polars
+
+    rows = [(row.key, row.text, row.role) for row in read_table(path).select(TextRow)]
+    texts = polars.DataFrame(rows, ["key", "text", "role"], orient="row")
+    if "id" not in vectors.columns:
+        if len(texts) != len(vectors):
+            raise SourceError(f"has {len(texts):,} texts for {len(vectors):,} vectors without ids", path)
+        return texts.with_columns(vectors["vector"])
+    by_id = vectors.select(polars.col("id").cast(polars.String).alias("key"), "vector")
+    found = texts.join(by_id, on="key")
+    if found.is_empty():
+        # 7 is not 007.
+        shown = f"vectors have ids such as {quoted(by_id['key'][0])}, the table {quoted(texts['key'][0])}"
+        raise SourceError(f"none of its ids has a vector; {shown}", path)
+    return found
