@@ -156,3 +156,7 @@ def test_a_missed_question_says_where_its_answer_is_read():
     labels = {one.encoder: one.labels for one in result.examples if one.kind == "outcome" and one.item == "1"}
     assert labels["bow"]["read"] == "in passage 2, after 9 words"
     assert not any(one.labels for one in result.examples if one.kind == "outcome" and one.item == "2")
+    (item,) = [one for one in result.examples if one.kind == "item" and one.item == "1"]
+    assert item.texts["right"] == "[warranty] The warranty lasts 24 months."
+    # The passage that is read first.
+    assert item.texts[labels["bow"]["first"]] == "The shop is open."

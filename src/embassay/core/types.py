@@ -121,7 +121,7 @@ class Corpus(Generic[S]):
     @property
     def is_cut(self) -> bool:
         """Whether some document has several passages."""
-        return any(len(passages) > 1 for passages in self._passages.values())
+        return any(len(document.passages) > 1 for document in self.document_of.values())
 
     def need_texts(self, purpose: str) -> None:
         """Raise SpecError if the texts of the documents are not available.
@@ -182,7 +182,8 @@ class Corpus(Generic[S]):
     def texts(self) -> tuple[Text, ...]:
         """Return the distinct (role, text), in the order in which they are first seen."""
         texts = [text for sample in self.samples for text in sample.texts()]
-        texts += [("document", passage) for passages in self._passages.values() for passage in passages]
+        for document in self.document_of.values():
+            texts += [("document", passage) for passage in document.passages]
         return tuple(dict.fromkeys(texts))
 
     def learnt(self) -> tuple[str, ...]:
@@ -200,28 +201,27 @@ class Corpus(Generic[S]):
         """
         name, _, number = reference.rpartition("#")
         # Of a stored document there is no text; its id stands for it.
-        return name if self.stored_documents else self._passages[name][int(number)]
+        return name if self.stored_documents else self.document_of[name].passages[int(number)]
 
     @cached_property
-    def _passages(self) -> dict[str, tuple[str, ...]]:
-        """The passages by document; none of stored documents, whose texts are not available."""
-        if self.stored_documents:
-            return {}
-        return {document.id: document.passages for document in self.documents}
+    def document_of(self) -> dict[str, Document]:
+        """The documents by their ids; none that are stored, whose texts are not available."""
+        return {} if self.stored_documents else {document.id: document for document in self.documents}
 
     def shown(self, sample: S) -> dict[str, str]:
         """Return the texts of a sample by name, for people; of a question also how its right documents begin."""
         shown = dict(sample.fields())
         right = getattr(sample, "right", ())
         # Of stored documents, the ids are shown.
-        if right and self._passages:
-            shown["right"] = " / ".join(begun(" ".join(self._passages[name])) for name in right[:MAX_LISTED])
+        if right and self.document_of:
+            texts = (" ".join(self.document_of[name].passages) for name in right[:MAX_LISTED])
+            shown["right"] = " / ".join(map(begun, texts))
         return shown
 
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and distinct texts."""
         rows = [sample.texts() for sample in self.samples]
-        passages = sum(map(len, self._passages.values()))
+        passages = sum(len(document.passages) for document in self.document_of.values())
         return Audit(
             items=len(rows),
             units=len(np.unique(self.units)),

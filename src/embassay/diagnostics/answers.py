@@ -10,7 +10,7 @@ Two ways to divide documents differ in the words of a passage, so they are compa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from embassay.core.claims import COUNT, Template
-from embassay.core.errors import SpecError
+from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
 from embassay.core.layout import Curves, Drawings
 from embassay.core.result import Finding, Series
@@ -29,18 +29,20 @@ from embassay.corpora.io.passages import word_count
 from embassay.diagnostics.method import ItemMethod, ItemView, Shown, Stored, need_within
 from embassay.diagnostics.metrics.metric import Meaning, Metric, with_options
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
-from embassay.diagnostics.retrieval.scores import passages_of, queries_of
+from embassay.diagnostics.retrieval.scores import passages_of, queries_of, reference_of, starts_of
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Bools, Floats, Ints
 
 NAME = "answers"
-VERSION = 2
+VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning(
     "answers within the words that are read", "questions", task="information-retrieval", instead_of="retrieval"
 )
 MANY_BEHIND = 0.01
 """From this share of the answers on, that they are not read is a finding of more than low severity."""
+BEFORE, AFTER = 50, 200
+"""How many characters before and after the end of an answer are shown."""
 BUDGETS = (100, 200, 400, 800)
 """The numbers of words at which every run says how many answers are read."""
 BEHIND = Template(
@@ -247,7 +249,8 @@ def _when_read(corpus: Corpus[Question], passages: Passages, order: Ints, missin
             # Of several places, the one that is read first.
             read[index] = np.min(of_places, axis=0)
     has_answer = np.array([isinstance(sample, AnsweredQuestion) for sample in corpus.samples], dtype=np.float64)
-    return {"has_answer": has_answer, **dict(zip(("rank", "stop", "whole"), read.T, strict=True))}
+    first = np.where(order[:, 0] < 0, np.nan, order[:, 0])
+    return {"has_answer": has_answer, "first": first, **dict(zip(("rank", "stop", "whole"), read.T, strict=True))}
 
 
 def _encoded(sample: Question, passages: Passages, vectors: Vectors) -> float:
@@ -331,7 +334,8 @@ class Answers(ItemMethod):
 
         ``rank``, ``stop`` and ``whole``, each (n,): the number of the passage, the words up to the end of the answer,
         and those up to the end of that passage. NaN without an answer, or without any similarity; infinity where the
-        answer is not read. ``encoded``: whether the encoder reads some passage up to the end of the answer.
+        answer is not read. ``first``: the passage that is read first. ``encoded``: whether the encoder reads some
+        passage up to the end of the answer.
         """
         passages = Passages.of_documents(corpus.documents)
         order = self._nearest(corpus, vectors, passages)
@@ -345,6 +349,37 @@ class Answers(ItemMethod):
         passages = Passages.of_documents(corpus.documents)
         stored = _when_read(corpus, passages, nearest.documents, missing=np.zeros(len(corpus.samples), dtype=bool))
         return self.stored(corpus, origin, stored)
+
+    def shows(self, corpus: Corpus[Question]) -> Callable[[AnswersView, int], Shown]:
+        """Return what shows when an answer is read, with a reference to the passage that is read first."""
+        starts = starts_of(corpus)
+
+        def shown(view: AnswersView, index: int) -> Shown:
+            numbers, labels = view.shown(index)
+            first = view.scores.values["first"][index]
+            if labels and not np.isnan(first):
+                labels = {**labels, "first": reference_of(corpus, starts, first)}
+            return numbers, labels
+
+        return shown
+
+    def texts(
+        self, corpus: Corpus[Question], index: int, outcomes: Sequence[Mapping[str, str]]
+    ) -> tuple[dict[str, str], Mapping[str, str]]:
+        """Return a question with its answer, the text around it, and the passages that the encoders read first."""
+        sample = corpus.samples[index]
+        texts = corpus.shown(sample)
+        for outcome in outcomes:
+            if name := outcome.get("first"):
+                texts[name] = begun(corpus.passage(name))
+        if isinstance(sample, AnsweredQuestion):
+            place = sample.places[0]
+            passages = Passages.of_documents([corpus.document_of[place.document]])
+            row, up_to_answer = next(passages.ends(replace(sample, places=(place,))))
+            text, end = " ".join(passages.full[row].split()), len(up_to_answer)
+            start = max(end - BEFORE, 0)
+            texts["right"] = f"[{place.document}] {'…' if start else ''}{begun(text[start:], end - start + AFTER)}"
+        return texts, {}
 
     def _nearest(self, corpus: Corpus[Question], vectors: Vectors, passages: Passages) -> Ints:
         """Return (n, m) the passages of each question in their order, as many as all numbers of words need.

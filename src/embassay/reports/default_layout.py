@@ -89,12 +89,15 @@ def default_layout(name: str, result: Result) -> Layout:
 def _examples(name: str, result: Result) -> Examples:
     """Return the browser of items, with all of their texts and all that there is on each encoder."""
     examples = [example for example in result.examples if example.diagnostic == name]
-    texts = [*dict.fromkeys(chain.from_iterable(example.texts for example in examples))]
+    # Of texts with a number sign in their name, such as "doc#3", the name is the label of a passage that was found.
+    names = dict.fromkeys(chain.from_iterable(example.texts for example in examples))
+    texts = [name for name in names if "#" not in name]
     shown = dict.fromkeys(
         chain.from_iterable((*example.labels, *example.values) for example in examples if example.encoder)
     )
     # Without texts, items are called by their ids.
     heading = texts[0] if texts else ""
     others = tuple((text, text) for text in texts[1:])
-    columns = tuple(ExampleColumn(column, (column,)) for column in shown)
+    found = {name for example in examples for name, label in example.labels.items() if label in names and "#" in label}
+    columns = tuple(ExampleColumn(column, (column,), passages=column in found) for column in shown)
     return Examples("Item by item", heading, others, columns, prefix=heading)

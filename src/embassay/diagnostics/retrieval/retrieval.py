@@ -55,6 +55,7 @@ from embassay.diagnostics.retrieval.scores import (
     RetrievalView,
     list_values,
     random_documents,
+    reference_of,
     search,
     similarity_to_random,
     starts_of,
@@ -557,10 +558,9 @@ def _shown(corpus: Corpus[Question], starts: Ints, view: RetrievalView, index: i
         labels["ties"] = f"tied up to rank {values['rank'] + values['tied'] - 1:.0f}"
     for place, (passage, similarity) in enumerate(retrieved[: FOUND + 1]):
         if not np.isnan(passage):
-            document = int(np.searchsorted(starts, passage, side="right")) - 1
             name = f"found{place}" if place else "right"
             numbers[name] = similarity
-            labels[name] = f"{corpus.documents[document].id}#{passage - starts[document]:.0f}"
+            labels[name] = reference_of(corpus, starts, passage)
     return numbers, labels
 
 

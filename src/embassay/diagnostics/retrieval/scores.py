@@ -147,6 +147,18 @@ def starts_of(corpus: Corpus[Question]) -> Ints:
     return first_passages(corpus.documents)
 
 
+def reference_of(corpus: Corpus[Question], starts: Ints, passage: float) -> str:
+    """Return the reference of a passage, ``id#0``: its document, and its place in it.
+
+    Parameters
+    ----------
+    starts
+        (N,) the first passage of each document.
+    """
+    document = int(np.searchsorted(starts, passage, side="right")) - 1
+    return f"{corpus.documents[document].id}#{passage - starts[document]:.0f}"
+
+
 def search(corpus: Corpus[Question], vectors: Vectors, k: int) -> Neighbours:
     """Return the k documents nearest to each question, and the ranks of the right ones."""
     nearest: Neighbours = vectors.search(
