@@ -181,7 +181,7 @@ class AnswersView(ItemView):
             if np.isfinite(words)
             else "in no passage that was read"
         )
-        return {"passage": passage, "words": words}, {"read": where}
+        return {}, {"read": where}
 
 
 def _within(words: int | None, reading: Literal["stop", "whole"], **declared: Any) -> Metric:
@@ -355,11 +355,11 @@ class Answers(ItemMethod):
         starts = starts_of(corpus)
 
         def shown(view: AnswersView, index: int) -> Shown:
-            numbers, labels = view.shown(index)
+            _, labels = view.shown(index)
             first = view.scores.values["first"][index]
             if labels and not np.isnan(first):
                 labels = {**labels, "first": reference_of(corpus, starts, first)}
-            return numbers, labels
+            return {}, labels
 
         return shown
 
