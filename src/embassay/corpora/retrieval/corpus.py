@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -36,15 +37,15 @@ def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
 
 def _divided(name: str, text: str, cut: Cutter) -> Document:
     """Return a document divided into passages, with the headings above each before it where that is asked for."""
-    headings = headings_of(text) if cut.context else []
+    headings = deque(headings_of(text) if cut.context else ())
+    above: list[Heading] = []
     passages, spans, end = [], [], 0
     for passage, shared in cut(text):
         start = end - shared
         end = start + length(passage)
-        above = list[Heading]()
-        for heading in headings:
-            if heading.place <= start:
-                above = [*(other for other in above if other.level < heading.level), heading]
+        while headings and headings[0].place <= start:
+            heading = headings.popleft()
+            above = [*(other for other in above if other.level < heading.level), heading]
         # A passage may begin with its own heading.
         words = [heading.words for heading in above if heading.place < start]
         before = " > ".join(words[:1] if cut.context == "title" else words)
