@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -12,6 +12,7 @@ from unicodedata import normalize
 from pydantic import BeforeValidator
 
 from embassay.core.errors import SourceError, nearest, quoted
+from embassay.core.parts import PartVectors
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Stripped, TableRow, as_list, column
@@ -66,11 +67,7 @@ class QuestionRow(TableRow):
 
 
 def read_questions(
-    path: Path,
-    ids_among: Callable[[Collection[str]], Collection[str]],
-    about: About,
-    texts: Mapping[str, str] | None = None,
-    **columns: str,
+    path: Path, documents: Mapping[str, str] | PartVectors, about: About, **columns: str
 ) -> tuple[tuple[Question, ...], list[str]]:
     """Return the questions of a table, and notes: the columns that they were read from, answers that are not found.
 
@@ -78,10 +75,8 @@ def read_questions(
 
     Parameters
     ----------
-    ids_among
-        Returns the ids of the documents, at least those among some names: there may be too many for the memory.
-    texts
-        The documents in which answers are located; None where only their ids are known.
+    documents
+        The texts by id, in which answers are located; or stored vectors, of whose documents only the ids are known.
     columns
         The names of the columns question, document and answer, if they are not recognised.
 
@@ -92,12 +87,16 @@ def read_questions(
         only answers, and none is found.
     """
     selection = read_table(path).select(QuestionRow, **columns)
-    has_answers = texts is not None and "answer" in selection.names
+    texts = {} if isinstance(documents, PartVectors) else documents
+    has_answers = bool(texts) and "answer" in selection.names
     if "document" not in selection.names and not has_answers:
         raise selection.table.missing("document")
     rows = list(selection)
-    names = {name for row in rows for name in (*row.document, *row.parts)}
-    ids = ids_among(names | set(map(without_suffix, names)))
+    ids: Collection[str] = texts
+    if isinstance(documents, PartVectors):
+        # There may be too many for the memory.
+        names = {name for row in rows for name in (*row.document, *row.parts)}
+        ids = documents.rows_of(names | set(map(without_suffix, names)))
     # macOS decomposes the names of files.
     composed = {normalize("NFC", key): key for key in ids}
 
@@ -118,14 +117,14 @@ def read_questions(
         if not all(map(id_of, reading)) and any(map(id_of, row.parts)):
             reading = row.parts
         for name in reading:
-            if key := id_of(name):
-                question.right[key] = None
-            else:
+            if not id_of(name):
                 near = nearest(name, islice(ids, GUESSED))
                 hint = f" (did you mean {quoted(near)}?)" if near else "; leave the cell empty if no document answers"
                 raise row.error(f"no document has the id {quoted(name)}{hint}", "document")
-        question.answers.update(dict.fromkeys(row.answer if has_answers else ()))
-    samples, notes = located(asked.values(), texts or {}, partial(units, about=about))
+            question.right[id_of(name)] = None
+        if has_answers:
+            question.answers.update(dict.fromkeys(row.answer))
+    samples, notes = located(asked.values(), texts, partial(units, about=about))
     if not samples:
         # The first note is the number of answers.
         raise SourceError(f"no answer is found in the documents: {notes[1]}", path)
