@@ -129,10 +129,8 @@ def html_text(source: str) -> str:
 
 def _write_table(table: LexborNode) -> None:
     """Write a table of facts as lines with tabs between cells, after its captions."""
-    rows = []
-    for row in table.css("tr"):
-        # A cell is on one line, whatever blocks are in it.
-        rows.append([collapsed(cell.text().replace(_END, " ")) for cell in row.css("th, td")])
+    # A cell is on one line, whatever blocks are in it.
+    rows = [[collapsed(cell.text().replace(_END, " ")) for cell in row.css("th, td")] for row in table.css("tr")]
     # Other tables divide a page into columns, or set a frame.
     if len(rows) > 1 and len(rows[0]) > 1 and not table.css_first(NO_CELL):
         captions = [caption.text() for caption in table.css("caption")]

@@ -52,14 +52,6 @@ _FACTS = re.compile(
 """What nothing else may stand for: numbers, also in words, and negations."""
 
 
-class Near(NamedTuple):
-    """The place that is most like an answer: how similar it is, in percent, and its start and end in the text."""
-
-    similarity: float
-    start: int
-    end: int
-
-
 class Located(NamedTuple):
     """By document where an answer stands: start and end of each place; and whether it is written with other letters."""
 
@@ -136,8 +128,11 @@ def whole_matches(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     return [span for span in spans if not any(_CUT.match(text, place) for place in span)]
 
 
-def nearest(answer: str, text: str) -> Near:
-    """Return the place that is most like an answer, in whole words; its similarity is 0 if nothing is like it."""
+def nearest(answer: str, text: str) -> tuple[float, int, int]:
+    """Return the similarity, in percent, and start and end of the place that is most like an answer, in whole words.
+
+    The similarity is 0 if nothing is like it.
+    """
     lower = text.lower()
     # Places in lower case are those of the text, but where a letter becomes two.
     if len(lower) == len(text):
@@ -145,14 +140,14 @@ def nearest(answer: str, text: str) -> Near:
     # In a longer answer the text would be searched.
     best = partial_ratio_alignment(answer.lower(), text) if len(answer) <= len(text) else None
     if best is None or best.dest_end <= best.dest_start:
-        return Near(0, 0, 0)
+        return 0, 0, 0
     start, end = best.dest_start, best.dest_end
     for word in _WORD.finditer(text):
         if word.start() < start < word.end():
             start = word.start()
         if word.start() < end < word.end():
             end = word.end()
-    return Near(best.score, start, end)
+    return best.score, start, end
 
 
 def facts(text: str) -> list[str]:
@@ -253,7 +248,7 @@ def _not_located(question: RawQuestion, texts: Mapping[str, str], documents: int
     if documents:
         return f"{note} stands in {documents:,} documents; name its document"
     note += " is not found" + (f" in {names[0]}" if len(names) == 1 else "")
-    near, name = max((nearest(answer, texts[name]), name) for name in names)
-    if near.similarity:
-        note += f"; nearest: {name}: {collapsed(texts[name][near.start : near.end])}"
+    (similarity, start, end), name = max((nearest(answer, texts[name]), name) for name in names)
+    if similarity:
+        note += f"; nearest: {name}: {collapsed(texts[name][start:end])}"
     return note

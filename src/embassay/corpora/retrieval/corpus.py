@@ -66,8 +66,7 @@ def corpus_of(
 ) -> Corpus[Question]:
     """Return the corpus, with notes on its size; ``noun`` is what its documents are called."""
     # The texts of stored documents are not read, and each has one passage.
-    is_stored = isinstance(documents, StoredDocuments)
-    in_memory = () if is_stored else tuple(documents)
+    in_memory = () if isinstance(documents, StoredDocuments) else tuple(documents)
     amounts = counted(len(documents), "document")
     passages = sum(len(document.passages) for document in in_memory)
     if passages > len(documents):
@@ -90,7 +89,7 @@ def corpus_of(
         source=source,
         notes=tuple(all_notes),
         document_noun=noun,
-        documents=documents if is_stored else in_memory,
+        documents=in_memory or documents,
     )
 
 

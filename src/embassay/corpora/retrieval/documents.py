@@ -108,7 +108,7 @@ def load(
         return _without_questions(name, path, made, about, (*notes, cut_note))
     texts = {document.id: document.whole for document in documents}
     samples, of_questions = read_questions(
-        questions_path, texts, about, question=question, document=document, answer=answer
+        questions_path, lambda _: texts, about, texts, question=question, document=document, answer=answer
     )
     noun = "page" if path.is_dir() else "document"
     return corpus_of(name, cut_all(texts, cut), samples, notes=(*notes, *of_questions, cut_note), noun=noun)

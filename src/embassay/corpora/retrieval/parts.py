@@ -55,6 +55,8 @@ def load(
     if not questions:
         raise SpecError(f"corpus {source!r}: a folder of 'embassay encode' needs {NEEDED}")
     vectors = PartVectors(source_path(source))
-    samples, columns = read_questions(source_path(questions), vectors, about, question=question, document=document)
+    samples, columns = read_questions(
+        source_path(questions), vectors.rows_of, about, question=question, document=document
+    )
     notes = ["documents: the rows of a folder of vectors, shown by their ids; their texts are not read", *columns]
     return corpus_of(name, StoredDocuments(vectors), samples, notes=notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,6 @@ from unicodedata import normalize
 from pydantic import BeforeValidator
 
 from embassay.core.errors import SourceError, nearest, quoted
-from embassay.core.parts import PartVectors
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
 from embassay.core.tables.rows import Key, Stripped, TableRow, as_list, column
@@ -47,12 +46,16 @@ def _texts_of(cell: object) -> list[object]:
     return as_list(cell["text"] if isinstance(cell, dict) and "text" in cell else cell)
 
 
+Keys = Annotated[list[Key], BeforeValidator(as_list)]
+"""Some keys, or one that stands alone."""
+
+
 class QuestionRow(TableRow):
     """A question, with the ids of its right documents (a list, or one text that may hold several) or its answers."""
 
     unique = False
     question: Stripped = column(*QUESTION)
-    document: Annotated[list[Key], BeforeValidator(as_list)] = column(*RIGHT, default=[])
+    document: Keys = column(*RIGHT, default=[])
     answer: Annotated[list[Key], BeforeValidator(_texts_of)] = column(*ANSWER, default=[])
     id: Key = column("id", "qid", "query_id", "question_id", default="")
 
@@ -67,7 +70,11 @@ class QuestionRow(TableRow):
 
 
 def read_questions(
-    path: Path, documents: Mapping[str, str] | PartVectors, about: About, **columns: str
+    path: Path,
+    ids_among: Callable[[Collection[str]], Collection[str]],
+    about: About,
+    texts: Mapping[str, str] | None = None,
+    **columns: str,
 ) -> tuple[tuple[Question, ...], list[str]]:
     """Return the questions of a table, and notes: the columns that they were read from, answers that are not found.
 
@@ -75,8 +82,10 @@ def read_questions(
 
     Parameters
     ----------
-    documents
-        The texts by id, in which answers are located; or stored vectors, of whose documents only the ids are known.
+    ids_among
+        Returns the ids of the documents, at least those among some names: there may be too many for the memory.
+    texts
+        The documents in which answers are located; None where only their ids are known.
     columns
         The names of the columns question, document and answer, if they are not recognised.
 
@@ -87,16 +96,12 @@ def read_questions(
         only answers, and none is found.
     """
     selection = read_table(path).select(QuestionRow, **columns)
-    texts = {} if isinstance(documents, PartVectors) else documents
-    has_answers = bool(texts) and "answer" in selection.names
+    has_answers = texts is not None and "answer" in selection.names
     if "document" not in selection.names and not has_answers:
         raise selection.table.missing("document")
     rows = list(selection)
-    ids: Collection[str] = texts
-    if isinstance(documents, PartVectors):
-        # There may be too many for the memory.
-        names = {name for row in rows for name in (*row.document, *row.parts)}
-        ids = documents.rows_of(names | set(map(without_suffix, names)))
+    names = {name for row in rows for name in (*row.document, *row.parts)}
+    ids = ids_among(names | set(map(without_suffix, names)))
     # macOS decomposes the names of files.
     composed = {normalize("NFC", key): key for key in ids}
 
@@ -122,9 +127,8 @@ def read_questions(
                 hint = f" (did you mean {quoted(near)}?)" if near else "; leave the cell empty if no document answers"
                 raise row.error(f"no document has the id {quoted(name)}{hint}", "document")
             question.right[id_of(name)] = None
-        if has_answers:
-            question.answers.update(dict.fromkeys(row.answer))
-    samples, notes = located(asked.values(), texts, partial(units, about=about))
+        question.answers |= dict.fromkeys(row.answer if has_answers else ())
+    samples, notes = located(asked.values(), texts or {}, partial(units, about=about))
     if not samples:
         # The first note is the number of answers.
         raise SourceError(f"no answer is found in the documents: {notes[1]}", path)
