@@ -123,7 +123,7 @@ def made_texts(made: MadeQueries) -> dict[str, str]:
     """Return the documents without the queries that were made from them."""
     bodies = dict[str, list[str]]()
     for passage in made.passages:
-        bodies.setdefault(passage.document, []).append(passage.body)
+        bodies.setdefault(passage.unit, []).append(passage.body)
     return {document: "\n\n".join(parts) for document, parts in bodies.items()}
 
 
@@ -131,7 +131,7 @@ def made_questions(made: MadeQueries) -> tuple[Question, ...]:
     """Return the queries; the documents of their passages are right."""
     questions = list[Question]()
     for query in made.queries:
-        right = tuple(dict.fromkeys(passage.document for passage in query.right))
+        right = tuple(dict.fromkeys(passage.unit for passage in query.right))
         questions.append(Question(query.id, query.text, right, units=right))
     return tuple(questions)
 

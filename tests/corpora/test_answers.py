@@ -163,6 +163,12 @@ def test_answers_beside_and_instead_of_documents(tables):
     assert corpus.shown(corpus.samples[0])["answer"] == "24 hours"
 
 
+def test_places_are_whole_numbers_also_after_a_single_letter(tables):
+    (question,) = load_corpus(tables("question,answer\nWho ran?,cat ran\n", "id,text\na,A cat ran.\n")).samples
+    (place,) = question.places
+    assert (repr(place.start), repr(place.end)) == ("1", "7")
+
+
 def test_what_is_not_found_is_named_with_what_is_nearest(tables):
     corpus = load_corpus(tables("question,document,answer\nHow long?,a,48 hours\nWho ran?,b,A dog\nWhy?,,a cat\n"))
     assert [type(sample) for sample in corpus.samples] == [ea.Question, ea.AnsweredQuestion]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from embassay.corpora.queries.passages import Passage
-from embassay.corpora.retrieval.answers import alike
+from embassay.corpora.retrieval.answers import in_any_writing, whole_matches
 from embassay.stats.lexical.language import language_of
 
 LONGEST = 40
@@ -74,6 +74,6 @@ def problem_of(question: str, quote: str, passage: Passage) -> str:
 
 def quote_of(answer: str, passage: str) -> str:
     """Return the words of a passage that an answer quotes, in any case, quotes, dashes or emphasis; empty if none."""
-    for start, end in alike(answer, passage):
+    for start, end in whole_matches(in_any_writing(answer), passage):
         return passage[start:end]
     return ""

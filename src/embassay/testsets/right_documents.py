@@ -40,7 +40,7 @@ def _beside(passage: Passage, grounds: Sequence[Passage]) -> list[Passage]:
         return []
     place = grounds.index(passage)
     around = grounds[max(place - 1, 0) : place + 2]
-    return [neighbour for neighbour in around if neighbour.document == passage.document]
+    return [neighbour for neighbour in around if neighbour.unit == passage.unit]
 
 
 def _answers(text: str, question: PassageQuestion) -> bool:

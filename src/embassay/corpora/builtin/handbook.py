@@ -23,8 +23,7 @@ NOTE = "135 questions, 15 of them unanswerable, on 30 pages"
 
 def load(source: str, name: str) -> Corpus[Question]:
     """Read the corpus that ships with the package; ``source`` is its name."""
-    del source
-    corpus = handwritten(name, "handbook.jsonl", retrieval.load, read_again=", each line")
+    corpus = handwritten("handbook.jsonl", retrieval.load, ", each line")(source, name)
     return replace(corpus, notes=(NOTE,))
 
 

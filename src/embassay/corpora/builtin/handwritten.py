@@ -11,18 +11,25 @@ from embassay.core.samples.base import Sample
 from embassay.core.types import Corpus
 
 S = TypeVar("S", bound=Sample)
+Loader = Callable[[str, str], Corpus[S]]
 
 
-def handwritten(name: str, file: str, load: Callable[[str, str], Corpus[S]], *, read_again: str) -> Corpus[S]:
-    """Return the corpus of a file that ships with the package.
+def handwritten(file: str, load_format: Loader[S], read_again: str) -> Loader[S]:
+    """Return the loader of a file that ships with the package.
 
     Parameters
     ----------
-    load
+    load_format
         The loader of its format.
     read_again
-        What a second reader has read, for ``source``.
+        What a second reader has read, for the corpus's ``source``.
     """
-    corpus = load(str(files("embassay.core.data") / file), name)
-    source = f"hand-written for this package{read_again} re-read by a second reader"
-    return replace(corpus, licence="CC-BY-4.0", source=source, builtin=True, notes=())
+
+    def load(source: str, name: str) -> Corpus[S]:
+        """Read the corpus that ships with the package; ``source`` is its name."""
+        del source
+        corpus = load_format(str(files("embassay.core.data") / file), name)
+        origin = f"hand-written for this package{read_again} re-read by a second reader"
+        return replace(corpus, licence="CC-BY-4.0", source=origin, builtin=True, notes=())
+
+    return load

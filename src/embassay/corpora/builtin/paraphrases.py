@@ -8,16 +8,9 @@ them apart. For trying things out: too small for choosing a model.
 
 from __future__ import annotations
 
-from embassay.core.samples.shapes import Grouped
-from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import handwritten
 from embassay.corpora.groups import groups
 
 SHAPE = "groups"
 BUILTIN = True
-
-
-def load(source: str, name: str) -> Corpus[Grouped]:
-    """Read the corpus that ships with the package; ``source`` is its name."""
-    del source
-    return handwritten(name, "paraphrases.tsv", groups.load, read_again=", each group")
+load = handwritten("paraphrases.tsv", groups.load, ", each group")

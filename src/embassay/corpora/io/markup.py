@@ -21,7 +21,7 @@ from embassay.corpora.io.passages import collapsed
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from selectolax.lexbor import LexborHTMLParser, LexborNode
+    from selectolax.lexbor import LexborNode
 
 MAIN = "main, [role=main]"
 """The part of a page with its text; the whole page if it does not say."""
@@ -107,59 +107,35 @@ def html_text(source: str) -> str:
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(source)
-    _remove_hidden(tree)
-    _separate_words(tree)
-    _separate_blocks(tree)
-    _write_tables(tree)
-    _write_headings_and_code(tree)
+    # Always the innermost first: an element is gone before the one that it is in.
+    for hidden in reversed(tree.css(NO_TEXT)):
+        # A link to its own place stays if it has words.
+        if hidden.tag != "a" or not any(map(str.isalnum, hidden.text())):
+            hidden.decompose()
+    for separator in tree.css(SPACES):
+        separator.insert_before("\n")
+    for block in tree.css(BLOCKS):
+        block.insert_before(_END)
+        block.insert_after(_END)
+    for table in reversed(tree.css("table")):
+        _write_table(table)
+    for element, mark in WHOLE.items():
+        for node in reversed(tree.css(element)):
+            node.replace_with(_END + mark + node.text().replace(_END, "\n") + _END)
     root = tree.css_first(MAIN) or tree.body
     blocks = root.text().split(_END) if root else []
     return "\n\n".join(filter(None, map(_block, blocks)))
 
 
-def _remove_hidden(tree: LexborHTMLParser) -> None:
-    """Remove what is not text of the page."""
-    # The innermost first: an element is gone before the one that it is in.
-    for node in reversed(tree.css(NO_TEXT)):
-        # A link to its own place stays if it has words.
-        if node.tag != "a" or not any(map(str.isalnum, node.text())):
-            node.decompose()
-
-
-def _separate_words(tree: LexborHTMLParser) -> None:
-    """Write white space where an element separates words."""
-    for node in tree.css(SPACES):
-        node.insert_before("\n")
-
-
-def _separate_blocks(tree: LexborHTMLParser) -> None:
-    """Mark where blocks begin and end."""
-    for node in tree.css(BLOCKS):
-        node.insert_before(_END)
-        node.insert_after(_END)
-
-
-def _write_tables(tree: LexborHTMLParser) -> None:
-    """Write each table of facts as lines with tabs between cells, after its captions; the innermost first."""
-    for table in reversed(tree.css("table")):
-        rows = [list(map(_cell_text, row.css("th, td"))) for row in table.css("tr")]
-        # Other tables divide a page into columns, or set a frame.
-        if len(rows) > 1 and len(rows[0]) > 1 and not table.css_first(NO_CELL):
-            captions = [caption.text() for caption in table.css("caption")]
-            lines = "\n".join(map("\t".join, rows))
-            table.replace_with(_END.join(["", *captions, _TABLE + lines, ""]))
-
-
-def _cell_text(cell: LexborNode) -> str:
-    """Return the text of a cell on one line, whatever blocks are in it."""
-    return collapsed(cell.text().replace(_END, " "))
-
-
-def _write_headings_and_code(tree: LexborHTMLParser) -> None:
-    """Write each heading, and each element of code, as one block; the innermost first."""
-    for element, mark in WHOLE.items():
-        for node in reversed(tree.css(element)):
-            node.replace_with(_END + mark + node.text().replace(_END, "\n") + _END)
+def _write_table(table: LexborNode) -> None:
+    """Write a table of facts as lines with tabs between cells, after its captions."""
+    # A cell is on one line, whatever blocks are in it.
+    rows = [[collapsed(cell.text().replace(_END, " ")) for cell in row.css("th, td")] for row in table.css("tr")]
+    # Other tables divide a page into columns, or set a frame.
+    if len(rows) > 1 and len(rows[0]) > 1 and not table.css_first(NO_CELL):
+        captions = [caption.text() for caption in table.css("caption")]
+        lines = "\n".join(map("\t".join, rows))
+        table.replace_with(_END.join(["", *captions, _TABLE + lines, ""]))
 
 
 def _block(text: str) -> str:

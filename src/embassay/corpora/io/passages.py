@@ -6,7 +6,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, chain, groupby
+from itertools import accumulate
 from typing import NamedTuple
 
 from embassay.core.errors import SpecError, quoted
@@ -82,18 +82,19 @@ class Cutter:
         """
         self.passages, self._language = passages.strip(), language
         self.way, _, self.context = self.passages.partition("+")
-        window = re.fullmatch(r"([1-9][0-9]{0,8})(tokens)?", self.way)
-        self.size = int(window[1]) if window else 0
-        self._pieces_of = word_pieces() if window and window[2] else None
-        if self._pieces_of:
-            self.size = max(1, self.size - SPECIAL_TOKENS)
-        if not (window or self.way in WAYS) or self.context not in CONTEXTS:
+        number = self.way.removesuffix("tokens")
+        self.size = int(number) if re.fullmatch("[1-9][0-9]{0,8}", number) else 0
+        if not (self.size or self.way in WAYS) or self.context not in CONTEXTS:
             raise SpecError(
                 f"passages must be {', '.join(WAYS)}, a number of words (at least 1) or of tokens (256tokens), and may "
                 f"end with +title or +headings; it is {quoted(passages)}; several as a list: passages=[document,100]"
             )
-        if window and window[2] and self._pieces_of is None:
-            raise SpecError(f"passages={self.way} needs a tokenizer: pip install 'embassay[minilm]'")
+        self._pieces_of = None
+        if number != self.way:
+            self._pieces_of = word_pieces()
+            if self._pieces_of is None:
+                raise SpecError(f"passages={self.way} needs a tokenizer: pip install 'embassay[minilm]'")
+            self.size = max(1, self.size - SPECIAL_TOKENS)
 
     def __call__(self, text: str) -> list[Piece]:
         """Return the passages of a text that is not blank, at least one."""
@@ -101,19 +102,19 @@ class Cutter:
             case "document":
                 return [Piece(text.strip())]
             case "section":
-                return list(map(Piece, _joined_paragraphs(text, math.inf)))
+                sections = [collapsed(section.whole) for section in sections_of(text)]
+                return [Piece(section) for section in sections if section]
             case "paragraph":
-                return list(map(Piece, _joined_paragraphs(text, FEWEST_WORDS)))
-        parts = list[str]()
-        for is_table, blocks in groupby(_BLANK.split(text), _is_table):
-            if is_table:
-                parts += map(collapsed, blocks)
+                return [Piece(paragraph) for paragraph in _joined_paragraphs(text)]
+        parts = []
+        for block in _BLANK.split(text):
+            if _is_table(block):
+                parts.append(collapsed(block))
             elif self.size:
-                parts += chain.from_iterable(map(str.split, blocks))
+                parts += block.split()
             else:
-                for block in blocks:
-                    parts += whole_sentences(block, self._language)
-        return self._windows(parts) if self.size else list(map(Piece, parts))
+                parts += whole_sentences(block, self._language)
+        return self._windows(parts) if self.size else [Piece(part) for part in parts]
 
     def _windows(self, parts: Sequence[str]) -> list[Piece]:
         """Return windows of words and tables; neighbours share a tenth of their words or tokens, at least one word."""
@@ -215,6 +216,11 @@ class Section(NamedTuple):
     headings: list[re.Match[str]]
     text: str
 
+    @property
+    def whole(self) -> str:
+        """The headings and the text, with blank lines between them."""
+        return "\n\n".join([*(heading[0] for heading in self.headings), self.text])
+
 
 def sections_of(text: str) -> list[Section]:
     """Divide a text in Markdown at its headings; comments in fenced code are none.
@@ -253,22 +259,22 @@ def headings_of(text: str) -> list[Heading]:
     return headings
 
 
-def _joined_paragraphs(text: str, fewest: float) -> tuple[str, ...]:
+def _joined_paragraphs(text: str) -> list[str]:
     """Return the paragraphs, the short ones of a section joined: headings and items of lists answer no question alone.
 
-    A passage takes the next paragraph of its section while it has fewer than ``fewest`` words; a short rest at the end
-    of the section belongs to the passage before it.
+    A passage takes the next paragraph of its section while it has fewer than :data:`FEWEST_WORDS` words; a short rest
+    at the end of the section belongs to the passage before it.
     """
     passages = []
     for section in sections_of(text):
         joined: list[str] = []
-        for part in (*(heading[0] for heading in section.headings), *_BLANK.split(section.text)):
+        for part in _BLANK.split(section.whole):
             paragraph = collapsed(part)
-            if joined and word_count(joined[-1]) < fewest:
+            if joined and word_count(joined[-1]) < FEWEST_WORDS:
                 joined[-1] = f"{joined[-1]} {paragraph}".strip()
             elif paragraph:
                 joined.append(paragraph)
-        if len(joined) > 1 and word_count(joined[-1]) < fewest:
+        if len(joined) > 1 and word_count(joined[-1]) < FEWEST_WORDS:
             joined[-2:] = [" ".join(joined[-2:])]
         passages += joined
-    return tuple(passages)
+    return passages

@@ -70,8 +70,7 @@ def load(
         With file, line and column, for missing columns, ragged rows, empty texts and scores that are not numbers.
     """
     path = Path(source)
-    is_named = any((first, second, score, subset))
-    if not is_named and not is_parquet(path) and _is_stsb(first_line(path)):
+    if not is_parquet(path) and _is_stsb(first_line(path)):
         form = "genre, file, year, index, score and two sentences, between tabs"
         table = headerless(path, STSB, form)
     else:

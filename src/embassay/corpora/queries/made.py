@@ -11,18 +11,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import NamedTuple
 
 from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
+from embassay.core.samples.retrieval import length
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import HEADING, collapsed, whole_sentences, word_count
 from embassay.corpora.queries.leaks import RUN, leak
 from embassay.corpora.queries.passages import Passage, near_passages, passages_of, selected, tokens
 from embassay.corpora.queries.sampling import evenly
+from embassay.corpora.retrieval.answers import written
 
 SOURCE = "queries made from sentences of the documents (inverse cloze)"
 """What a corpus of such queries says of its source."""
@@ -89,7 +90,7 @@ class _Sentence(NamedTuple):
 
     def removed_from(self, passage: Passage) -> Passage:
         """Return a passage without the sentence, with any white space between its words."""
-        body = re.sub(r"\s+".join(map(re.escape, self.source.split())), "", passage.body)
+        body = written(self.source).sub("", passage.body)
         # The spaces before and after the sentence become one.
         return replace(passage, body=re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip())
 
@@ -132,7 +133,12 @@ def made_queries(
     to_ask = [(passage.unit, passage) for passage in selected(all_passages, rejected)]
     tried = evenly(to_ask, None if count is None else MARGIN * count, seed, "passages")
     suitable = [_suitable_sentences(passage, language) for passage in tried]
-    groups_of = _groups_of_runs(chain.from_iterable(suitable), all_passages)
+    # The groups of near-duplicates in which each run of words of these sentences occurs.
+    runs = {run for candidates in suitable for sentence in candidates for run in sentence.runs}
+    groups_of = defaultdict(set)
+    for passage in all_passages:
+        for run in _runs(tokens(passage.text)) & runs:
+            groups_of[run].add(passage.group)
 
     stream = generator(seed, "queries", "cloze")
     queries = []
@@ -167,13 +173,12 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
         parts = parts[1:-1]
     suitable = []
     for part in parts:
-        text, words = plain(part), tokens(part)
+        text, runs = plain(part), _runs(tokens(part))
         # Marks are counted as letters, because Indic scripts, for example, write vowels as marks.
-        characters = [unicodedata.category(character)[0] for character in "".join(text.split())]
-        letters = sum(category in "LM" for category in characters)
-        is_prose = RUN <= word_count(text) <= LONGEST and letters >= LETTERS * len(characters)
-        if is_prose and len(words) >= RUN and not HEADING.match(part):
-            suitable.append(_Sentence(text, part, _runs(words)))
+        letters = sum(unicodedata.category(character)[0] in "LM" for character in text)
+        is_prose = RUN <= word_count(text) <= LONGEST and letters >= LETTERS * length(text)
+        if is_prose and runs and not HEADING.match(part):
+            suitable.append(_Sentence(text, part, runs))
     return suitable
 
 
@@ -187,13 +192,3 @@ def plain(text: str) -> str:
 def _runs(words: Sequence[str]) -> set[str]:
     """Return the runs of :data:`RUN` words."""
     return {" ".join(words[start : start + RUN]) for start in range(len(words) - RUN + 1)}
-
-
-def _groups_of_runs(sentences: Iterable[_Sentence], passages: Iterable[Passage]) -> Mapping[str, set[int]]:
-    """Return the groups of near-duplicates in which each run of some sentences occurs."""
-    wanted = {run for sentence in sentences for run in sentence.runs}
-    groups_of = defaultdict(set)
-    for passage in passages:
-        for run in _runs(tokens(passage.text)) & wanted:
-            groups_of[run].add(passage.group)
-    return groups_of

@@ -5,7 +5,6 @@ Passages whose sets of words have a Jaccard index of at least 0.9 are near-dupli
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +17,8 @@ from embassay.stats.lexical.words import words as words_of
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
-NEAR = 0.9
-"""The minimum Jaccard index of near-duplicates."""
-SLACK = 1e-9
-"""Tolerance for rounding errors."""
+NEAR = 10
+"""Near-duplicates differ in at most one of this many words: a Jaccard index of 0.9."""
 BOILERPLATE = 3
 """The maximum number of units with a passage or its near-duplicates; there are no queries about others."""
 
@@ -42,8 +39,6 @@ class Passage:
         Whether it is a window, which shares words with its neighbours.
     headings
         The document's title and headings, if it is the first passage under them; else empty.
-    document
-        The id of its document.
     group
         The number of its group of near-duplicates.
     """
@@ -53,7 +48,6 @@ class Passage:
     unit: str
     overlaps: bool = False
     headings: tuple[str, ...] = ()
-    document: str = ""
     group: int = 0
 
     @cached_property
@@ -85,26 +79,25 @@ def passages_of(sources: Sequence[SourceDocument], passages: str) -> tuple[Passa
     while any(mark in source.id for source in sources):
         mark += "#"
     cut = Cutter(passages)
+    has_sections = cut.way in ("paragraph", "sentence")
     cut_passages = []
     for source in sources:
-        sections = [Section([], source.text)]
-        if cut.way in ("paragraph", "sentence"):
-            sections = [section for section in sections_of(source.text) if section.text.strip()]
+        sections = sections_of(source.text) if has_sections else [Section([], source.text)]
         pieces = []
-        for section in sections:
-            # Headings go to the first piece under them.
-            headings = tuple(collapsed(heading[2]) for heading in section.headings)
+        for place, section in enumerate(sections):
+            headings = [collapsed(heading[2]) for heading in section.headings]
+            if place == 0 and source.title and headings[:1] != [source.title]:
+                headings.insert(0, source.title)
             for body, _ in cut(section.text):
-                pieces.append((headings, body))
-                headings = ()
-        for number, (headings, body) in enumerate(pieces, 1):
+                pieces.append((tuple(headings), body))
+                # Headings go to the first piece under them.
+                headings = []
+        for number, (above, body) in enumerate(pieces, 1):
             name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
             # If there is one document only, each passage is a unit: otherwise nothing could be resampled. Windows of
             # words overlap, so that they are not independent of each other.
             unit = name if len(sources) == 1 and not cut.size else source.id
-            if number == 1 and source.title and headings[:1] != (source.title,):
-                headings = (source.title, *headings)
-            cut_passages.append(Passage(name, body, unit, cut.size > 1, headings, source.id))
+            cut_passages.append(Passage(name, body, unit, cut.size > 1, above))
     # A text without a word is in no group, so short passages are left out of the comparison.
     groups = near_duplicates([passage.text if passage.long else "" for passage in cut_passages])
     return tuple(replace(passage, group=group) for passage, group in zip(cut_passages, groups, strict=True))
@@ -135,15 +128,10 @@ def selected(passages: Sequence[Passage], rejected: Counter[str]) -> list[Passag
     return to_ask
 
 
-def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
+def near_duplicates(texts: Sequence[str]) -> list[int]:
     """Return the group of each text: equal numbers for texts of one group.
 
     Groups are the connected components of the pairs of near-duplicates. A text without a word is alone.
-
-    Parameters
-    ----------
-    near
-        The minimum Jaccard index, above 0 and at most 1.
     """
     from scipy.cluster.hierarchy import DisjointSet
 
@@ -156,9 +144,9 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     for words in distinct:
         # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
         rarest_first = sorted(words, key=lambda word: (number_of_sets[word], word))
-        for word in rarest_first[: len(words) - math.ceil(near * len(words) - SLACK) + 1]:
+        for word in rarest_first[: len(words) // NEAR + 1]:
             for other in index[word]:
-                if len(words & other) >= (near - SLACK) * len(words | other):
+                if NEAR * len(words ^ other) <= len(words | other):
                     groups.merge(words, other)
             index[word].append(words)
     # A group has the number of its first text.

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import accumulate
+from functools import partial
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -20,6 +19,7 @@ from rapidfuzz.fuzz import partial_ratio_alignment, ratio
 from embassay.core.errors import begun, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Question, length
+from embassay.corpora.io.passages import collapsed
 from embassay.stats.lexical.words import UNSPACED
 
 FLOOR = 90
@@ -52,14 +52,6 @@ _FACTS = re.compile(
 """What nothing else may stand for: numbers, also in words, and negations."""
 
 
-class Near(NamedTuple):
-    """The place that is most like an answer: how similar it is, in percent, and its start and end in the text."""
-
-    similarity: float
-    start: int
-    end: int
-
-
 class Located(NamedTuple):
     """By document where an answer stands: start and end of each place; and whether it is written with other letters."""
 
@@ -71,10 +63,13 @@ def locate(answer: str, texts: Mapping[str, str]) -> Located:
     """Return where an answer stands in documents, in the first way in which it stands in any; nowhere if in none."""
     if is_too_short(answer):
         return Located({})
+    as_written = partial(whole_matches, written(answer))
+    alike = partial(whole_matches, in_any_writing(answer))
+    nearly = partial(nearly_written, plain(answer))
     for way in (as_written, alike, nearly):
-        spans = {name: way(answer, text) for name, text in texts.items()}
-        if found := {name: places for name, places in spans.items() if places}:
-            return Located(found, way is nearly)
+        spans = {name: way(text) for name, text in texts.items()}
+        if any(spans.values()):
+            return Located({name: places for name, places in spans.items() if places}, way is nearly)
     return Located({})
 
 
@@ -89,19 +84,8 @@ def plain(answer: str) -> str:
     return _MARKS.sub(r"\1", answer).strip()
 
 
-def as_written(answer: str, text: str) -> list[tuple[int, int]]:
-    """Return where an answer stands as it is written, with any white space between its words."""
-    return whole_matches(written(answer), text)
-
-
-def alike(answer: str, text: str) -> list[tuple[int, int]]:
-    """Return where an answer stands in other case, quotes, dashes, accents and emphasis."""
-    return whole_matches(in_any_writing(answer), text)
-
-
-def nearly(answer: str, text: str) -> list[tuple[int, int]]:
+def nearly_written(answer: str, text: str) -> list[tuple[int, int]]:
     """Return the one place where an answer stands with a few other letters, if there is one."""
-    answer = plain(answer)
     if length(answer) < LEAST:
         return []
     similarity, start, end = nearest(answer, text)
@@ -120,13 +104,11 @@ def _same_word(word: str, other: str) -> bool:
     return ratio(word, other) >= WORD_FLOOR and not (word.endswith(other) or other.endswith(word))
 
 
-@lru_cache
 def written(answer: str) -> re.Pattern[str]:
     """Return what finds an answer as it is written, with any white space between its words."""
     return re.compile(r"\s+".join(map(re.escape, answer.split())))
 
 
-@lru_cache
 def in_any_writing(answer: str) -> re.Pattern[str]:
     """Return what finds an answer in other case, quotes, dashes, accents and emphasis, without marks around it."""
     words = ["".join(map(_equal, word)) for word in normalize("NFC", plain(answer)).strip(AROUND).split()]
@@ -146,8 +128,11 @@ def whole_matches(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     return [span for span in spans if not any(_CUT.match(text, place) for place in span)]
 
 
-def nearest(answer: str, text: str) -> Near:
-    """Return the place that is most like an answer, in whole words; its similarity is 0 if nothing is like it."""
+def nearest(answer: str, text: str) -> tuple[float, int, int]:
+    """Return the similarity, in percent, and start and end of the place that is most like an answer, in whole words.
+
+    The similarity is 0 if nothing is like it.
+    """
     lower = text.lower()
     # Places in lower case are those of the text, but where a letter becomes two.
     if len(lower) == len(text):
@@ -155,14 +140,14 @@ def nearest(answer: str, text: str) -> Near:
     # In a longer answer the text would be searched.
     best = partial_ratio_alignment(answer.lower(), text) if len(answer) <= len(text) else None
     if best is None or best.dest_end <= best.dest_start:
-        return Near(0, 0, 0)
+        return 0, 0, 0
     start, end = best.dest_start, best.dest_end
     for word in _WORD.finditer(text):
         if word.start() < start < word.end():
             start = word.start()
         if word.start() < end < word.end():
             end = word.end()
-    return Near(best.score, start, end)
+    return best.score, start, end
 
 
 def facts(text: str) -> list[str]:
@@ -202,65 +187,68 @@ def located(
     units_of
         Returns the keys of a question's units from its right documents.
     """
-    samples, problems, taken = [], list[str](), list[str]()
-    answers = left_out = 0
+    samples, not_found, other_letters = [], list[str](), list[str]()
+    answered = left_out = 0
     for question in asked:
-        named = tuple(question.right)
-        places = _places(question, texts, taken)
-        documents = tuple(dict.fromkeys(place.document for place in places))
-        if question.answers:
-            answers += 1
-            if not places or (len(documents) > MOST_DOCUMENTS and not named):
-                problems.append(_not_located(question, texts, len(documents)))
-                if not named:
-                    left_out += 1
-                    continue
-        right = named or documents
+        places = _places(question, texts, other_letters)
+        # Each document once, in order.
+        documents = dict.fromkeys(place.document for place in places)
+        answered += bool(question.answers)
+        if question.answers and (not places or (len(documents) > MOST_DOCUMENTS and not question.right)):
+            not_found.append(_not_located(question, texts, len(documents)))
+            if not question.right:
+                left_out += 1
+                continue
+        right = tuple(question.right or documents)
         sample = Question(question.key, question.text, right, units=units_of(right))
         if places:
             sample = AnsweredQuestion(**vars(sample), answers=tuple(question.answers), places=tuple(places))
         samples.append(sample)
-    notes = []
-    if answers:
-        amounts = f"answers of {answers - len(problems):,} of {counted(answers, 'question')} found in the documents"
-        amounts += f"; {counted(left_out, 'question')} without a document left out" if left_out else ""
-        notes = [amounts]
-        for named_ones, what in ((taken, "with other letters"), (problems, "not found")):
-            notes += named_ones[:MOST_NAMED]
-            if len(named_ones) > MOST_NAMED:
-                notes.append(f"and {len(named_ones) - MOST_NAMED:,} more answers {what}")
+    if not answered:
+        return tuple(samples), []
+    amounts = f"answers of {answered - len(not_found):,} of {counted(answered, 'question')} found in the documents"
+    if left_out:
+        amounts += f"; {counted(left_out, 'question')} without a document left out"
+    notes = [amounts]
+    for of_answers, what in ((other_letters, "with other letters"), (not_found, "not found")):
+        notes += of_answers[:MOST_NAMED]
+        if len(of_answers) > MOST_NAMED:
+            notes.append(f"and {len(of_answers) - MOST_NAMED:,} more answers {what}")
     return tuple(samples), notes
 
 
-def _places(question: RawQuestion, texts: Mapping[str, str], taken: list[str]) -> dict[AnswerPlace, None]:
+def _places(question: RawQuestion, texts: Mapping[str, str], other_letters: list[str]) -> dict[AnswerPlace, None]:
     """Return the places of the answers to a question, each once and in order; add a note on each with other letters."""
     places: dict[AnswerPlace, None] = {}
     for answer in question.answers:
         located = locate(answer, {name: texts[name] for name in question.right or texts})
         for name, spans in located.spans.items():
-            text = texts[name]
-            # How many characters that are no white space stand before each place.
-            before = [0, *accumulate(not character.isspace() for character in text)]
-            places |= dict.fromkeys(AnswerPlace(name, before[start], before[end]) for start, end in spans)
-            if located.nearly:
-                ((start, end),) = spans
-                place = begun(" ".join(text[start:end].split()))
-                taken.append(
-                    f"{question.place}: the answer {quoted(begun(answer))} is taken for {quoted(place)} in {name}"
-                )
+            text, read, letters = texts[name], 0, 0
+            for start, end in spans:
+                letters += length(text[read:start])
+                read = start
+                places[AnswerPlace(name, letters, letters + length(text[start:end]))] = None
+                if located.nearly:
+                    place = quoted(begun(collapsed(text[start:end])))
+                    other_letters.append(f"{_answer_of(question, answer)} is taken for {place} in {name}")
     return places
+
+
+def _answer_of(question: RawQuestion, answer: str) -> str:
+    """Return the beginning of a note on an answer: its line and its text."""
+    return f"{question.place}: the answer {quoted(begun(answer))}"
 
 
 def _not_located(question: RawQuestion, texts: Mapping[str, str], documents: int) -> str:
     """Return a note on an answer without a place: where it is looked for, and what is most like it there."""
     answer, names = next(iter(question.answers)), list(question.right or texts)
-    note = f"{question.place}: the answer {quoted(begun(answer))}"
+    note = _answer_of(question, answer)
     if is_too_short(answer):
         return f"{note} is a single letter or sign, which stands anywhere"
     if documents:
         return f"{note} stands in {documents:,} documents; name its document"
     note += " is not found" + (f" in {names[0]}" if len(names) == 1 else "")
-    near, name = max((nearest(answer, texts[name]), name) for name in names)
-    if near.similarity:
-        note += f"; nearest: {name}: {' '.join(texts[name][near.start : near.end].split())}"
+    (similarity, start, end), name = max((nearest(answer, texts[name]), name) for name in names)
+    if similarity:
+        note += f"; nearest: {name}: {collapsed(texts[name][start:end])}"
     return note

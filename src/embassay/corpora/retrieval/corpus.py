@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -36,15 +37,15 @@ def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
 
 def _divided(name: str, text: str, cut: Cutter) -> Document:
     """Return a document divided into passages, with the headings above each before it where that is asked for."""
-    headings = headings_of(text) if cut.context else []
+    headings = deque(headings_of(text) if cut.context else ())
+    above: list[Heading] = []
     passages, spans, end = [], [], 0
     for passage, shared in cut(text):
         start = end - shared
         end = start + length(passage)
-        above = list[Heading]()
-        for heading in headings:
-            if heading.place <= start:
-                above = [*(other for other in above if other.level < heading.level), heading]
+        while headings and headings[0].place <= start:
+            heading = headings.popleft()
+            above = [*(other for other in above if other.level < heading.level), heading]
         # A passage may begin with its own heading.
         words = [heading.words for heading in above if heading.place < start]
         before = " > ".join(words[:1] if cut.context == "title" else words)
@@ -65,8 +66,7 @@ def corpus_of(
 ) -> Corpus[Question]:
     """Return the corpus, with notes on its size; ``noun`` is what its documents are called."""
     # The texts of stored documents are not read, and each has one passage.
-    is_stored = isinstance(documents, StoredDocuments)
-    in_memory = () if is_stored else tuple(documents)
+    in_memory = () if isinstance(documents, StoredDocuments) else tuple(documents)
     amounts = counted(len(documents), "document")
     passages = sum(len(document.passages) for document in in_memory)
     if passages > len(documents):
@@ -89,18 +89,22 @@ def corpus_of(
         source=source,
         notes=tuple(all_notes),
         document_noun=noun,
-        documents=documents if is_stored else in_memory,
+        documents=in_memory or documents,
     )
 
 
 def sound(corpus: Corpus[Question], path: Path) -> Corpus[Question]:
-    """Return a corpus whose questions and documents were not checked when they were read; SourceError if one is wrong.
+    """Return a corpus whose questions and documents were not checked when they were read.
+
+    Raises SourceError if one is wrong, or if there is no question.
 
     Parameters
     ----------
     path
         The file that it was read from.
     """
+    if not corpus.samples:
+        raise SourceError("the file has no usable question", path)
     try:
         corpus.check()
     except SpecError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -33,13 +33,6 @@ class Judgement(TableRow):
     score: Annotated[int, Field(ge=-(10**9), le=10**9)]
 
 
-def read_judgements(path: Path) -> Iterable[Judgement]:
-    """Read BEIR's table or JSON lines, or TREC's lines of query, 0, document and grade."""
-    if TREC.fullmatch(first_line(path)):
-        return headerless(path, TREC, "query, 0, document and grade").select(Judgement)
-    return read_table(path).select(Judgement)
-
-
 def judged_corpus(
     name: str,
     judgements: Path,
@@ -53,7 +46,7 @@ def judged_corpus(
     Parameters
     ----------
     judgements
-        Their file.
+        Their file: BEIR's table or JSON lines, or TREC's lines of query, 0, document and grade.
     whole, text_of
         The texts of documents, which may be empty, and of queries, by id.
 
@@ -65,7 +58,9 @@ def judged_corpus(
     texts = {key: text for key, text in whole.items() if text}
     gains: dict[str, dict[str, int]] = {query: {} for query in text_of}
     counts = Counter[tuple[str, str]]()
-    for row in read_judgements(judgements):
+    is_trec = TREC.fullmatch(first_line(judgements))
+    table = headerless(judgements, TREC, "query, 0, document and grade") if is_trec else read_table(judgements)
+    for row in table.select(Judgement):
         if row.score <= 0:
             counts["judgement", "with grade 0 or less: not right"] += 1
         elif row.query not in gains or row.document not in texts:

@@ -46,12 +46,16 @@ def _texts_of(cell: object) -> list[object]:
     return as_list(cell["text"] if isinstance(cell, dict) and "text" in cell else cell)
 
 
+Keys = Annotated[list[Key], BeforeValidator(as_list)]
+"""Some keys, or one that stands alone."""
+
+
 class QuestionRow(TableRow):
     """A question, with the ids of its right documents (a list, or one text that may hold several) or its answers."""
 
     unique = False
     question: Stripped = column(*QUESTION)
-    document: Annotated[list[Key], BeforeValidator(as_list)] = column(*RIGHT, default=[])
+    document: Keys = column(*RIGHT, default=[])
     answer: Annotated[list[Key], BeforeValidator(_texts_of)] = column(*ANSWER, default=[])
     id: Key = column("id", "qid", "query_id", "question_id", default="")
 
@@ -118,13 +122,12 @@ def read_questions(
         if not all(map(id_of, reading)) and any(map(id_of, row.parts)):
             reading = row.parts
         for name in reading:
-            if key := id_of(name):
-                question.right[key] = None
-            else:
+            if not id_of(name):
                 near = nearest(name, islice(ids, GUESSED))
                 hint = f" (did you mean {quoted(near)}?)" if near else "; leave the cell empty if no document answers"
                 raise row.error(f"no document has the id {quoted(name)}{hint}", "document")
-        question.answers.update(dict.fromkeys(row.answer if has_answers else ()))
+            question.right[id_of(name)] = None
+        question.answers |= dict.fromkeys(row.answer if has_answers else ())
     samples, notes = located(asked.values(), texts or {}, partial(units, about=about))
     if not samples:
         # The first note is the number of answers.

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from embassay.core.errors import SourceError, listed
 from embassay.core.formatting import counted
@@ -19,18 +19,18 @@ from embassay.core.tables.records import has_columns, json_lines
 from embassay.core.tables.rows import Key, TableRow, Text, checked
 from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import corpus_of, sound
+from embassay.corpora.retrieval.questions import Keys
 
 SHAPE = "retrieval"
 recognises = has_columns("document", "passages", least=2)
 Split = Literal["all", "train", "test"]
-Units = Annotated[list[Key], BeforeValidator(lambda unit: unit if isinstance(unit, list) else [unit])]
 
 
 class DocumentLine(TableRow):
     """A document."""
 
     document: Key
-    passages: Annotated[list[Text], Field(min_length=1)]
+    passages: Annotated[tuple[Text, ...], Field(min_length=1)]
     unit: Key = ""
     spans: tuple[tuple[int, int], ...] = ()
 
@@ -42,7 +42,7 @@ class QuestionLine(TableRow):
     right: list[Key]
     id: Key = ""
     gains: tuple[Annotated[int, Field(strict=True, ge=1)], ...] = ()
-    unit: Units | None = None
+    unit: Keys | None = None
     split: Literal["train", "test", ""] = ""
     source: Text = ""
     answers: tuple[Text, ...] = ()
@@ -92,6 +92,6 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
     notes = [f"split {name}: {counted(number, 'question')}" for name, number in sorted(splits.items()) if name]
     # Each source once, in order.
     sources = ", ".join(dict.fromkeys(line.source for line in chosen if line.source))
-    all_documents = [Document(row.document, tuple(row.passages), row.spans) for row in documents]
+    all_documents = [Document(row.document, row.passages, row.spans) for row in documents]
     corpus = corpus_of(name, all_documents, questions, notes=notes, source=sources)
     return sound(corpus, path)

@@ -16,7 +16,7 @@ from typing import Literal
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
-from embassay.core.errors import SourceError, SpecError
+from embassay.core.errors import SpecError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import parsed_json
@@ -29,6 +29,7 @@ from embassay.corpora.retrieval.corpus import corpus_of, cut_all, notes_on, soun
 
 SHAPE = "retrieval"
 HEAD = 65_536
+NOT_LOCATED = ("question", "left out: no answer can be located")
 _DATA = re.compile(r'\[|\{(?s:.*)"data"\s*:\s*\[')
 _INSIDE = re.compile(r'"(?:paragraphs|qas|context)"\s*:')
 
@@ -109,22 +110,20 @@ def load(
     for number, article in enumerate(articles):
         for index, paragraph in enumerate(article.paragraphs):
             key = f"{number}-{index}"
-            pieces = [(0, key, paragraph.context.strip())]
+            starts, parts = [0], [Document(key, (paragraph.context.strip(),))]
             if documents == "sentences":
-                placed = enumerate(sentences(paragraph.context, language))
-                pieces = [(start, f"{key}-{place}", sentence) for place, (start, sentence) in placed]
-            read += [Document(name, (text,)) for _, name, text in pieces]
-            starts = [start for start, *_ in pieces]
+                placed = sentences(paragraph.context, language)
+                starts = [start for start, _ in placed]
+                parts = [Document(f"{key}-{place}", (sentence,)) for place, (_, sentence) in enumerate(placed)]
+            read += parts
             for asked in paragraph.qas:
                 offsets = [] if asked.is_impossible else _offsets(asked.answers, paragraph.context, counts)
                 # A sentence is right if an answer begins in it.
-                right = dict.fromkeys(pieces[max(bisect_right(starts, offset) - 1, 0)][1] for offset in offsets)
+                right = dict.fromkeys(parts[max(bisect_right(starts, offset) - 1, 0)].id for offset in offsets)
                 if right or asked.is_impossible:
                     questions.append(Question(asked.id, asked.question, tuple(right), units=(f"article:{number}",)))
                 else:
-                    counts["question", "left out: no answer can be located"] += 1
-    if not questions:
-        raise SourceError("the file has no usable question", path)
+                    counts[NOT_LOCATED] += 1
     number_of_paragraphs = sum(len(article.paragraphs) for article in articles)
     amounts = f"{counted(len(articles), 'article')}, {counted(number_of_paragraphs, 'paragraph')}"
     notes = [amounts, f"documents: {documents}", *notes_on(counts)]
@@ -134,17 +133,23 @@ def load(
 def _whole_articles(path: Path, name: str, articles: Sequence[Article], cut: Cutter) -> Corpus[Question]:
     """Return the corpus of whole articles, in which the answers are located by their texts."""
     texts, questions = {}, []
+    counts = Counter[tuple[str, str]]()
     for number, article in enumerate(articles):
         document = str(number)
         if article.paragraphs:
             texts[document] = "\n\n".join(paragraph.context for paragraph in article.paragraphs)
         for paragraph in article.paragraphs:
             for asked in paragraph.qas:
-                answers = {} if asked.is_impossible else dict.fromkeys(answer.text for answer in asked.answers)
-                right = {document: None} if answers else {}
-                questions.append(RawQuestion(asked.id, asked.question, f"question {asked.id}", right, answers))
+                question = RawQuestion(asked.id, asked.question, f"question {asked.id}")
+                if not asked.is_impossible:
+                    question.right[document] = None
+                    question.answers |= {answer.text: None for answer in asked.answers if answer.text.strip()}
+                if question.answers or asked.is_impossible:
+                    questions.append(question)
+                else:
+                    counts[NOT_LOCATED] += 1
     samples, notes = located(questions, texts, lambda right: tuple(f"article:{document}" for document in right))
-    notes = [*notes, f"documents: articles, passages: {cut.passages}"]
+    notes += [f"documents: articles, passages: {cut.passages}", *notes_on(counts)]
     return sound(corpus_of(name, cut_all(texts, cut), samples, notes=notes, noun="article"), path)
 
 
