@@ -45,29 +45,27 @@ def create(
     Parameters
     ----------
     ids, scores
-        Where the ids of the documents, the nearest first, and their scores stand in an answer: names of fields and
-        places in lists with dots between them, ``*`` for every entry of a list. Without ``scores`` the order counts.
-        A document that is listed several times, by its chunks, counts at its first place.
+        Where an answer has the ids of the documents, the nearest first, and their scores: names of fields and indices
+        of lists, separated by dots; ``*`` for every entry of a list. Without ``scores`` the order counts. A document
+        that is listed several times, by its chunks, counts at its first place.
     query
-        The parameter of a GET that has the question. Without it, the question is sent by POST.
+        The name of the parameter with the question, which is then sent by GET; by default it is sent by POST.
     body, headers
         Tables of the config file: the JSON of a POST, in which ``{query}`` and ``{depth}`` stand for the question and
         the number of documents, and headers, in which ``$NAME`` as a value stands for the environment variable.
     key_env
         The name of the environment variable with a key, which is sent as a bearer token.
     depth
-        How many documents are taken of an answer.
-    concurrency
-        Maximum number of simultaneous requests.
-    timeout
-        Seconds for one attempt, from connecting to the last byte of the answer.
+        Maximum number of documents of an answer that count.
+    concurrency, timeout
+        See :class:`~embassay.models.services.service.Service`.
     version
-        Stands for all that the answers depend on: it must change whenever they change.
+        Identifies everything that the answers depend on: it must change whenever they change.
 
     Raises
     ------
     SpecError
-        If options do not fit each other, a variable is not set, or a key would be sent unencrypted.
+        If options exclude each other, a variable is not set, or a key would be sent unencrypted.
     """
     address = target if target.startswith("http") else f"https:{target}"
     place = f"encoder {address.partition('?')[0]!r}"
@@ -82,12 +80,13 @@ def create(
         headers=headers,
         tell=runtime.tell,
     )
-    asked = [ids, scores, query, body, headers, depth, version]
     options = changed_options(create, ids=ids, scores=scores, query=query, version=version, depth=depth)
     return SearchService(
         name=service.place,
         spec=spec_of(service.url, options),
-        fingerprint=content_hash(["search service", service.place, service.query, *asked]),
+        fingerprint=content_hash(
+            ["search service", service.place, service.query, ids, scores, query, body, headers, depth, version]
+        ),
         depth=depth,
         service=service,
         ids=ids,
@@ -140,8 +139,12 @@ class SearchService(Retriever):
             for name, score in zip(ids, scores, strict=True):
                 if not isinstance(name, str | int):
                     raise ValueError(f"ids are texts or numbers, not {quoted(name)}")
-                score_of.setdefault(str(name), float(score))
-        except (TypeError, ValueError) as error:
+                number = float(score)
+                if isinstance(score, int) and number != score:
+                    # Different scores would become equal, as Typesense's near 2 to the power of 59 do.
+                    raise ValueError(f"the score {score} has too many digits for a float")
+                score_of.setdefault(str(name), number)
+        except (TypeError, ValueError, OverflowError) as error:
             paths = f"ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order counts)"
             raise ValueError(f"cannot read {paths}: {error}; the question is {quoted(question)}") from None
         return dict(islice(score_of.items(), self.depth))
@@ -160,10 +163,12 @@ def values_at(answer: Any, path: str) -> list[Any]:
         below: list[Any] = []
         for value in values:
             try:
-                if part == "*" and isinstance(value, list):
+                if not isinstance(value, list):
+                    below.append(value[part])
+                elif part == "*":
                     below += value
                 else:
-                    below.append(value[int(part) if isinstance(value, list) else part])
+                    below.append(value[int(part)])
             except (IndexError, KeyError, TypeError, ValueError):
                 raise ValueError(f"there is no {part!r} in {quoted(value)}") from None
         values = below
