@@ -12,8 +12,8 @@ from functools import cached_property, partial
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Le, MinLen
-from pydantic import TypeAdapter, ValidationError
+from annotated_types import MinLen
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from embassay.core.errors import quoted
 from embassay.core.samples.base import Role
@@ -29,8 +29,7 @@ from embassay.models.services.spending import guess
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "MODEL"
-LARGEST = float(np.finfo(np.float32).max)
-VECTOR = TypeAdapter(Annotated[list[Annotated[float, Ge(-LARGEST), Le(LARGEST)]], MinLen(1)])
+VECTOR = TypeAdapter(Annotated[list[FiniteFloat], MinLen(1)])
 
 
 def create(
@@ -191,12 +190,11 @@ class ApiEncoder(BatchEncoder):
         """Return the (n, d) float32 vectors of an answer, in the order of the texts."""
         rows = []
         for text, entry in zip(texts, in_order(answer, "data", len(texts)), strict=True):
-            embedding = entry.get("embedding")
             try:
-                row = VECTOR.validate_python(embedding)
+                row = VECTOR.validate_python(entry.get("embedding"))
             except ValidationError:
-                problem = f"no list of finite numbers for the text {quoted(text)}, but {quoted(embedding)}"
-                raise ValueError(f"{problem}; change or leave out such texts") from None
+                problem = f"no list of finite numbers for the text {quoted(text)}; change or leave out such texts"
+                raise ValueError(problem) from None
             # The width may be known by now, from an answer to another request.
             self._width = self.dim or self._width or len(row)
             if len(row) != self._width:

@@ -1,6 +1,7 @@
 """A service that is asked over HTTP: JSON is sent and comes back, repeated if that may help, within a budget.
 
-A protocol (embeddings, chat, rerank, search) says what is sent and how an answer is read; everything else is here.
+A protocol (embeddings, chat, rerank, search) says what is sent and how an answer is read; everything else is here. Its
+signature has the options of :class:`Service` that it offers, with its own defaults; what they mean is documented here.
 Nothing is logged, and no message contains a key or a query.
 
 Requests run in an event loop in a thread of its own: a socket's timeout starts again with every byte, but a deadline of
@@ -171,10 +172,11 @@ class Service:
         if key:
             self._headers["authorization"] = f"Bearer {key}"
         for name, value in (headers or {}).items():
-            self._headers[name] = value
             if value.startswith("$"):
-                self._headers[name] = read_key(what, value[1:])
-                secrets.append(self._headers[name])
+                value = read_key(what, value[1:])
+                secrets.append(value)
+            # In lower case, so that it replaces one of ours instead of being sent beside it.
+            self._headers[name.lower()] = value
         for name, value in self._headers.items():
             if not (name + value).isascii() or not (name + value).isprintable():
                 raise SpecError(f"{what}: the header {name!r} may only have printable ASCII characters")
@@ -190,8 +192,13 @@ class Service:
     def route(self) -> dict[str, object]:
         """Return address, requests, retries, tokens and cost, for ``run.json``."""
         spent = self.spending
-        counts = {"requests": spent.requests, "retries": spent.retries, "tokens": spent.tokens, "cost": spent.cost}
-        return {"url": self.url, **counts}
+        return {
+            "url": self.url,
+            "requests": spent.requests,
+            "retries": spent.retries,
+            "tokens": spent.tokens,
+            "cost": spent.cost,
+        }
 
     def each(self, work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> Generator[tuple[int, R, float]]:
         """Work on items, several at a time, and yield (index, result, seconds) as they are ready.
@@ -325,8 +332,8 @@ class Service:
             if error.status not in OF_THE_TEXTS:
                 raise
             if len(texts) == 1:
-                problem = f"{error.problem}, for the text {quoted(texts[0])}"
-                raise EndpointError(self.host, problem, error.status, error.said) from None
+                error.args = (f"{error}; the text is {quoted(texts[0])}",)
+                raise
         half = len(texts) // 2
         return np.concatenate([await self.in_parts(ask, texts[:half]), await self.in_parts(ask, texts[half:])])
 

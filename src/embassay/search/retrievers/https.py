@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -69,7 +68,7 @@ def create(
     """
     address = target if target.startswith("http") else f"https:{target}"
     place = f"encoder {address.partition('?')[0]!r}"
-    if query and body is not None:
+    if query and body:
         raise SpecError(f"{place}: query= asks by GET, which has no body; remove one of them")
     service = Service(
         place,
@@ -92,7 +91,7 @@ def create(
         ids=ids,
         scores=scores,
         query=query,
-        body={"query": "{query}"} if body is None else body,
+        body=body or {"query": "{query}"},
     )
 
 
@@ -139,15 +138,18 @@ class SearchService(Retriever):
             for name, score in zip(ids, scores, strict=True):
                 if not isinstance(name, str | int):
                     raise ValueError(f"ids are texts or numbers, not {quoted(name)}")
-                number = float(score)
-                if isinstance(score, int) and number != score:
-                    # Different scores would become equal, as Typesense's near 2 to the power of 59 do.
+                # Floats cannot hold all larger integers, so different scores of Typesense would become equal.
+                if isinstance(score, int) and score > 2**53:
                     raise ValueError(f"the score {score} has too many digits for a float")
-                score_of.setdefault(str(name), number)
-        except (TypeError, ValueError, OverflowError) as error:
-            paths = f"ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order counts)"
-            raise ValueError(f"cannot read {paths}: {error}; the question is {quoted(question)}") from None
-        return dict(islice(score_of.items(), self.depth))
+                score_of.setdefault(str(name), float(score))
+                if len(score_of) == self.depth:
+                    break
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"cannot read ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order "
+                f"counts): {error}; the question is {quoted(question)}"
+            ) from None
+        return score_of
 
 
 def values_at(answer: Any, path: str) -> list[Any]:
@@ -169,7 +171,7 @@ def values_at(answer: Any, path: str) -> list[Any]:
                     below += value
                 else:
                     below.append(value[int(part)])
-            except (IndexError, KeyError, TypeError, ValueError):
+            except (LookupError, TypeError, ValueError):
                 raise ValueError(f"there is no {part!r} in {quoted(value)}") from None
         values = below
     return values[0] if len(values) == 1 and isinstance(values[0], list) else values
