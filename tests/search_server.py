@@ -58,7 +58,7 @@ class SearchServer:
             def react(self, asked):
                 asked = {**asked, **dict(parse_qsl(urlsplit(self.path).query))}
                 with server._lock:
-                    headers = {name.lower(): value for name, value in self.headers.items()}
+                    headers = {name.lower(): ", ".join(self.headers.get_all(name)) for name in self.headers}
                     server.seen.append((self.command, headers, asked))
                     behave = server.behaviours.pop(0) if server.behaviours else None
                 body = json.dumps(server.good(asked)).encode() if behave is None else behave(server, asked)

@@ -207,7 +207,7 @@ def test_a_run_that_failed_asks_only_for_what_is_missing(options, corpus, tmp_pa
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        ("few", "question 'question 0': scores 19 of 20 texts"),
+        ("few", "question 'question 0': 19 scores for 20 texts"),
         ("nan", "it returned a vector with NaN or infinity"),
         ("broken", "ValueError: no weights"),
     ],

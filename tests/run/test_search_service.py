@@ -98,14 +98,16 @@ def test_headers_parameters_and_keys_are_sent_and_written_nowhere(server, corpus
         name = "ours"
         ids = "hits.hits.*._id"
         key_env = "SEARCH_KEY"
-        headers = {{ x-tenant = "one", x-key = "$SEARCH_KEY" }}
+        headers = {{ X-Tenant = "one", x-key = "$SEARCH_KEY", Content-Type = "application/vnd.api+json" }}
         """
     )
     out = tmp_path / "run"
     arguments = ["run", str(config), "-c", "handbook", "-d", "retrieval", "-o", str(out), "--resamples", "20"]
     assert exit_code_of([*arguments, "--no-cache", "--no-baselines", "--limit", "8"]) == 0
     _, headers, asked = server.seen[0]
-    assert (headers["authorization"], headers["x-key"], headers["x-tenant"]) == (f"Bearer {KEY}", KEY, "one")
+    shown = [headers[name] for name in ("authorization", "x-key", "x-tenant", "content-type")]
+    # Of a header that is sent twice, both values would be here.
+    assert shown == [f"Bearer {KEY}", KEY, "one", "application/vnd.api+json"]
     assert asked["index"] == "docs"
     assert json.loads((out / "run.json").read_text())["encoders"]["ours"]["milliseconds"][""] > 0
     assert not [path for path in out.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 from embassay.core.errors import EncoderError
@@ -43,9 +44,13 @@ def of_model(
     def score(query: str, texts: list[str]) -> object:
         library = cast("LibraryRunner", model.model).model
         if library.num_labels != 1:
-            raise EncoderError(f"{target} has {library.num_labels} scores for a pair, and a reranker has one")
+            raise EncoderError(f"{target} has {library.num_labels} scores for a pair, but a reranker has one")
         return library.predict([(query, text) for text in texts], show_progress_bar=False)
 
     return PairScorer(
-        name=target, spec=model.card.spec, fingerprint=model.fingerprint, each=one_by_one(score), release=model.release
+        name=target,
+        spec=model.card.spec,
+        fingerprint=model.fingerprint,
+        each=partial(one_by_one, score),
+        release=model.release,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 
 from embassay.core.types import Runtime, content_hash
 from embassay.models.base import spec_of
@@ -34,5 +35,5 @@ def of_function(target: str, runtime: Runtime, *, version: str = "") -> PairScor
         spec=spec_of(f"rerank:python:{target}", {"version": version}),
         fingerprint=content_hash(["rerank python", target, content or secrets.token_hex(16)]),
         cached=bool(version),
-        each=one_by_one(function),
+        each=partial(one_by_one, function),
     )

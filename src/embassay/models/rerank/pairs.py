@@ -33,16 +33,12 @@ def pair(query: str, text: str) -> str:
     return json.dumps([query, text], ensure_ascii=False)
 
 
-def one_by_one(score: Callable[[str, list[str]], object]) -> Each:
-    """Return a function that scores the texts of one question after the other."""
-
-    def each(questions: Sequence[Question]) -> Iterator[Scored]:
-        for number, (query, texts) in enumerate(questions):
-            start = time.perf_counter()
-            scores = score(query, texts)
-            yield number, scores, time.perf_counter() - start
-
-    return each
+def one_by_one(score: Callable[[str, list[str]], object], questions: Sequence[Question]) -> Iterator[Scored]:
+    """Score the texts of one question after the other."""
+    for number, (query, texts) in enumerate(questions):
+        start = time.perf_counter()
+        scores = score(query, texts)
+        yield number, scores, time.perf_counter() - start
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -58,13 +54,13 @@ class PairScorer(BatchEncoder):
     cached
         Whether its scores are kept for other runs.
     each
-        Scores the texts of several questions, in any order; a larger score is better.
+        Scores the texts of several questions and yields the questions in any order; a larger score is better.
     route
-        Returns what scoring took, for ``run.json``.
+        Returns requests, tokens and cost, for ``run.json``.
     release
         Releases what was loaded or opened.
     spending
-        Tokens and price of a service; None of what costs nothing.
+        Tokens and price of a service; None if scoring costs nothing.
     rates
         For each question, the seconds that a pair took.
     """
@@ -92,16 +88,18 @@ class PairScorer(BatchEncoder):
         EncoderError
             If there is not one score for each text.
         """
-        pairs = [json.loads(text) for text in texts]
         places_of: dict[str, list[int]] = defaultdict(list)
-        for place, (query, _) in enumerate(pairs):
+        passages_of: dict[str, list[str]] = defaultdict(list)
+        for place, text in enumerate(texts):
+            query, passage = json.loads(text)
             places_of[query].append(place)
-        questions = [(query, [pairs[place][1] for place in places]) for query, places in places_of.items()]
+            passages_of[query].append(passage)
+        questions = list(passages_of.items())
         for number, scored, seconds in self.each(questions):
             query, passages = questions[number]
             scores = np.asarray(off_device(scored), dtype=np.float32).reshape(-1, 1)
             if len(scores) != len(passages):
-                raise EncoderError(f"question {quoted(query)}: scores {len(scores)} of {len(passages)} texts")
+                raise EncoderError(f"question {quoted(query)}: {len(scores)} scores for {len(passages)} texts")
             self.rates.append(seconds / len(passages))
             yield places_of[query], scores
 

@@ -44,12 +44,8 @@ def of_service(
         The name of the environment variable that holds the key; by default none is sent.
     version
         Identifies what the model computes; without it, scores are not kept for other runs.
-    price, budget
-        Price of a million tokens, and the maximum cost of a run.
-    timeout
-        Seconds for one attempt, from connecting to the last byte of the answer.
-    concurrency
-        Maximum number of simultaneous requests, one for each question.
+    price, budget, timeout, concurrency
+        See :class:`~embassay.models.services.service.Service`; a request has the texts of one question.
 
     Raises
     ------
@@ -119,6 +115,7 @@ class PairService:
                 payload,
                 lambda answer: read_scores(answer, len(texts)),
                 tokens=sum(guess(query + text) for text in texts),
+                divisible=len(texts) > 1,
             )
         except EndpointError as error:
             if as_tei or "missing field `texts`" not in error.said:
@@ -141,4 +138,4 @@ def read_scores(answer: Any, number: int) -> DenseVectors:
         scores = [float(entry.get("relevance_score", entry.get("score"))) for entry in entries]
         return np.array(scores, dtype=np.float32)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError("the answer has not for each text a number, 'relevance_score'") from None
+        raise ValueError("the answer does not have a number, 'relevance_score', for each text") from None

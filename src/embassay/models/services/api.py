@@ -12,14 +12,14 @@ from functools import cached_property, partial
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Le, MinLen
-from pydantic import TypeAdapter, ValidationError
+from annotated_types import MinLen
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from embassay.core.errors import quoted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity
-from embassay.models.base import Batch, BatchEncoder, Prompts, Route, spec_of
+from embassay.models.base import Batch, BatchEncoder, Prompts, Route, changed_options, spec_of
 from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.neural.modules import unprompted_texts
 from embassay.models.probe import PROBES, remembered, settled
@@ -29,8 +29,7 @@ from embassay.models.services.spending import guess
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "MODEL"
-LARGEST = float(np.finfo(np.float32).max)
-VECTOR = TypeAdapter(Annotated[list[Annotated[float, Ge(-LARGEST), Le(LARGEST)]], MinLen(1)])
+VECTOR = TypeAdapter(Annotated[list[FiniteFloat], MinLen(1)])
 
 
 def create(
@@ -60,26 +59,23 @@ def create(
         The name of the environment variable that holds the key; ``key_env=`` sends none.
     dim
         Request vectors of this many dimensions, from models that can shorten them.
-    price, budget
-        Price of a million tokens, and the maximum cost of a run.
+    price, budget, concurrency, timeout
+        See :class:`~embassay.models.services.service.Service`.
     batch
         Maximum number of texts per request; one that the service finds too large is divided.
     query_prompt, document_prompt, text_prompt
         Prompt put before each text of that role.
     similarity
         Similarity of queries and documents.
-    concurrency
-        Maximum number of simultaneous requests.
-    timeout
-        Seconds for one attempt, from connecting to the last byte of the answer.
 
     Raises
     ------
     SpecError
         If the key is missing, or would travel unencrypted, or there is a budget and no price.
     """
+    head = f"api:{target}"
     service = Service(
-        f"encoder 'api:{target}'",
+        f"encoder {head!r}",
         base_url,
         key_env,
         timeout=timeout,
@@ -89,19 +85,19 @@ def create(
         tell=runtime.tell,
     )
     prompts: Prompts = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
-    head = f"api:{target}"
-    options = {
-        "base_url": "" if service.url == OPENAI else service.url,
-        "dim": dim,
-        "document_prompt": document_prompt,
-        "query_prompt": query_prompt,
-        "similarity": similarity,
-        "text_prompt": text_prompt,
-    }
+    options = changed_options(
+        create,
+        base_url="" if service.url == OPENAI else service.url,
+        dim=dim,
+        document_prompt=document_prompt,
+        query_prompt=query_prompt,
+        similarity=similarity,
+        text_prompt=text_prompt,
+    )
     card = Card(
         spec_of(head, options),
         target=head,
-        options={name: value for name, value in options.items() if value},
+        options=options,
         prompts={role: prompt for role, prompt in prompts.items() if prompt},
         warnings=tuple(unprompted_texts(prompts)),
         similarity=similarity,
@@ -183,7 +179,11 @@ class ApiEncoder(BatchEncoder):
         if self.dim:
             payload["dimensions"] = self.dim
         return await self.service.ask(
-            "/embeddings", payload, lambda answer: self._read(answer, inputs), tokens=sum(map(guess, inputs))
+            "/embeddings",
+            payload,
+            lambda answer: self._read(answer, inputs),
+            tokens=sum(map(guess, inputs)),
+            divisible=len(inputs) > 1,
         )
 
     def _read(self, answer: object, texts: Sequence[str]) -> DenseVectors:
@@ -198,6 +198,7 @@ class ApiEncoder(BatchEncoder):
             # The width may be known by now, from an answer to another request.
             self._width = self.dim or self._width or len(row)
             if len(row) != self._width:
-                raise ValueError(f"the vectors have {len(row)} dimensions instead of {self._width}")
+                problem = f"the vectors have {len(row)} dimensions instead of {self._width}"
+                raise ValueError(f"{problem}; check the model, and dim= if it is set")
             rows.append(row)
         return np.array(rows, dtype=np.float32)

@@ -1,6 +1,7 @@
 """A service that is asked over HTTP: JSON is sent and comes back, repeated if that may help, within a budget.
 
-A protocol (embeddings, chat, rerank, search) says what is sent and how an answer is read; everything else is here.
+A protocol (embeddings, chat, rerank, search) says what is sent and how an answer is read; everything else is here. Its
+signature has the options of :class:`Service` that it offers, with its own defaults; what they mean is documented here.
 Nothing is logged, and no message contains a key or a query.
 
 Requests run in an event loop in a thread of its own: a socket's timeout starts again with every byte, but a deadline of
@@ -129,7 +130,7 @@ class Service:
         concurrency
             Maximum number of simultaneous requests.
         price, budget
-            See :class:`~embassay.models.services.spending.Spending`.
+            The price of a million tokens, and the maximum cost, which needs a price; None if unknown, and for no limit.
         headers
             Further headers of each request; ``$NAME`` as a value stands for the environment variable, a secret.
         tell
@@ -171,10 +172,11 @@ class Service:
         if key:
             self._headers["authorization"] = f"Bearer {key}"
         for name, value in (headers or {}).items():
-            self._headers[name] = value
             if value.startswith("$"):
-                self._headers[name] = read_key(what, value[1:])
-                secrets.append(self._headers[name])
+                value = read_key(what, value[1:])
+                secrets.append(value)
+            # In lower case, so that it replaces one of ours instead of being sent beside it.
+            self._headers[name.lower()] = value
         for name, value in self._headers.items():
             if not (name + value).isascii() or not (name + value).isprintable():
                 raise SpecError(f"{what}: the header {name!r} may only have printable ASCII characters")
@@ -190,8 +192,13 @@ class Service:
     def route(self) -> dict[str, object]:
         """Return address, requests, retries, tokens and cost, for ``run.json``."""
         spent = self.spending
-        counts = {"requests": spent.requests, "retries": spent.retries, "tokens": spent.tokens, "cost": spent.cost}
-        return {"url": self.url, **counts}
+        return {
+            "url": self.url,
+            "requests": spent.requests,
+            "retries": spent.retries,
+            "tokens": spent.tokens,
+            "cost": spent.cost,
+        }
 
     def each(self, work: Callable[[T], Awaitable[R]], items: Sequence[T]) -> Generator[tuple[int, R, float]]:
         """Work on items, several at a time, and yield (index, result, seconds) as they are ready.
@@ -216,10 +223,10 @@ class Service:
         async def workers() -> None:
             import httpx2
 
-            limits = httpx2.Timeout(None, connect=CONNECT)
+            timeout = httpx2.Timeout(None, connect=CONNECT)
             # Requests to this machine do not use a proxy.
             async with httpx2.AsyncClient(
-                headers=self._headers, timeout=limits, trust_env=not self._is_local
+                headers=self._headers, timeout=timeout, trust_env=not self._is_local
             ) as self._client:
                 await asyncio.gather(*[worker() for _ in range(self.concurrency)])
             if self._failure is not None:
@@ -242,6 +249,7 @@ class Service:
         *,
         tokens: int = 0,
         query: str = "",
+        divisible: bool = False,
     ) -> T:
         """Send JSON to a path, or ask for it if there is none to send, and return what is read of the answer.
 
@@ -256,6 +264,9 @@ class Service:
             generated but did not arrive counts with this estimate.
         query
             Parameters of the address, encoded, besides its own.
+        divisible
+            Whether :meth:`in_parts` can divide the request. If so, it is not repeated after a failure that one of its
+            texts may cause: each division would otherwise wait for all attempts.
 
         Raises
         ------
@@ -289,7 +300,8 @@ class Service:
                 raise self.error(str(problem), 200) from None
             except EndpointError as error:
                 used = tokens if error.kind == "lost" else 0
-                if error.kind == "refused" or attempt == self.attempts or self._failure:
+                is_divided = divisible and error.status in OF_THE_TEXTS
+                if error.kind == "refused" or is_divided or attempt == self.attempts or self._failure:
                     if attempt > 1:
                         error.args = (f"{error} (tried {attempt} times)",)
                     raise error from None
@@ -320,8 +332,8 @@ class Service:
             if error.status not in OF_THE_TEXTS:
                 raise
             if len(texts) == 1:
-                problem = f"{error.problem}, for the text {quoted(texts[0])}"
-                raise EndpointError(self.host, problem, error.status, error.said) from None
+                error.args = (f"{error}; the text is {quoted(texts[0])}",)
+                raise
         half = len(texts) // 2
         return np.concatenate([await self.in_parts(ask, texts[:half]), await self.in_parts(ask, texts[half:])])
 
@@ -486,8 +498,10 @@ def in_order(answer: Any, name: str, count: int) -> list[Any]:
         entry_of = {entry.get("index", place): entry for place, entry in enumerate(entries)}
         number = len(entries)
     except (AttributeError, KeyError, TypeError):
-        raise ValueError(f"the answer has no list of objects ({name!r}), but {quoted(answer)}") from None
-    if number != count or any(place not in entry_of for place in range(count)):
-        problem = f"the answer has {counted(number, 'result')} for {counted(count, 'text')}"
-        raise ValueError(f"{problem}, or their 'index' values are not 0 to {count - 1}, each once")
+        problem = f"the answer has no list of objects ({name!r}), but {quoted(answer)}; check the address"
+        raise ValueError(problem) from None
+    if number != count:
+        raise ValueError(f"the answer has {counted(number, 'result')} for {counted(count, 'text')}")
+    if any(place not in entry_of for place in range(count)):
+        raise ValueError(f"the 'index' values of the results are not 0 to {count - 1}, each once")
     return [entry_of[place] for place in range(count)]

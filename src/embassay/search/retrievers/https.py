@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -45,33 +44,31 @@ def create(
     Parameters
     ----------
     ids, scores
-        Where the ids of the documents, the nearest first, and their scores stand in an answer: names of fields and
-        places in lists with dots between them, ``*`` for every entry of a list. Without ``scores`` the order counts.
-        A document that is listed several times, by its chunks, counts at its first place.
+        Where an answer has the ids of the documents, the nearest first, and their scores: names of fields and indices
+        of lists, separated by dots; ``*`` for every entry of a list. Without ``scores`` the order counts. A document
+        that is listed several times, by its chunks, counts at its first place.
     query
-        The parameter of a GET that has the question. Without it, the question is sent by POST.
+        The name of the parameter with the question, which is then sent by GET; by default it is sent by POST.
     body, headers
         Tables of the config file: the JSON of a POST, in which ``{query}`` and ``{depth}`` stand for the question and
         the number of documents, and headers, in which ``$NAME`` as a value stands for the environment variable.
     key_env
         The name of the environment variable with a key, which is sent as a bearer token.
     depth
-        How many documents are taken of an answer.
-    concurrency
-        Maximum number of simultaneous requests.
-    timeout
-        Seconds for one attempt, from connecting to the last byte of the answer.
+        Maximum number of documents of an answer that count.
+    concurrency, timeout
+        See :class:`~embassay.models.services.service.Service`.
     version
-        Stands for all that the answers depend on: it must change whenever they change.
+        Identifies everything that the answers depend on: it must change whenever they change.
 
     Raises
     ------
     SpecError
-        If options do not fit each other, a variable is not set, or a key would be sent unencrypted.
+        If options exclude each other, a variable is not set, or a key would be sent unencrypted.
     """
     address = target if target.startswith("http") else f"https:{target}"
     place = f"encoder {address.partition('?')[0]!r}"
-    if query and body is not None:
+    if query and body:
         raise SpecError(f"{place}: query= asks by GET, which has no body; remove one of them")
     service = Service(
         place,
@@ -82,18 +79,19 @@ def create(
         headers=headers,
         tell=runtime.tell,
     )
-    asked = [ids, scores, query, body, headers, depth, version]
     options = changed_options(create, ids=ids, scores=scores, query=query, version=version, depth=depth)
     return SearchService(
         name=service.place,
         spec=spec_of(service.url, options),
-        fingerprint=content_hash(["search service", service.place, service.query, *asked]),
+        fingerprint=content_hash(
+            ["search service", service.place, service.query, ids, scores, query, body, headers, depth, version]
+        ),
         depth=depth,
         service=service,
         ids=ids,
         scores=scores,
         query=query,
-        body={"query": "{query}"} if body is None else body,
+        body=body or {"query": "{query}"},
     )
 
 
@@ -140,11 +138,18 @@ class SearchService(Retriever):
             for name, score in zip(ids, scores, strict=True):
                 if not isinstance(name, str | int):
                     raise ValueError(f"ids are texts or numbers, not {quoted(name)}")
+                # Floats cannot hold all larger integers, so different scores of Typesense would become equal.
+                if isinstance(score, int) and score > 2**53:
+                    raise ValueError(f"the score {score} has too many digits for a float")
                 score_of.setdefault(str(name), float(score))
+                if len(score_of) == self.depth:
+                    break
         except (TypeError, ValueError) as error:
-            paths = f"ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order counts)"
-            raise ValueError(f"cannot read {paths}: {error}; the question is {quoted(question)}") from None
-        return dict(islice(score_of.items(), self.depth))
+            raise ValueError(
+                f"cannot read ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order "
+                f"counts): {error}; the question is {quoted(question)}"
+            ) from None
+        return score_of
 
 
 def values_at(answer: Any, path: str) -> list[Any]:
@@ -160,11 +165,13 @@ def values_at(answer: Any, path: str) -> list[Any]:
         below: list[Any] = []
         for value in values:
             try:
-                if part == "*" and isinstance(value, list):
+                if not isinstance(value, list):
+                    below.append(value[part])
+                elif part == "*":
                     below += value
                 else:
-                    below.append(value[int(part) if isinstance(value, list) else part])
-            except (IndexError, KeyError, TypeError, ValueError):
+                    below.append(value[int(part)])
+            except (LookupError, TypeError, ValueError):
                 raise ValueError(f"there is no {part!r} in {quoted(value)}") from None
         values = below
     return values[0] if len(values) == 1 and isinstance(values[0], list) else values

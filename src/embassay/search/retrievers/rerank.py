@@ -44,7 +44,7 @@ def create(
     runtime: Runtime,
     *,
     over: str = "",
-    depth: Count | None = None,
+    depth: Count = DEPTH,
     version: str | None = None,
     revision: str | None = None,
     max_length: Count | None = None,
@@ -63,7 +63,7 @@ def create(
     over
         The label of the candidate whose first documents are reranked.
     depth
-        How many of them, or all if there are fewer; by default 50.
+        How many of them, or all if there are fewer.
 
     The others are those of the kind of reranker: of a model ``revision``, ``max_length`` and ``device``
     (:func:`~embassay.models.rerank.cross_encoder.of_model`), of a function ``version``, and of a service the rest
@@ -103,11 +103,11 @@ def create(
     scorer = make(rest, runtime, **options)
     return Reranker(
         name=scorer.name,
-        spec=spec_of(scorer.spec, {"over": over, "depth": depth}),
-        fingerprint=content_hash(["rerank", scorer.fingerprint, depth or DEPTH]),
+        spec=spec_of(scorer.spec, {"over": over, **changed_options(create, depth=depth)}),
+        fingerprint=content_hash(["rerank", scorer.fingerprint, depth]),
         parts=(over,),
         step="reranker",
-        depth=depth or DEPTH,
+        depth=depth,
         continues=over,
         warnings=() if scorer.cached else ("its scores are kept for this run only; with version= other runs use them",),
         spending=scorer.spending,
