@@ -1,5 +1,6 @@
 """Lexical baselines, stored vectors, word vectors and ranked lists, over twelve documents."""
 
+import io
 import json
 import re
 import struct
@@ -98,6 +99,13 @@ def with_texts(shows, code, content, ids, name="v.npz"):
     return Case(shows, files, f"{RUN} -e e=vectors:{name},texts=t.csv", code=code)
 
 
+def compressed(content):
+    """Return an .npz file as numpy.savez_compressed writes it."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **content)
+    return file.getvalue()
+
+
 def table(embedding, **first):
     """Return a Parquet table of texts and vectors."""
     return pl.DataFrame({**(first or {"text": WITH_VECTORS}), "embedding": embedding})
@@ -112,10 +120,11 @@ BATCH = [
 ]
 """What OpenAI's batch service writes."""
 STORED = {
-    "vec-3d": vectors("different fields, types or lengths", 3, arrays(VECTORS[:, None, :])),
+    "vec-3d": vectors("a vector is a list of numbers", 3, arrays(VECTORS[:, None, :])),
     "vec-bigendian": vectors(ALL_RIGHT, 0, arrays(VECTORS.astype(">f4"))),
-    "vec-complex": vectors("different fields, types or lengths", 3, arrays(VECTORS.astype("complex64"))),
+    "vec-complex": vectors("must be real numbers, not complex ones", 2, arrays(VECTORS.astype("complex64"))),
     "vec-float16": vectors(ALL_RIGHT, 0, arrays(VECTORS.astype("float16"))),
+    "vec-compressed": vectors(ALL_RIGHT, 0, compressed(arrays(VECTORS))),
     "vec-float-ids": with_texts(
         "ids such as '0.0', the table '0'", 3, {"vectors": VECTORS, "ids": np.arange(24.0)}, range(24)
     ),
@@ -127,7 +136,7 @@ STORED = {
         r"ids such as '0', the table '0", 3, {"vectors": VECTORS, "ids": np.arange(24)}, [f"{n:03}" for n in range(24)]
     ),
     "vec-jsonl-nested": vectors(
-        r"v\.jsonl: .*damaged, or its rows have different fields",
+        r"v\.jsonl: a vector is a list of numbers",
         3,
         lines({"text": text, "embedding": [row]} for text, row in zip(WITH_VECTORS, LISTS, strict=True)),
         "v.jsonl",
@@ -137,9 +146,12 @@ STORED = {
     "vec-missing": vectors("'zebra crossing painted'", 3, arrays(VECTORS[:-1], WITH_VECTORS[:-1])),
     "vec-nan": vectors("the vector of 'The train .*' has NaN", 3, arrays(NAN)),
     "vec-object-texts": vectors(
-        "Object arrays cannot be loaded", 2, {"vectors": VECTORS, "texts": np.array(WITH_VECTORS, object)}
+        "save texts with dtype=str", 2, {"vectors": VECTORS, "texts": np.array(WITH_VECTORS, object)}
     ),
-    "vec-object-vectors": vectors("Object arrays cannot be loaded", 2, arrays(VECTORS.astype(object))),
+    "vec-object-vectors": vectors("vectors with dtype=float32", 2, arrays(VECTORS.astype(object))),
+    "vec-pa-f16": with_texts(
+        ALL_RIGHT, 0, table(pl.Series(LISTS, dtype=pl.Array(pl.Float16, 12)), id=range(24)), range(24), "v.parquet"
+    ),
     "vec-pa-intid": with_texts(ALL_RIGHT, 0, table(LISTS, id=range(24)), range(24), "v.parquet"),
     "vec-pq-array": vectors(ALL_RIGHT, 0, table(VECTORS.astype("float32")), "v.parquet"),
     "vec-pq-f16": vectors(ALL_RIGHT, 0, table(pl.Series(LISTS, dtype=pl.List(pl.Float16))), "v.parquet"),
@@ -149,8 +161,8 @@ STORED = {
         table([*LISTS[:4], None, *LISTS[5:]]),
         "v.parquet",
     ),
-    "vec-pq-string": vectors("different fields, types or lengths", 3, table(map(str, LISTS)), "v.parquet"),
-    "vec-transposed": vectors("different fields, types or lengths", 2, arrays(VECTORS.T)),
+    "vec-pq-string": vectors("a vector is a list of numbers", 3, table(map(str, LISTS)), "v.parquet"),
+    "vec-transposed": vectors(r"\(24\) does not match height of column 'vectors' \(12\)", 2, arrays(VECTORS.T)),
     # Bits in bytes are taken as numbers.
     "vec-uint8-binary": vectors(r"\be \d+\.\d%", 0, arrays(np.packbits(VECTORS.astype(bool), axis=1))),
 }
@@ -180,7 +192,7 @@ WORDS = {
     "words-csv": words(text_file(VOCABULARY, ","), SPACES, 2),
     "words-double-spaces": words(text_file(VOCABULARY, "  "), **ALL_READ),
     "words-fasttext-bin": words(struct.pack("<102i", 793712314, 12, *[0] * 100), r"\.vec\b", 2, name="model.bin"),
-    "words-glove-dim-word-number": words(text_file(["4 7", *VOCABULARY]), "unrecognised format", 2),
+    "words-glove-dim-word-number": words(text_file(["4 7", *VOCABULARY]), **ALL_READ),
     "words-header-3-numbers": words(text_file(VOCABULARY, header=f"{SIZE} {SIZE} 1\n"), rf"'{SIZE} {SIZE} 1'", 2),
     "words-header-too-few": words(
         text_file(VOCABULARY, header=f"{SIZE - 3} {SIZE}\n"), f"gives {SIZE - 3} words, but the file has {SIZE}", 3

@@ -84,6 +84,11 @@ CASES = {
         page(f"# Kettle\n\n<!-- TODO(ops): see ticket 4711 -->\n\n<!--\nLicensed by us.\n-->\n\n{KETTLE}"),
         hides=("4711", "Licensed", "<!--"),
     ),
+    "md-json-front-matter": Case(
+        r"right \W*Descaling the kettle\W+The red kettle",
+        page(f'{{\n "title": "Descaling the kettle",\n "draft": false\n}}\n\n{KETTLE}'),
+        hides="draft",
+    ),
     "md-markdown-suffix": Case(
         ("2 documents", READ), page(f"# Kettle\n\n{KETTLE}", "a.markdown", **{"docs/b.md": f"# Boots\n\n{BOOT}"})
     ),
@@ -119,7 +124,8 @@ CASES = {
         r"kettle<2\.28 until next year. See the notes and how to descale before",
         page(
             "Versions\n========\n\nOld systems should pin `kettle<2.28` until next year. See `the notes <https://e.org>`_\n"
-            "and :ref:`how to descale <descaling>` before you begin with the work in the kitchen of the house.\n",
+            "and :ref:`how to descale <descaling>` before you begin with the work in the kitchen of the house.\n"
+            "\nA `proxy server`_ stands between the machines.\n",
             "a.rst",
         ),
         hides=(":ref:", "`", "e.org"),

@@ -83,6 +83,7 @@ QUESTIONS = {
     ),
     "csv-html-url": Case(SUNDIAL, ask("How to tell the hour?,/clock/sundial/", "Dry feet?,boots"), code=2),
     "csv-nan-cells": Case("'NaN'.* empty", ask("How fast?,kettle", "Who won?,NaN", "Who lost?,None"), code=2),
+    "csv-sep-line": Case(TWO, asked("sep=;\r\nquestion;document\r\nHow fast?;kettle\r\nDry?;boots\r\n")),
     "csv-space-after-comma": Case(
         (TWO, "question How fast, exactly"),
         asked('question, document\n"How fast, exactly?", "kettle"\n"Dry?", "boots"\n'),
@@ -90,7 +91,10 @@ QUESTIONS = {
     "csv-trailing-comma": Case("line 2: 3 columns; the header has 2", ask("How fast?,kettle,", "Dry?,boots,"), code=2),
     "csv-unnamed-index": Case(TWO, asked(",question,document\n0,How fast?,kettle\n1,Dry feet?,boots\n")),
     "json-array-bare": Case(
-        "JSON (array|list)", {"q.json": '[\n {"question": "How fast?"}\n]\n'}, "look -c q.json", code=2
+        "JSON (array|list)",
+        {"q.json": '[\n {"question": "How fast?", "answers": ["fast"], "context": "It boils."}\n]\n'},
+        "look -c q.json",
+        code=2,
     ),
     "json-array-docs": Case(
         "JSON (array|list)",
@@ -193,7 +197,7 @@ PAIRS = {
         "groups", pairs(label=[True, True, False]), "look -c p=p.parquet", hides="unrecog", code=(0, 2)
     ),
     "pairs-parquet-label-float": Case(
-        f"{THREE}|label=|'label'", pairs(label=[0.9, 0.8, 0.1]), "look -c p=p.parquet", code=(0, 2)
+        "label is not yes or no in each row; .* score=label", pairs(label=[0.9, 0.8, 0.1]), "look -c p=p.parquet"
     ),
     "pairs-parquet-label-float-loader": Case(
         "field 'sentence': missing", pairs(label=[0.9, 0.8, 0.1]), "look -c p=p.parquet,loader=groups", code=2

@@ -56,7 +56,7 @@ def test_the_size_of_a_loss_has_the_digits_that_somebody_chose(share, text):
         (12 / 14, (0.6, 0.96), 14, "12 of 14 questions (86% [60, 96])"),
         (1.0, (None, None), 8, "8 of 8 questions (100%)"),
         # A tie counts in part.
-        (0.55, (0.3, 0.8), 12, "55 of 100 questions [30, 80]"),
+        (0.55, (0.3, 0.8), 12, "6.6 of 12 questions (55% [30, 80])"),
         (None, (None, None), 0, "–"),
     ],
 )

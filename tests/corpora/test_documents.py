@@ -115,6 +115,7 @@ def test_the_questions_may_be_a_text_file_among_the_documents(at, tmp_path):
         ("---\n# A\n---\nc", "# A c"),
         ("---\n---\nc", "c"),
         ("+++\nno data\n+++\nc", "+++ no data +++ c"),
+        ("{\nno data\n}\nc", "{ no data } c"),
     ],
 )
 def test_what_is_no_front_matter_stays(at, tmp_path, text, words):
@@ -133,6 +134,7 @@ def test_what_is_no_front_matter_stays(at, tmp_path, text, words):
         "---\ntitle: >-\n  Wet\n  weather\ndraft: false\n---",
         "---\nTitle: Wet\n  weather\nDate: today\n---",
         '+++\ntitle = "Wet weather"\n[params]\ntitle = "no"\n+++',
+        '{\n "title": "Wet weather",\n "tags": ["a"]\n}',
     ],
 )
 @pytest.mark.parametrize("name", ["a.md", "a.mdx", "a.markdown", "a.html", "a.HTM"])

@@ -99,7 +99,7 @@ def without(service, bad, change):
 @pytest.mark.parametrize(
     "vector",
     [
-        None, [], [[1.0]], [10**400], "AAAA", "no entry", [None] * 8,
+        None, [], [[1.0]], [10**400], "AAAA", "no entry", [None] * 8, [1e39] * 8,
     ],
 )  # fmt: skip
 def test_a_text_without_a_vector_is_named_and_other_requests_are_there(service, make, vector):

@@ -51,14 +51,14 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
 def of_100(value: float | None, low: float | None, high: float | None, items: int) -> str:
     """Write a share of questions for people, with its interval in whole numbers: ``87 of 100 questions [71, 95]``.
 
-    Fewer questions are counted as they are: ``12 of 14 questions (86% [60, 96])``, unless ties count in part.
+    Fewer questions are counted as they are: ``12 of 14 questions (86% [60, 96])``. Ties count in part.
     """
     if value is None:
         return DASH
     ends = "" if low is None or high is None else f" [{100 * low:.0f}, {100 * high:.0f}]"
-    count = value * items
-    if items < 100 and abs(count - round(count)) < 1e-6:
-        return f"{round(count)} of {items} questions ({100 * value:.0f}%{ends})"
+    if items < 100:
+        count = f"{value * items:.1f}".removesuffix(".0")
+        return f"{count} of {items} questions ({100 * value:.0f}%{ends})"
     return f"{100 * value:.0f} of 100 questions{ends}"
 
 

@@ -61,7 +61,8 @@ def show_summary(
     of_diagnostics = list(answer_sections(result, layouts))
     statements = _statements(result, of_diagnostics, run, width, most - used)
     more = f"{counted(statements.left_out, 'statement')}, " if statements.left_out else ""
-    below += _labelled("More", f"{more}tests and p-values:", f"embassay show {run}", LABEL, width)
+    if result.verdicts:
+        below += _labelled("More", f"{more}tests and p-values:", f"embassay show {run}", LABEL, width)
 
     # The decision, which is the first answer, comes before all values.
     for title, lines in statements.sections:

@@ -17,7 +17,7 @@ from docutils.statemachine import StringList
 from markdown_it import MarkdownIt
 
 from embassay.corpora.io.documents import read_documents
-from embassay.corpora.io.markup import html_text, markdown_text, rst_text
+from embassay.corpora.io.markup import html_text, is_template, markdown_text, mdx_text, rst_text
 from embassay.corpora.io.passages import sentences
 
 INLINE = frozenset("a abbr b cite code em i kbd q samp small span strong sub sup tt u".split())
@@ -116,9 +116,14 @@ def test_pages_of_markdown_have_the_words_of_its_html(data):
         (markdown_text, "import A from '@b/a';\n\n<Tabs a={[{b: 1}]}>\n<Tab>\n\n# c {#d}\n\n</Tab>\n</Tabs>\n", "# c"),
         (markdown_text, ":::note\na\n:::\n\n::: tip Title\n\nb\n\n:::\n{/* c */}\n", "a\n\nTitle\n\nb"),
         (markdown_text, "```js\nimport a from 'b'\n<A b={c} />\n```", "```\nimport a from 'b'\n<A b={c} />\n```"),
+        (mdx_text, "<td>\n\n      {'a'} {\"[{ b: 'c' }]\"}\n\n    <i x={d}>\n\n    e", "a [{ b: 'c' }]\n\ne"),
         # Hugo and Jekyll.
         (markdown_text, '{{< x "a" >}}b{{< /x >}} [c]({{< ref "d" >}}) `{{ e }}`\n{% f %}', "b c {{ e }}"),
+        (markdown_text, "a\n\n```\n{{ .b }} <C d={e}>", "a\n\n```\n{{ .b }} <C d={e}>\n```"),
+        (markdown_text, "a ```b``` {{ c }}\nd {{ e }}", "a b d"),
+        (markdown_text, "a\n: {{< new-in 1.0 />}}\n: b\n\nc\n{class=\"d\"}", "a\n\nb\n\nc"),
         # MkDocs and GitHub.
+        (markdown_text, "# A\n\n::: a.b.c\n    :docstring:\n\n::: d.e\n    options:\n      f: g\n\nh", "# A\n\nh"),
         (markdown_text, "!!! note\n    a\n\n> [!TIP]\n> b", "Note\n\na\n\nTip\n\nb"),
         (markdown_text, "- [x] a\n- [ ] b\n\n| c | d |\n|---|---|\n| e | f |", "a\n\nb\n\nc\td\ne\tf"),
         (markdown_text, "[a](b.md){ .md-button }\n\n--8<-- 'c'\n\n[TOC]", "a"),
@@ -130,8 +135,10 @@ def test_pages_of_markdown_have_the_words_of_its_html(data):
         (rst_text, ".. code-block:: py\n   :linenos:\n\n   # a\n\n.. toctree::\n\n   b\n", "```\n# a\n```"),
         (rst_text, ".. figure:: a.png\n   :b: c\n\n   d\n\n.. only:: html\n\n   e\n", "d\n\ne"),
         (rst_text, ":orphan:\n\nA\n=\n\n.. deprecated:: 1.2\n   b :ref:`c <d>` :class:`~e.f.G`\n", "# A\n\n1.2 b c G"),
+        (rst_text, "a `b`_ and `c <d_>`_ and ``e`_``\n", "a b and c and e`_"),
         (rst_text, ".. py:function:: f(*a)\n\n   b\n\n.. raw:: html\n\n   <b>c\n", "f(*a)\n\nb"),
         (html_text, "<main><nav>a</nav>b</main>c", "b"),
+        (html_text, '<div class="rel">a</div><div class="documentwrapper">b</div><div class="footer">c</div>', "b"),
         (html_text, '<div role="navigation">a</div><h1>b<a href="#b">¶</a></h1><footer>c</footer>', "# b"),
         (html_text, '<p hidden>a<p style="display: none">b<p aria-hidden="true">c<p>d<noscript>e</noscript>', "d"),
         (html_text, "<nav>a<nav>b</nav></nav><table><tr><td><p>c</p><td><p>d</p></table>", "c d"),
@@ -177,3 +184,16 @@ def test_the_libraries_are_imported_when_a_page_is_read():
         "assert not {'docutils', 'markdown_it', 'selectolax', 'yaml'} & sys.modules.keys() - {'markdown_it'}"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_one"),
+    [
+        ("{% extends 'base.html' %}<h1>{{ page.title }}</h1>", True),
+        ("<body>{% block a %}{% endblock %}</body>", True),
+        ("<body><p>Write <code>{% block a %}</code>.<pre>{% endblock %}</pre></body>", False),
+        ("<body>{{ a }}</body>", False),
+    ],
+)
+def test_a_template_is_no_page(source, is_one):
+    assert is_template(source) == is_one

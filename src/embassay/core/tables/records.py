@@ -177,6 +177,9 @@ def read_table(path: Path, *, is_quoted: bool = True) -> Table:
         return Table(path, tuple(objects[0][1]), objects)
     delimiter = delimiter_of(head)
     rows = list(delimited(path, delimiter))
+    if rows and rows[0][1][0].startswith("sep="):
+        # It only tells Excel the delimiter.
+        del rows[0]
     if not rows:
         raise SourceError("the file is empty", path)
     if delimiter == "\t" and is_quoted:

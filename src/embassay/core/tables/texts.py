@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ BLANK = "\ufeff \t\r\n"
 """What may stand before the first line of a file: a mark and blank lines."""
 PEEK = 1_048_576
 """The maximum number of characters that the form of a table is detected from."""
+DELIMITER_LINE = re.compile(r'\A"?sep=.?"?\r?\n')
 BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
 REMEDY = "export a table as CSV (UTF-8), save the text of a document as .txt (UTF-8), unpack an archive"
@@ -63,6 +65,9 @@ def read_text(path: Path) -> str:
 
 
 def first_line(path: Path) -> str:
-    """Return the first line of a text file, from its first characters; bytes that are not UTF-8 are replaced."""
+    """Return the first line of a text file, from its first characters; bytes that are not UTF-8 are replaced.
+
+    A line that only tells Excel the delimiter, ``sep=;``, is not counted.
+    """
     with decoded(path, errors="replace") as file:
-        return first_line_of(file.read(PEEK))
+        return first_line_of(DELIMITER_LINE.sub("", file.read(PEEK), count=1))

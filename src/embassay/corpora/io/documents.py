@@ -1,6 +1,6 @@
 """Documents of your own: a folder of .txt, .md, .rst and .html files, a table, or one text.
 
-Files named .mdx or .markdown are read as .md. In a folder a document's id is its path without the suffix. A table (CSV,
+Files named .markdown are read as .md. In a folder a document's id is its path without the suffix. A table (CSV,
 TSV, JSON lines, Parquet) has an id and a text, and optionally a title.
 """
 
@@ -18,7 +18,7 @@ from embassay.core.tables.rows import Key, Stripped, TableRow, Text, column
 from embassay.core.tables.texts import TO_TEXT, read_text
 from embassay.corpora.io.folders import files_in
 from embassay.corpora.io.front_matter import split_front_matter
-from embassay.corpora.io.markup import TEMPLATE, html_text, markdown_text, rst_text
+from embassay.corpora.io.markup import TEMPLATE, html_text, is_template, markdown_text, mdx_text, rst_text
 
 HTML = (".html", ".htm")
 MARKDOWN = (".md", ".mdx", ".markdown")
@@ -29,6 +29,7 @@ NO_PAGES = (
 READERS: Mapping[str, Callable[[str], str]] = {
     ".txt": str,
     **dict.fromkeys(MARKDOWN, markdown_text),
+    ".mdx": mdx_text,
     ".rst": rst_text,
     **dict.fromkeys(HTML, html_text),
 }
@@ -194,8 +195,12 @@ def _text(file: Path) -> str:
     title = None
     if suffix in MARKDOWN + HTML:
         title, source = split_front_matter(source)
-    if suffix in HTML and title is not None:
-        source = TEMPLATE.sub("", source)
+    if suffix in HTML:
+        # Of a page with front matter the generator of the site makes the page.
+        if title is not None:
+            source = TEMPLATE.sub("", source)
+        elif is_template(source):
+            raise SourceError("a template, not a page", file)
     try:
         text = READERS[suffix](source)
     # Whatever a library raises for damaged markup, the other pages are read.

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from selectolax.lexbor import LexborNode
 
-MAIN = "main, [role=main]"
-"""The part of a page with its text; the whole page if it does not say."""
+MAIN = ("main, [role=main]", ".documentwrapper")
+"""The part of a page with its text, and that in older themes of Sphinx; the whole page if it does not say."""
 NO_TEXT = (
     "head, script, style, template, title, svg, noscript, nav, footer, [hidden], [aria-hidden=true], "
     "[style*='display:none'], [style*='display: none'], [role=navigation], [role=search], [role=contentinfo], "
@@ -75,21 +75,25 @@ RST = {
 TEMPLATE = re.compile(r"\{\{[^{}]{0,2000}\}\}|\{%[^{}]{0,2000}%\}")
 """A tag of Jinja, Liquid or Hugo."""
 _MARKS = re.compile(
-    # Code in a line or between fences is kept.
+    # Code in a line or between fences is kept; the last fence of a page may have no end.
     r"""
-    (?P<code>^[ \t]*(?P<fence>`{3,}+|~{3,}+).*\n(?:.*\n)*?[ \t]*(?P=fence)
+    (?P<code>^[ \t]*(?P<fence>`{3,}+(?!.*`)|~{3,}+).*\n(?:.*\n)*?(?:[ \t]*(?P=fence)|.*\Z)
         |(?<!`)(?P<marks>`++)(?:[^`\n]|\n(?!\n))+(?P=marks)(?!`))
     # Comments and tags of JSX, whose values may be in braces; what a page of MDX imports or defines.
     |\{/\*(?:[^*]|\*(?!/)){0,2000}\*/\}
     |<(?=/?[A-Z]\w*[a-z]|[a-z][^<>]{0,500}=\{)/?[\w.]+
         (?:\s+[\w:-]+(?:=(?:"[^"]{0,2000}"|'[^']{0,2000}'|\{(?:[^{}]|\{[^{}]{0,2000}\}){0,2000}\}))?)*\s*/?>
     |^import\s(?:[\w*{}\s,$]{1,2000}\sfrom\s+)?["'][^"'\n]+["'];?[ \t]*$
+    |\{(?P<quote>["'])(?P<string>(?:(?!(?P=quote)).){0,200})(?P=quote)\}
     |^export\s+(?:const|let|default|function)\b.*(?:\n.+)*
     # Attributes of headings, links and blocks; a role of MyST.
-    |(?<![ \t])[ \t]*\{(?::[^{}\n]{1,200}|:?[ ]?[.\#][A-Za-z][^{}\n]{0,200})\}
+    |(?<![ \t])[ \t]*\{(?::[^{}\n]{1,200}|:?[ ]?(?:[.\#][A-Za-z]|class=|id=)[^{}\n]{0,200})\}
     |\{[\w:+-]+\}`(?P<role>[^`<]{1,200}?)(?:\s*<[^`]{1,200}>)?`
-    # The mark of an admonition, whose title may follow; an inserted file; a table of contents.
-    |^[ \t]*:{3,}[ \t]*[\w-]*(?:\{[\w-]+\})?|^[ \t]*-+8<-+.*$|^\[TOC\]$|"""
+    # What mkdocstrings documents, with its options; the mark of an admonition, whose title may follow; an inserted
+    # file; a table of contents; a definition that is only a tag.
+    |^:::[ ][\w]+(?:\.\w+)+[ \t]*$(?:\n[ \t]+\S.*)*
+    |^[ \t]*:{3,}[ \t]*[\w-]*(?:\{[\w-]+\})?|^[ \t]*-+8<-+.*$|^\[TOC\]$
+    |^:[ \t]+\{\{[^{}\n]{0,2000}\}\}[ \t]*\n|"""
     + TEMPLATE.pattern,
     re.MULTILINE | re.VERBOSE,
 )
@@ -122,7 +126,8 @@ def html_text(source: str) -> str:
     for element, mark in WHOLE.items():
         for node in reversed(tree.css(element)):
             node.replace_with(_END + mark + node.text().replace(_END, "\n") + _END)
-    root = tree.css_first(MAIN) or tree.body
+    parts = filter(None, map(tree.css_first, MAIN))
+    root = next(parts, tree.body)
     blocks = root.text().split(_END) if root else []
     return "\n\n".join(filter(None, map(_block, blocks)))
 
@@ -156,14 +161,31 @@ def _running(line: str) -> str:
     return f"    {line}" if _LIKE_MARKDOWN.match(line) else line
 
 
+def is_template(source: str) -> bool:
+    """Return whether a file in HTML is a template, with tags of Jinja or Liquid outside its code, and no page."""
+    if "{%" not in source:
+        return False
+    from selectolax.lexbor import LexborHTMLParser
+
+    tree = LexborHTMLParser(source)
+    for code in reversed(tree.css("pre, code, script, style")):
+        code.decompose()
+    return "{%" in tree.text()
+
+
 def markdown_text(source: str) -> str:
     """Return the text of a page in Markdown: CommonMark with extensions of GitHub, MkDocs, MyST and MDX."""
     return html_text(_markdown_html(source))
 
 
-def _markdown_html(source: str) -> str:
-    parser = _markdown_parser()
-    tokens = parser.parse(_MARKS.sub(lambda mark: mark["code"] or mark["role"] or "", source))
+def mdx_text(source: str) -> str:
+    """Return the text of a page in MDX, where lines are indented like the HTML around them, and are no code."""
+    return html_text(_markdown_html(source, indented_code=False))
+
+
+def _markdown_html(source: str, *, indented_code: bool = True) -> str:
+    parser = _markdown_parser(indented_code)
+    tokens = parser.parse(_MARKS.sub(_seen, source))
     for token in tokens:
         directive = _MYST.match(token.info)
         if directive and token.type == "fence":
@@ -173,14 +195,21 @@ def _markdown_html(source: str) -> str:
     return html
 
 
+def _seen(mark: re.Match[str]) -> str:
+    """Return what a reader sees of a match of :data:`_MARKS`."""
+    return mark["code"] or mark["role"] or mark["string"] or ""
+
+
 @cache
-def _markdown_parser() -> MarkdownIt:
+def _markdown_parser(indented_code: bool) -> MarkdownIt:
     from markdown_it import MarkdownIt
     from mdit_py_plugins.admon import admon_plugin
     from mdit_py_plugins.deflist import deflist_plugin
     from mdit_py_plugins.footnote import footnote_plugin
 
     parser = MarkdownIt("commonmark", {"alerts": True, "tasklists": True}).enable(["table", "strikethrough"])
+    if not indented_code:
+        parser.disable("code")
     return parser.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False)
 
 
@@ -190,8 +219,9 @@ def rst_text(source: str) -> str:
 
     from docutils import nodes
     from docutils.core import publish_parts
-    from docutils.parsers.rst import Directive, directives, roles
+    from docutils.parsers.rst import Directive, Parser, directives, roles
     from docutils.statemachine import StringList
+    from docutils.transforms import Transform
 
     known_directive, known_role = directives.directive, roles.role
 
@@ -213,6 +243,21 @@ def rst_text(source: str) -> str:
                 self.state.nested_parse(StringList(lines, ""), 0, container, match_titles=True)
             return [container]
 
+    class TargetsElsewhere(Transform):  # type: ignore[misc]
+        """Makes running text of each reference of which the page has no target."""
+
+        # Before docutils writes such references as they stand in the source.
+        default_priority = 849
+
+        def apply(self) -> None:
+            for reference in list(self.document.findall(nodes.reference)):
+                if "refname" in reference and not self.document.nameids.get(reference["refname"]):
+                    reference.replace_self(nodes.inline("", reference.astext()))
+
+    class PageParser(Parser):  # type: ignore[misc]
+        def get_transforms(self) -> list[type[Transform]]:
+            return [*super().get_transforms(), TargetsElsewhere]
+
     def role(*asked: Any) -> Any:
         known, messages = known_role(*asked)
         return known or (lambda _, raw, text, *__, **___: ([nodes.inline(raw, _TARGET.sub("", text))], [])), messages
@@ -227,5 +272,5 @@ def rst_text(source: str) -> str:
         ),
         patch.object(roles, "role", role),
     ):
-        parts = publish_parts(lines, writer="html5", settings_overrides=RST)
+        parts = publish_parts(lines, parser=PageParser(), writer="html5", settings_overrides=RST)
     return html_text(parts["body"])

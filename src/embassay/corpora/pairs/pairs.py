@@ -84,6 +84,9 @@ def load(
     if "score" not in selection.names and None not in labels:
         scores = [float(bool(label)) for label in labels]
         notes.append("the label is read as a score; embassay build groups makes groups of pairs of label 1")
+    elif "score" not in selection.names and "label" in selection.names:
+        column_name = selection.names["label"]
+        notes.append(f"{column_name} is not yes or no in each row; if it is a score: score={column_name}")
     if None in scores:
         notes.append(f"{counted(scores.count(None), 'pair')} without a score")
     samples = []

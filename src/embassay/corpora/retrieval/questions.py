@@ -124,7 +124,7 @@ def read_questions(
         for name in reading:
             if not id_of(name):
                 near = nearest(name, islice(ids, GUESSED))
-                hint = f" (did you mean {quoted(near)}?)" if near else "; leave the cell empty if no document answers"
+                hint = f" (did you mean {quoted(near)}?)" if near else "; an empty cell says that no document answers"
                 raise row.error(f"no document has the id {quoted(name)}{hint}", "document")
             question.right[id_of(name)] = None
         question.answers |= dict.fromkeys(row.answer if has_answers else ())

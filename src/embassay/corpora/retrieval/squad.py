@@ -16,10 +16,10 @@ from typing import Literal
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr
 
-from embassay.core.errors import SpecError
+from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
-from embassay.core.tables.records import parsed_json
+from embassay.core.tables.records import ARRAY, parsed_json
 from embassay.core.tables.rows import Key, Stripped, TableRow, Text, checked
 from embassay.core.tables.texts import BLANK, read_text
 from embassay.core.types import Corpus
@@ -182,4 +182,6 @@ def articles_of(path: Path) -> list[Article]:
         With file and field, for content that is not in this format.
     """
     content = parsed_json(read_text(path), path)
+    if isinstance(content, list) and not any(isinstance(one, dict) and "paragraphs" in one for one in content):
+        raise SourceError(ARRAY, path)
     return checked(_File, content if isinstance(content, dict) else {"data": content}, path).data

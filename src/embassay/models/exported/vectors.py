@@ -40,7 +40,8 @@ NAMES = {
     "vector": ("vector", "vectors", "embedding", "embeddings"),
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
-FORMS = "an array or archive of numpy (.npy, .npz), Parquet or JSON lines (one object per line)"
+NO_TABLE = "damaged, or no array or archive of numpy (.npy, .npz), no Parquet and no JSON lines (one object per line)"
+NO_VECTORS = "a vector is a list of numbers, and all vectors have the same length"
 NPY, ZIP = b"\x93NUMPY", b"PK"
 """The first bytes of a .npy file, and of an .npz archive."""
 StoredVectors = dict[tuple[str, str], DenseVectors]
@@ -76,7 +77,7 @@ def create(
         if texts or similarity != "cosine":
             raise SpecError(f"encoder 'vectors:{target}': a folder of 'embassay encode' takes no option")
         return PartsEncoder(target, PartVectors(path))
-    with _readable(path):
+    with _readable(path, NO_TABLE):
         names = _read(path).collect_schema().names()
     if not texts and "text" not in names:
         raise SourceError("has vectors, but no texts; set texts= to a table of the texts", path)
@@ -97,8 +98,16 @@ def _read(path: Path) -> LazyFrame:
         if head.startswith(PARQUET):
             table = polars.scan_parquet(path, glob=False)
         elif head.startswith((NPY, ZIP)):
-            arrays = np.load(file, allow_pickle=False)
-            table = polars.LazyFrame(dict(arrays) if head.startswith(ZIP) else {"vector": arrays})
+            try:
+                loaded = np.load(file, allow_pickle=False)
+                arrays = dict(loaded) if head.startswith(ZIP) else {"vector": loaded}
+            except ValueError as error:
+                hint = "save texts with dtype=str, and vectors with dtype=float32"
+                raise SourceError(f"cannot be loaded ({error}); {hint}", path) from None
+            # polars panics for them.
+            if any(map(np.iscomplexobj, arrays.values())):
+                raise SourceError("vectors must be real numbers, not complex ones", path)
+            table = polars.LazyFrame(arrays)
         else:
             table = polars.read_ndjson(path, infer_schema_length=None).lazy()
     if "response" in table.collect_schema():
@@ -115,8 +124,8 @@ def _read(path: Path) -> LazyFrame:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Turn the errors of libraries that read a damaged file, or Python objects, into a SourceError."""
+def _readable(path: Path, problem: str) -> Iterator[None]:
+    """Turn the errors of libraries into a SourceError that begins with this problem."""
     import polars
 
     try:
@@ -125,8 +134,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise
     # A panic of polars is not an Exception.
     except (Exception, polars.exceptions.PanicException) as error:
-        problem = f"not {FORMS}, damaged, or its rows have different fields, types or lengths: {first_line_of(error)}"
-        raise SourceError(problem, path) from None
+        raise SourceError(f"{problem}: {first_line_of(error)}", path) from None
 
 
 class TextRow(TableRow):
@@ -194,8 +202,9 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         """
         import polars
 
-        with _readable(self.path):
+        with _readable(self.path, NO_TABLE):
             frame = _read(self.path).collect()
+        with _readable(self.path, NO_VECTORS):
             if self.texts:
                 frame = _with_texts(frame, self.texts)
             vectors = frame["vector"].cast(polars.List(polars.Float32))

@@ -12,8 +12,8 @@ from functools import cached_property, partial
 from typing import Annotated
 
 import numpy as np
-from annotated_types import MinLen
-from pydantic import FiniteFloat, TypeAdapter, ValidationError
+from annotated_types import Ge, Le, MinLen
+from pydantic import TypeAdapter, ValidationError
 
 from embassay.core.errors import quoted
 from embassay.core.samples.base import Role
@@ -29,7 +29,8 @@ from embassay.models.services.spending import guess
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "MODEL"
-VECTOR = TypeAdapter(Annotated[list[FiniteFloat], MinLen(1)])
+LARGEST = float(np.finfo(np.float32).max)
+VECTOR = TypeAdapter(Annotated[list[Annotated[float, Ge(-LARGEST), Le(LARGEST)]], MinLen(1)])
 
 
 def create(

@@ -77,8 +77,10 @@ def recognise(path: Path) -> WordFormat:
         promised, dim = int(header[1]), int(header[2])
         is_text = rest.isascii() or _count_numbers(second) == dim
         return WordFormat(dim, promised, is_binary=not is_text)
-    dim = _count_numbers(first)
-    if dim < 2 or (second.strip() and _count_numbers(second) != dim):
+    # One of the two words may have a space in it, or be two numbers.
+    dim = _count_numbers(second) or _count_numbers(first)
+    are_whole = all(len(line.rsplit(None, dim)) == dim + 1 for line in (first, second) if line.strip())
+    if dim < 2 or not are_whole:
         raise SourceError(
             "unrecognised format: the line must be a word and its numbers, separated by spaces, "
             f"is {quoted(first.decode(errors='replace'))}; supported: GloVe text, word2vec text or binary "

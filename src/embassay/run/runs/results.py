@@ -105,6 +105,8 @@ def read(path: Path) -> Result:
         problem = error.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"]))
         reason = f"not a result of this version: {problem['msg']}; repeat the run's command"
+        if problem["type"] == "json_invalid":
+            reason = f"{problem['msg']}; if git has a merge conflict or only a pointer here, restore the file"
         raise SourceError(reason, path, field=place or None) from None
 
 

@@ -22,6 +22,8 @@ from embassay.search.retrievers.base import DEPTH, Lists, Questions, Retriever
 EXTRA = "api"
 REQUIRES = ("httpx2",)
 TARGET = "//HOST/PATH"
+EXACT = 2.0**53
+"""Floats do not hold all larger integers: different scores would become equal."""
 
 
 def create(
@@ -45,8 +47,9 @@ def create(
     ----------
     ids, scores
         Where an answer has the ids of the documents, the nearest first, and their scores: names of fields and indices
-        of lists, separated by dots; ``*`` for every entry of a list. Without ``scores`` the order counts. A document
-        that is listed several times, by its chunks, counts at its first place.
+        of lists, separated by dots; ``*`` for every entry of a list. Without ``scores``, and where scores are above
+        2^53, such as those of Typesense, the order counts. A document that is listed several times, by its chunks,
+        counts at its first place.
     query
         The name of the parameter with the question, which is then sent by GET; by default it is sent by POST.
     body, headers
@@ -120,8 +123,9 @@ class SearchService(Retriever):
             If the service fails, or an answer has no ids where they should stand.
         """
         for row, score_of, seconds in self.service.each(self._ask, questions.texts):
-            scores = list(score_of.values()) if self.scores else None
-            yield questions.listed(row, list(score_of), scores, seconds)
+            scores = list(score_of.values())
+            has_scores = self.scores and all(abs(score) <= EXACT for score in scores)
+            yield questions.listed(row, list(score_of), scores if has_scores else None, seconds)
 
     async def _ask(self, question: str) -> dict[str, float]:
         """Return the scores of the documents by id."""
@@ -138,13 +142,12 @@ class SearchService(Retriever):
             for name, score in zip(ids, scores, strict=True):
                 if not isinstance(name, str | int):
                     raise ValueError(f"ids are texts or numbers, not {quoted(name)}")
-                # Floats cannot hold all larger integers, so different scores of Typesense would become equal.
-                if isinstance(score, int) and score > 2**53:
-                    raise ValueError(f"the score {score} has too many digits for a float")
+                if score is None:
+                    raise ValueError(f"{quoted(name)} has no score")
                 score_of.setdefault(str(name), float(score))
                 if len(score_of) == self.depth:
                     break
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
                 f"cannot read ids={self.ids}, scores={self.scores} (a number for each id; without scores= the order "
                 f"counts): {error}; the question is {quoted(question)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ OPTIONS = {"m": "m", "ef_construction": "ef_construction", "lists": "num_partiti
 @contextmanager
 def in_lancedb(collection: Collection) -> Iterator[tuple[Ask, Numbers]]:
     """Hold the rows in a table of a database in a temporary folder."""
+    # It would warn of numbers of dimensions on which it is slower.
+    os.environ.setdefault("LANCEDB_LOG", "error")
     import lancedb
     import pyarrow as pa
 
