@@ -58,6 +58,14 @@ READERS = {
         "{folder}/d.parquet" + ASKED,
         {"d.parquet": parquet(id=["a", "b"], text=["It rained.", "We ran."]), "q.csv": QUESTIONS},
     ),
+    "documents and questions as TSV": (
+        "{folder}/d.tsv,questions={folder}/q.tsv",
+        {"d.tsv": b"id\ttext\na\tIt rained.\nb\tWe ran.\n", "q.tsv": b"question\tdocument\nDid it rain?\ta\n"},
+    ),
+    "documents with questions as JSON lines": (
+        "{folder}/d.csv,questions={folder}/q.jsonl",
+        {"d.csv": DOCUMENTS, "q.jsonl": lines({"question": "Did it rain?", "document": ["a"]}).encode()},
+    ),
     "beir": ("{folder}", BEIR),
     "trec": ("{folder}", TREC),
     "opinosis": ("{folder}", OPINOSIS),
