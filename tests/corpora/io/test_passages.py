@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 import sentencex
 
 from embassay.corpora.io import passages
-from embassay.corpora.io.passages import collapsed, sentences, whole_sentences
+from embassay.corpora.io.passages import Cutter, collapsed, sentences, whole_sentences
+from embassay.corpora.retrieval.corpus import cut_all
 
 
 def at_once(text, language="en"):
@@ -57,3 +59,17 @@ def test_real_documents_have_the_same_sentences(file, language, data):
     if language == "en":
         paragraph = " ".join(plain)
         assert sentences(paragraph) == at_once(paragraph)
+
+
+@pytest.mark.parametrize(
+    "unit", ["A few words. ", "A few words.\n\n", "# Head\n\n## Two\n\nA few words.\n\n", "水很热。"]
+)
+@pytest.mark.parametrize("way", ["section", "paragraph+headings", "sentence+title", "100+headings"])
+def test_the_time_to_divide_a_text_is_linear(way, unit):
+    def seconds(length):
+        start = time.process_time()
+        cut_all({"d": unit * (length // len(unit))}, Cutter(way))
+        return time.process_time() - start
+
+    # A square would be 16 times as much.
+    assert seconds(80_000) < 10 * max(seconds(20_000), 0.1)
