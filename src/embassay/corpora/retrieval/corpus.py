@@ -97,12 +97,15 @@ def corpus_of(
 def sound(corpus: Corpus[Question], path: Path) -> Corpus[Question]:
     """Return a corpus whose questions and documents were not checked when they were read.
 
-    Raises SourceError if one is wrong, or if there is no question.
-
     Parameters
     ----------
     path
         The file that it was read from.
+
+    Raises
+    ------
+    SourceError
+        If one of them is wrong, or if there is no question.
     """
     if not corpus.samples:
         raise SourceError("the file has no usable question", path)
