@@ -167,7 +167,7 @@ def test_windows_of_words_are_asked_about_by_whole_sentences():
 
 def test_a_passage_of_one_sentence_has_no_cloze():
     with pytest.raises(SpecError, match="a sentence cannot be taken out of a passage of one sentence"):
-        made_queries([doc(SPIN)], passages="sentence")
+        made_queries([doc(SPIN)], passages="sentence+title")
 
 
 LANGUAGES = {

@@ -19,7 +19,7 @@ from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import length
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import HEADING, collapsed, whole_sentences, word_count
+from embassay.corpora.io.passages import HEADING, Cutter, collapsed, whole_sentences, word_count
 from embassay.corpora.queries.leaks import RUN, leak
 from embassay.corpora.queries.passages import Passage, near_passages, passages_of, selected, tokens
 from embassay.corpora.queries.sampling import evenly
@@ -125,7 +125,7 @@ def made_queries(
     SpecError
         If the passages are sentences.
     """
-    if passages.strip() == "sentence":
+    if Cutter(passages).way == "sentence":
         raise SpecError("a sentence cannot be taken out of a passage of one sentence; use passages=paragraph")
     rejected = Counter[str]()
     all_passages = passages_of(sources, passages)
