@@ -416,9 +416,6 @@ def test_other_files_and_folders_can_be_left_out(at, tmp_path, exclude, ids):
     assert "is not a folder" in fails(asked, SpecError, exclude="x")
 
 
-# The same examples each time: some damage makes the reader of the library end the process.
-
-
 def test_an_id_without_its_folder_is_guessed(tmp_path):
     (tmp_path / "docs" / "hr").mkdir(parents=True)
     (tmp_path / "docs" / "hr" / "leave.md").write_text("Leave is asked for in writing.\n")

@@ -78,7 +78,6 @@ FORMS = {
     ("pairs", "quoted header"): '"sentence1","sentence2","score"\n"a, b","c","1"\n',
 }
 JSON = ("composition", "fusions", "minimal_pairs", "semantoneg", "tuples")
-TABLES = ("groups", "heros", "pairs", "wikisplit")
 
 
 def module(loader):

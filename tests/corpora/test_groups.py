@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,10 +24,6 @@ def file(tmp_path):
         return str(path)
 
     return write
-
-
-def lines(*rows):
-    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 fails = failing(load)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from embassay.corpora.minimal_pairs.heros import load, touches
+from embassay.corpora.minimal_pairs.heros import touches
 from embassay.run.resolve import load_corpus
-from failing import failing
 
 HEAD = ("Original", "Synonym", "Antonym", "Negation", "Random", "Typo", "Negation")
 # Original, synonym, antonym, main verb negated, random word, typo, chosen word negated; of our own writing.
@@ -57,13 +56,6 @@ def swapped(row, i=MAIN, j=CHOSEN):
     row = list(row)
     row[i], row[j] = row[j], row[i]
     return row
-
-
-def without(row, *places):
-    return [cell for place, cell in enumerate(row) if place not in places]
-
-
-fails = failing(load)
 
 
 def test_the_released_form_is_understood(table):

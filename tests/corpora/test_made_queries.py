@@ -167,7 +167,7 @@ def test_windows_of_words_are_asked_about_by_whole_sentences():
 
 def test_a_passage_of_one_sentence_has_no_cloze():
     with pytest.raises(SpecError, match="a sentence cannot be taken out of a passage of one sentence"):
-        made_queries([doc(SPIN)], passages="sentence")
+        made_queries([doc(SPIN)], passages="sentence+title")
 
 
 LANGUAGES = {
@@ -275,15 +275,9 @@ def test_documents_that_give_no_query_are_refused_with_what_to_add(tmp_path):
     assert "add questions=FILE, a table" in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"document": "d"}, "add questions=FILE"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(folder, options, says):
-    with pytest.raises(SpecError, match=says):
-        load(str(folder), "x", **options)
+def test_columns_of_questions_need_questions(folder):
+    with pytest.raises(SpecError, match="add questions=FILE"):
+        load(str(folder), "x", document="d")
 
 
 # --- what is said of their worth ---

@@ -7,7 +7,6 @@ import pytest
 from embassay.core.samples.shapes import EDITS
 from embassay.corpora.minimal_pairs.minimal_pairs import load
 from embassay.run.resolve import load_corpus
-from failing import failing
 
 EDITED = {
     "negation_antonym": "The soup was not cold.",
@@ -19,9 +18,6 @@ EDITED = {
 }
 ROW = {"original": "The soup was cold.", "edits": EDITED}
 OTHER = {"original": "He ran fast.", "edits": {"synonym": "He ran quickly."}}
-
-
-fails = failing(load)
 
 
 def test_a_file_is_understood(file):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embassay.corpora.retrieval.trec import load
 from embassay.run.resolve import load_corpus
-from failing import failing
 
 TOPICS = "301\tLate  trains\n302\tRain & snow\n"
 DOCUMENTS = "A-1\tThe train was late.\nA-2\tIt rained.\n\nA-3\t \n"
@@ -31,9 +29,6 @@ def folder(tmp_path):
         return path
 
     return write
-
-
-fails = failing(load)
 
 
 def test_a_folder_is_read(folder):

@@ -18,7 +18,8 @@ from markdown_it import MarkdownIt
 
 from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.markup import html_text, is_template, markdown_text, mdx_text, rst_text
-from embassay.corpora.io.passages import sentences
+from embassay.corpora.io.passages import Cutter, sentences
+from embassay.corpora.retrieval.corpus import cut_all
 
 INLINE = frozenset("a abbr b cite code em i kbd q samp small span strong sub sup tt u".split())
 
@@ -160,9 +161,13 @@ def test_no_file_is_read_into_a_page(tmp_path, name):
     assert "It rained." in document.text
 
 
-@pytest.mark.parametrize("unit", ["a. b ", "[a](", "`", "{{", "<b>", "水很热。"])
-@pytest.mark.parametrize("read", [markdown_text, sentences])
-def test_the_time_of_a_long_line_is_linear(read, unit):
+def with_headings(text):
+    return cut_all({"d": text}, Cutter("paragraph+headings"))
+
+
+@pytest.mark.parametrize("unit", ["a. b ", "[a](", "`", "{{", "<b>", "水很热。", "a\n\n", "# a\n\n## b\n\nc\n\n"])
+@pytest.mark.parametrize("read", [markdown_text, sentences, Cutter("section"), with_headings])
+def test_the_time_of_a_long_text_is_linear(read, unit):
     def seconds(length):
         start = time.process_time()
         read(unit * (length // len(unit)))

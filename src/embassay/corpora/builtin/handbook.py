@@ -7,24 +7,16 @@ small for choosing a model.
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 
 from embassay.core.grouping import grouped
-from embassay.core.samples.retrieval import Question
-from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import handwritten
 from embassay.corpora.retrieval import retrieval
 
 SHAPE = "retrieval"
 BUILTIN = True
 NOTE = "135 questions, 15 of them unanswerable, on 30 pages"
-
-
-def load(source: str, name: str) -> Corpus[Question]:
-    """Read the corpus that ships with the package; ``source`` is its name."""
-    corpus = handwritten("handbook.jsonl", retrieval.load, ", each line")(source, name)
-    return replace(corpus, notes=(NOTE,))
+load = handwritten("handbook.jsonl", retrieval.load, ", each line", NOTE)
 
 
 def write_files(folder: Path) -> Path:

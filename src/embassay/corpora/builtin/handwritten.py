@@ -14,7 +14,7 @@ S = TypeVar("S", bound=Sample)
 Loader = Callable[[str, str], Corpus[S]]
 
 
-def handwritten(file: str, load_format: Loader[S], read_again: str) -> Loader[S]:
+def handwritten(file: str, load_format: Loader[S], read_again: str, *notes: str) -> Loader[S]:
     """Return the loader of a file that ships with the package.
 
     Parameters
@@ -23,6 +23,8 @@ def handwritten(file: str, load_format: Loader[S], read_again: str) -> Loader[S]
         The loader of its format.
     read_again
         What a second reader has read, for the corpus's ``source``.
+    notes
+        What is said of the corpus, instead of the notes of the loader of its format.
     """
 
     def load(source: str, name: str) -> Corpus[S]:
@@ -30,6 +32,6 @@ def handwritten(file: str, load_format: Loader[S], read_again: str) -> Loader[S]
         del source
         corpus = load_format(str(files("embassay.core.data") / file), name)
         origin = f"hand-written for this package{read_again} re-read by a second reader"
-        return replace(corpus, licence="CC-BY-4.0", source=origin, builtin=True, notes=())
+        return replace(corpus, licence="CC-BY-4.0", source=origin, builtin=True, notes=notes)
 
     return load

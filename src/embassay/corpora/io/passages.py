@@ -100,21 +100,21 @@ class Cutter:
         """Return the passages of a text that is not blank, at least one."""
         match self.way:
             case "document":
-                return [Piece(text.strip())]
+                parts = [text.strip()]
             case "section":
-                sections = [collapsed(section.whole) for section in sections_of(text)]
-                return [Piece(section) for section in sections if section]
+                parts = [collapsed(section.whole) for section in sections_of(text)]
             case "paragraph":
-                return [Piece(paragraph) for paragraph in _joined_paragraphs(text)]
-        parts = []
-        for block in _BLANK.split(text):
-            if _is_table(block):
-                parts.append(collapsed(block))
-            elif self.size:
-                parts += block.split()
-            else:
-                parts += whole_sentences(block, self._language)
-        return self._windows(parts) if self.size else [Piece(part) for part in parts]
+                parts = _joined_paragraphs(text)
+            case _:
+                parts = []
+                for block in _BLANK.split(text):
+                    if _is_table(block):
+                        parts.append(collapsed(block))
+                    elif self.size:
+                        parts += block.split()
+                    else:
+                        parts += whole_sentences(block, self._language)
+        return self._windows(parts) if self.size else [Piece(part) for part in parts if part]
 
     def _windows(self, parts: Sequence[str]) -> list[Piece]:
         """Return windows of words and tables; neighbours share a tenth of their words or tokens, at least one word."""
@@ -210,16 +210,25 @@ def paragraphs(text: str) -> list[str]:
     return [part for part in _BLANK.split(code_indented(text).strip("\n")) if part.strip()]
 
 
-class Section(NamedTuple):
-    """A part of a text in Markdown: the matches of :data:`HEADING` before it, and the text under them."""
+class Heading(NamedTuple):
+    """A heading of a text in Markdown: its place, in characters without white space, its level, words, and line."""
 
-    headings: list[re.Match[str]]
+    place: int
+    level: int
+    words: str
+    line: str
+
+
+class Section(NamedTuple):
+    """A part of a text in Markdown: the headings before it, and the text under them."""
+
+    headings: list[Heading]
     text: str
 
     @property
     def whole(self) -> str:
         """The headings and the text, with blank lines between them."""
-        return "\n\n".join([*(heading[0] for heading in self.headings), self.text])
+        return "\n\n".join([*(heading.line for heading in self.headings), self.text])
 
 
 def sections_of(text: str) -> list[Section]:
@@ -228,35 +237,18 @@ def sections_of(text: str) -> list[Section]:
     Headings without a text go with the next section; at the end of the text they are a section of their own.
     """
     sections = []
-    headings, lines = list[re.Match[str]](), list[str]()
+    headings, lines, place = list[Heading](), list[str](), 0
     for line in code_indented(text).split("\n"):
         heading = HEADING.match(line)
         if heading is None:
             lines.append(line)
-            continue
-        if any(map(str.strip, lines)):
-            sections.append(Section(headings, "\n".join(lines)))
-            headings, lines = [], []
-        headings.append(heading)
-    return [*sections, Section(headings, "\n".join(lines))]
-
-
-class Heading(NamedTuple):
-    """A heading: its place in the text, in characters without white space, its level, and its words."""
-
-    place: int
-    level: int
-    words: str
-
-
-def headings_of(text: str) -> list[Heading]:
-    """Return the headings of a text in Markdown."""
-    headings, place = [], 0
-    for line in code_indented(text).split("\n"):
-        if heading := HEADING.match(line):
-            headings.append(Heading(place, len(heading[1]), collapsed(heading[2])))
+        else:
+            if any(map(str.strip, lines)):
+                sections.append(Section(headings, "\n".join(lines)))
+                headings, lines = [], []
+            headings.append(Heading(place, len(heading[1]), collapsed(heading[2]), line))
         place += length(line)
-    return headings
+    return [*sections, Section(headings, "\n".join(lines))]
 
 
 def _joined_paragraphs(text: str) -> list[str]:

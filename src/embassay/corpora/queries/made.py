@@ -19,7 +19,7 @@ from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import length
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import HEADING, collapsed, whole_sentences, word_count
+from embassay.corpora.io.passages import HEADING, Cutter, collapsed, whole_sentences, word_count
 from embassay.corpora.queries.leaks import RUN, leak
 from embassay.corpora.queries.passages import Passage, near_passages, passages_of, selected, tokens
 from embassay.corpora.queries.sampling import evenly
@@ -125,13 +125,13 @@ def made_queries(
     SpecError
         If the passages are sentences.
     """
-    if passages.strip() == "sentence":
+    if Cutter(passages).way == "sentence":
         raise SpecError("a sentence cannot be taken out of a passage of one sentence; use passages=paragraph")
     rejected = Counter[str]()
     all_passages = passages_of(sources, passages)
     near_of = near_passages(all_passages)
-    to_ask = [(passage.unit, passage) for passage in selected(all_passages, rejected)]
-    tried = evenly(to_ask, None if count is None else MARGIN * count, seed, "passages")
+    to_ask = selected(all_passages, rejected)
+    tried = evenly(to_ask, lambda passage: passage.unit, None if count is None else MARGIN * count, seed, "passages")
     suitable = [_suitable_sentences(passage, language) for passage in tried]
     # The groups of near-duplicates in which each run of words of these sentences occurs.
     runs = {run for candidates in suitable for sentence in candidates for run in sentence.runs}
@@ -151,11 +151,11 @@ def made_queries(
             if not is_unique or sentence.text.endswith((":", "：")) or not all(passage.long for passage in right):
                 continue
             if not any(leak(sentence.text, "", passage.text, share) for passage in right):
-                queries.append((passage.unit, MadeQuery(f"cloze:{passage.id}", sentence.text, right)))
+                queries.append(MadeQuery(f"cloze:{passage.id}", sentence.text, right))
                 break
         else:
             rejected[NO_SENTENCE] += 1
-    drawn = evenly(queries, count, seed, "sentence")
+    drawn = evenly(queries, lambda query: query.right[0].unit, count, seed, "sentence")
     rejected["a sentence that was not drawn (--count)"] = len(queries) - len(drawn)
     # Only the passages of the queries that are drawn lose a sentence.
     shortened = {passage.id: passage for query in drawn for passage in query.right}

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from embassay.core.grouping import grouped
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import Cutter, Section, collapsed, sections_of, word_count
+from embassay.corpora.io.passages import Cutter, Section, sections_of, word_count
 from embassay.stats.lexical.words import words as words_of
 
 SHORTEST = 8
@@ -85,7 +85,7 @@ def passages_of(sources: Sequence[SourceDocument], passages: str) -> tuple[Passa
         sections = sections_of(source.text) if has_sections else [Section([], source.text)]
         pieces = []
         for place, section in enumerate(sections):
-            headings = [collapsed(heading[2]) for heading in section.headings]
+            headings = [heading.words for heading in section.headings]
             if place == 0 and source.title and headings[:1] != [source.title]:
                 headings.insert(0, source.title)
             for body, _ in cut(section.text):

@@ -11,7 +11,7 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments, length
 from embassay.core.types import Corpus
-from embassay.corpora.io.passages import Cutter, Heading, headings_of
+from embassay.corpora.io.passages import Cutter, Heading, sections_of
 
 About = Literal["new-documents", "these-documents"]
 """What verdicts are about: other documents like these (``new-documents``), where questions with a common right document
@@ -37,7 +37,8 @@ def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
 
 def _divided(name: str, text: str, cut: Cutter) -> Document:
     """Return a document divided into passages, with the headings above each before it where that is asked for."""
-    headings = deque(headings_of(text) if cut.context else ())
+    sections = sections_of(text) if cut.context else []
+    headings = deque(heading for section in sections for heading in section.headings)
     above: list[Heading] = []
     passages, spans, end = [], [], 0
     for passage, shared in cut(text):
@@ -96,12 +97,15 @@ def corpus_of(
 def sound(corpus: Corpus[Question], path: Path) -> Corpus[Question]:
     """Return a corpus whose questions and documents were not checked when they were read.
 
-    Raises SourceError if one is wrong, or if there is no question.
-
     Parameters
     ----------
     path
         The file that it was read from.
+
+    Raises
+    ------
+    SourceError
+        If one of them is wrong, or if there is no question.
     """
     if not corpus.samples:
         raise SourceError("the file has no usable question", path)

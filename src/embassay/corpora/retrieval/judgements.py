@@ -30,7 +30,7 @@ class Judgement(TableRow):
 
     query: Key = column("query-id", "query")
     document: Key = column("corpus-id", "document")
-    score: Annotated[int, Field(ge=-(10**9), le=10**9)]
+    score: Annotated[int, Field(le=10**9)]
 
 
 def judged_corpus(

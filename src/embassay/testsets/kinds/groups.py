@@ -117,7 +117,7 @@ def build(
     # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
     large = [group for group, size in sizes.items() if size >= SMALLEST]
-    drawn = set(evenly([(group, group) for group in large], count, seed, "groups"))
+    drawn = set(evenly(large, str, count, seed, "groups"))
     samples = []
     for number, (text, group) in enumerate(group_of.items()):
         if group in drawn:

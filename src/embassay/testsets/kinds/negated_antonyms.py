@@ -81,7 +81,7 @@ def build(
                 rejected["doubtful opposites (--doubtful keeps them)"] += 1
         advance(done, len(sentences))
     quadruples = list((sure | unsure).values())
-    chosen = evenly([(choice.pair, choice) for choice in quadruples], count, seed, "quadruples")
+    chosen = evenly(quadruples, lambda choice: choice.pair, count, seed, "quadruples")
     samples = list[Choice]()
     for number, choice in enumerate(chosen, 1):
         samples += turned(choice, str(number))

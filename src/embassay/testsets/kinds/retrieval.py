@@ -107,7 +107,7 @@ def build(
     # Some questions will be rejected, so a few more passages are asked about.
     most = None if count is None else math.ceil(MARGIN * count)
     fit = selected(grounds, rejected)
-    wanted = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
+    wanted = evenly(fit, lambda passage: passage.unit, most, seed, "passages")
     rejected["a passage that was not drawn (--count)"] += len(fit) - len(wanted)
     template = prompt or PROMPT
     replies = generator.replies([filled(template, passage=passage.text) for passage in wanted], advance)
@@ -119,7 +119,7 @@ def build(
         else:
             asked.append(question)
     candidates = answered(asked, grounds, rejected)
-    questions = evenly([(question.passage.unit, question) for question in candidates], count, seed, "questions")
+    questions = evenly(candidates, lambda question: question.passage.unit, count, seed, "questions")
     rejected["a question that was not drawn (--count)"] += len(candidates) - len(questions)
     built = built_of(questions, grounds, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
