@@ -373,12 +373,12 @@ class Answers(ItemMethod):
             if name := outcome.get("first"):
                 texts[name] = begun(corpus.passage(name))
         if isinstance(sample, AnsweredQuestion):
-            place = sample.places[0]
-            passages = Passages.of_documents([corpus.document_of[place.document]])
-            row, up_to_answer = next(passages.ends(replace(sample, places=(place,))))
-            text, end = " ".join(passages.full[row].split()), len(up_to_answer)
-            start = max(end - BEFORE, 0)
-            texts["right"] = f"[{place.document}] {'…' if start else ''}{begun(text[start:], end - start + AFTER)}"
+            documents = [corpus.document_of[place.document] for place in sample.places[:1]]
+            passages = Passages.of_documents(documents)
+            for row, up_to_answer in passages.ends(replace(sample, places=sample.places[:1])):
+                text, end = " ".join(passages.full[row].split()), len(up_to_answer)
+                start = max(end - BEFORE, 0)
+                texts["right"] = f"[{documents[0].id}] {'…' if start else ''}{begun(text[start:], end - start + AFTER)}"
         return texts, {}
 
     def _nearest(self, corpus: Corpus[Question], vectors: Vectors, passages: Passages) -> Ints:
