@@ -94,8 +94,6 @@ def _check_tokenizer(folder: Path) -> None:
     truncation = tokenizer.get("truncation") or {}
     if "left" in (settings.get("truncation_side"), str(truncation.get("direction")).lower()):
         raise NotSupportedError("its tokenizer truncates texts at the beginning")
-    if settings.get("split_special_tokens"):
-        raise NotSupportedError("its tokenizer splits special tokens")
     added = {token["content"] for token in tokenizer.get("added_tokens") or ()}
     if missing := _special_tokens(settings) - added:
         raise NotSupportedError(f"its tokenizer.json lacks the special token {min(missing)!r}")
@@ -122,15 +120,12 @@ def _differing_parts(tokenizer: JsonObject, settings: JsonObject) -> list[str]:
 
 
 def _special_tokens(settings: JsonObject) -> set[str]:
-    """Return the tokens that the library adds to a tokenizer, from ``tokenizer_config.json``."""
+    """Return the tokens of ``tokenizer_config.json`` that the library adds to a tokenizer without them."""
     tokens = [value for name, value in settings.items() if name.endswith("_token")]
     for name in ("extra_special_tokens", "additional_special_tokens"):
-        further = settings.get(name) or []
-        tokens += further.values() if isinstance(further, dict) else further
-    tokens += (settings.get("added_tokens_decoder") or {}).values()
-    # A token is a text, or an object with its settings; other values are switches such as add_bos_token.
-    texts = [token.get("content") if isinstance(token, dict) else token for token in tokens]
-    return {text for text in texts if isinstance(text, str)}
+        tokens += settings.get(name) or ()
+    # Other values are switches such as add_bos_token, or tokens with settings of their own.
+    return {token for token in tokens if isinstance(token, str)}
 
 
 def _types(part: JsonObject) -> list[str]:

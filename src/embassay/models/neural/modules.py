@@ -148,11 +148,11 @@ def token_limit(folder: Path, max_length: int | None = None) -> int | None:
         The limit that replaces the model's own.
     """
     transformer = transformer_of(folder)
-    own: int | None = transformer_settings(transformer).get("max_seq_length")
-    if own and not max_length and read_json(transformer / "config.json").get("model_type") not in LOOKED_UP:
-        return own
+    limit: int | None = transformer_settings(transformer).get("max_seq_length")
+    if limit and not max_length and read_json(transformer / "config.json").get("model_type") not in LOOKED_UP:
+        return limit
     # A longer text would have positions without an embedding.
-    return transformer_limit(transformer, transformer, max_length or own)
+    return transformer_limit(transformer, transformer, max_length or limit)
 
 
 def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int | None:

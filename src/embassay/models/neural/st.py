@@ -49,7 +49,7 @@ def create(
     query_prompt, document_prompt, text_prompt
         Prompt put before each text of that role, instead of the one in the model's configuration.
     max_length
-        Truncate texts after this many tokens; by default the model's own limit.
+        Truncate texts after this many tokens, at most the positions of the model; by default its own limit.
     dim
         Keep only this many leading dimensions (for Matryoshka models).
     dtype
