@@ -37,6 +37,8 @@ AFTER_PADDING = (
 LOOKED_UP = (*AFTER_PADDING, "albert", "bert", "distilbert", "electra")
 """Model types with a table of position embeddings: no setting lets them read more tokens than its rows."""
 POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_context_length", "max_seq_len")
+RELATIVE = ("t5", "mt5", "umt5")
+"""Model types that read any number of tokens, although their configurations may have a number of positions."""
 ABSURD = 10**7
 """Larger limits mean "no limit": a tokenizer without a limit has 10^30."""
 
@@ -168,7 +170,7 @@ def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int |
     config = read_json(folder / "config.json")
     config |= config.get("text_config") or {}
     numbers = [int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)]
-    positions = numbers[0] if numbers else 0
+    positions = numbers[0] if numbers and config.get("model_type") not in RELATIVE else 0
     if config.get("model_type") in AFTER_PADDING:
         # MPNet always uses 1, whatever its configuration contains.
         padding = 1 if config["model_type"] == "mpnet" else config.get("pad_token_id", 1)
