@@ -236,6 +236,8 @@ def test_the_pooling_of_decoders_is_the_last_token_and_said(folder, name):
         ({"max_position_embeddings": 514, "model_type": "mpnet", "pad_token_id": 0}, int(1e30), None, 512),
         ({"max_position_embeddings": 514, "model_type": "lilt", "pad_token_id": 0}, int(1e30), None, 513),
         ({"n_positions": 1024}, None, None, 1024),
+        ({"n_positions": 512, "model_type": "t5"}, int(1e30), None, None),
+        ({"n_positions": 512, "model_type": "t5"}, 512, 700, 700),
         ({}, int(1e30), None, None),
         ({}, int(1e30), 77, 77),
     ],

@@ -235,6 +235,8 @@ REFUSED = [
     ("4_Normalize/config.json", {"module_input_name": "token_embeddings"}, "module_input_name='token_embeddings'"),
     ("tokenizer_config.json", {"do_lower_case": False}, "tokenizer_config.json differ in do_lower_case"),
     ("tokenizer_config.json", {"truncation_side": "left"}, "its tokenizer truncates texts at the beginning"),
+    ("tokenizer_config.json", {"extra_special_tokens": ["it"]}, "its tokenizer.json lacks the special token 'it'"),
+    ("tokenizer.json", {"normalizer": {"type": "NFKC"}}, "tokenizer_config.json differ in normalizer or pre_tokenizer"),
 ]
 
 

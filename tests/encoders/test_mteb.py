@@ -1,5 +1,6 @@
 """Models of mteb's registry: names, prompts of roles, what is refused."""
 
+import json
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -55,6 +56,16 @@ def test_it_is_the_model_of_st_with_these_prompts(registered):
     card = load_encoder(f"mteb:{name}").card
     assert card.spec == f"st:{name},query_prompt=query: "
     assert any("none for plain texts" in warning for warning in card.warnings)
+
+
+def test_prompts_of_the_registry_replace_those_in_the_files(registered, tmp_path):
+    config = {"prompts": {"query": "Q: ", "document": "D: "}}
+    name = registered(model_prompts={"query": "query: "})
+    (tmp_path / "model" / "config_sentence_transformers.json").write_text(json.dumps(config))
+    card = load_encoder(f"mteb:{name}").card
+    assert card.prompts == {"query": "query: "}
+    assert card.spec == f"st:{name},document_prompt=,query_prompt=query: "
+    assert load_encoder(f"mteb:{registered()}").card.prompts == {"query": "Q: ", "document": "D: "}
 
 
 def test_the_revision_and_the_prompts_are_the_registrys(monkeypatch):

@@ -1,11 +1,13 @@
 """Sparse models: the vectors of the library, its search, prompts, and what is no sparse model."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.sparse import issparse
 
 import embassay as ea
-from embassay.core.errors import ModelNotFoundError
+from embassay.core.errors import EncoderError, ModelNotFoundError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.run.resolve import load_encoder
@@ -58,3 +60,18 @@ def test_a_model_with_dense_vectors_is_refused(tmp_path):
     for folder in (dense, make_head(tmp_path / "other", "BertModel")):
         with pytest.raises(ModelNotFoundError, match="is no sparse model; without sparse: it has dense vectors"):
             load_encoder(f"sparse:{folder}")
+
+
+def test_missing_weights_of_an_older_folder_are_not_made_up(model, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    library.SparseEncoder(str(model), device="cpu").save_pretrained(str(tmp_path))
+    modules = json.loads((tmp_path / "modules.json").read_text())
+    modules[0]["type"] = "sentence_transformers.sparse_encoder.models.MLMTransformer"
+    (tmp_path / "modules.json").write_text(json.dumps(modules))
+    load_encoder(f"sparse:{tmp_path}").encode(["a"])
+    weights = load_file(tmp_path / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if "layer.1" not in name}
+    save_file(kept, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(EncoderError, match="weights are missing from its files"):
+        load_encoder(f"sparse:{tmp_path}").encode(["a"])

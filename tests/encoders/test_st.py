@@ -361,3 +361,58 @@ def test_queries_and_documents_may_have_modules_of_their_own(plain, tmp_path):
     encoder = load_encoder(str(tmp_path))
     assert np.abs(encoder.encode(TEXTS, "query") - library.encode_query(TEXTS)).max() < 1e-5
     assert np.abs(encoder.encode(TEXTS, "document") - library.encode_document(TEXTS)).max() < 1e-5
+
+
+def test_queries_may_have_no_transformer(plain, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Router
+    from sentence_transformers.sentence_transformer.modules import Pooling, StaticEmbedding, Transformer
+    from tokenizers import Tokenizer
+
+    words = StaticEmbedding(Tokenizer.from_file(str(plain / "tokenizer.json")), embedding_dim=32)
+    router = Router.for_query_document([words], [Transformer(str(plain)), Pooling(32)], default_route="document")
+    library = SentenceTransformer(modules=[router], device="cpu")
+    library.save_pretrained(str(tmp_path), create_model_card=False)
+    encoder = load_encoder(str(tmp_path))
+    assert np.abs(encoder.encode(TEXTS, "query") - library.encode_query(TEXTS)).max() < 1e-6
+    assert np.abs(encoder.encode(TEXTS, "document") - library.encode_document(TEXTS)).max() < 1e-6
+
+
+def library_vectors(folder, **options):
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True, **options).encode(["tea " * 40])
+
+
+def test_a_limit_among_the_tokenizer_s_arguments_is_the_library_s(tiny):
+    change(tiny / "sentence_bert_config.json", tokenizer_args={"model_max_length": 12})
+    assert np.abs(load_encoder(str(tiny)).encode(["tea " * 40]) - library_vectors(tiny)).max() < 1e-6
+
+
+@pytest.mark.parametrize(("asked", "used"), [(12, 12), (60, 60), (99, 64)])
+def test_the_limit_asked_for_replaces_the_model_s_own_up_to_its_positions(tiny, asked, used):
+    expected = library_vectors(tiny, processor_kwargs={"model_max_length": used})
+    for backend in ("light", "torch"):
+        encoder = load_encoder(f"{tiny},max_length={asked}", Runtime(backend=backend))
+        assert encoder.card.max_tokens == used
+        assert np.abs(encoder.encode(["tea " * 40]) - expected).max() < 1e-6
+
+
+def test_a_model_of_another_class_has_mean_pooling_and_no_prompts(tmp_path):
+    from sentence_transformers import CrossEncoder
+
+    from tiny_model import make_head
+
+    head = make_head(tmp_path, "BertForSequenceClassification", num_labels=1)
+    CrossEncoder(str(head), prompts={"query": "Q: "}).save_pretrained(str(tmp_path / "cross"))
+    encoder = load_encoder(str(tmp_path / "cross"))
+    assert "the model is a CrossEncoder of sentence-transformers: mean pooling is used" in encoder.card.warnings
+    assert encoder.card.prompts == {}
+    assert np.abs(encoder.encode(["tea " * 40]) - library_vectors(tmp_path / "cross")).max() < 1e-6
+
+
+def test_a_causal_model_without_modules_has_its_last_token(tiny):
+    (tiny / "modules.json").unlink()
+    assert "the model has no modules.json: mean pooling is used" in load_encoder(str(tiny)).card.warnings
+    change(tiny / "config.json", architectures=["BertForCausalLM"])
+    assert "the model has no modules.json: last-token pooling is used" in load_encoder(str(tiny)).card.warnings

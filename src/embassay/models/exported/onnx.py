@@ -122,6 +122,7 @@ def create(
     if pooling:
         pipeline = replace(pipeline, pooling=pooling)
 
+    settings = settings_of(folder)
     # Beside a graph, a file with its name has its weights: model.onnx_data.
     of_graph = {path.relative_to(folder).as_posix() for path in graph.parent.glob(f"{graph.stem}.*")}
     return Model(
@@ -133,10 +134,10 @@ def create(
         files=sorted({*folder_files(folder), *of_graph}),
         tokens=folder,
         options=options,
-        own_prompts=configured_prompts(folder),
-        own_limit=token_limit(folder),
+        own_prompts=configured_prompts(settings),
+        limit=token_limit(folder, max_length),
         open=lambda model: GraphRunner(graph, read_tokenizer(folder, model.limit), pipeline),
-        similarity=settings_of(folder).get("similarity_fn_name") or "cosine",
+        similarity=settings.get("similarity_fn_name") or "cosine",
         settings={"file": file, "pooling": pooling},
         warnings=() if pooling or (folder / "modules.json").is_file() else (UNPOOLED,),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import ModelNotFoundError
+from embassay.core.types import JsonObject
 from embassay.models.light.architecture import BUFFERS, HEADS, POSITIONS, WORDS, Architecture, NotSupportedError
 from embassay.models.light.graph import needed_tensors
 from embassay.models.light.pipeline import Pipeline
@@ -14,6 +15,15 @@ from embassay.models.neural.modules import own_code, settings_of, transformer_of
 
 AS_IT_IS = ("PreTrainedTokenizerFast", "TokenizersBackend")
 """Classes of the library that read ``tokenizer.json`` as it is."""
+MADE = (
+    ["BertNormalizer", "BertPreTokenizer"],
+    ["ByteLevel"],
+    ["Precompiled", "WhitespaceSplit", "Metaspace"],
+    ["WhitespaceSplit", "Metaspace"],
+)
+"""The normalizers and pre-tokenizers that all other classes make, whatever ``tokenizer.json`` says."""
+SPACES = {"Regex": " {2,}"}
+"""What a normalizer of XLM-R and CamemBERT replaces; without effect, because texts are split at spaces."""
 NORMALIZER = {
     "do_lower_case": ("lowercase", True),
     "tokenize_chinese_chars": ("handle_chinese_chars", True),
@@ -84,12 +94,21 @@ def _check_tokenizer(folder: Path) -> None:
     truncation = tokenizer.get("truncation") or {}
     if "left" in (settings.get("truncation_side"), str(truncation.get("direction")).lower()):
         raise NotSupportedError("its tokenizer truncates texts at the beginning")
+    added = {token["content"] for token in tokenizer.get("added_tokens") or ()}
+    if missing := _special_tokens(settings) - added:
+        raise NotSupportedError(f"its tokenizer.json lacks the special token {min(missing)!r}")
     if settings.get("tokenizer_class") in AS_IT_IS:
         return
-    # Other classes make the tokenizer from its vocabulary and from these settings.
-    normalizer = tokenizer.get("normalizer") or {}
-    pre_tokenizer = tokenizer.get("pre_tokenizer") or {}
+    if differing := _differing_parts(tokenizer, settings):
+        raise NotSupportedError(f"its tokenizer.json and tokenizer_config.json differ in {', '.join(differing)}")
+
+
+def _differing_parts(tokenizer: JsonObject, settings: JsonObject) -> list[str]:
+    """Return what the other classes, which make the tokenizer from its vocabulary and settings, do not read."""
+    normalizer, pre_tokenizer = tokenizer.get("normalizer") or {}, tokenizer.get("pre_tokenizer") or {}
     differing = []
+    if [*_types(normalizer), *_types(pre_tokenizer)] not in MADE:
+        differing.append("normalizer or pre_tokenizer")
     if normalizer.get("type") == "BertNormalizer":
         for name, (name_here, default) in NORMALIZER.items():
             if settings.get(name, default) != normalizer.get(name_here):
@@ -97,5 +116,19 @@ def _check_tokenizer(folder: Path) -> None:
     has_space = settings.get("add_prefix_space", False)
     if pre_tokenizer.get("type") == "ByteLevel" and pre_tokenizer.get("add_prefix_space") != has_space:
         differing.append("add_prefix_space")
-    if differing:
-        raise NotSupportedError(f"its tokenizer.json and tokenizer_config.json differ in {', '.join(differing)}")
+    return differing
+
+
+def _special_tokens(settings: JsonObject) -> set[str]:
+    """Return the tokens of ``tokenizer_config.json`` that the library adds to a tokenizer without them."""
+    tokens = [value for name, value in settings.items() if name.endswith("_token")]
+    for name in ("extra_special_tokens", "additional_special_tokens"):
+        tokens += settings.get(name) or ()
+    # Other values are switches such as add_bos_token, or tokens with settings of their own.
+    return {token for token in tokens if isinstance(token, str)}
+
+
+def _types(part: JsonObject) -> list[str]:
+    """Return the types of a normalizer or pre-tokenizer, or of its parts, without those that only remove spaces."""
+    parts = part.get("normalizers") or part.get("pretokenizers") or [part]
+    return [part["type"] for part in parts if part and part["type"] != "Strip" and part.get("pattern") != SPACES]

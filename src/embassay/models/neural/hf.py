@@ -131,7 +131,7 @@ def create(
         tokens=tokens,
         own_prompts={},
         missing_prompts="",
-        own_limit=transformer_limit(folder, tokens, max_length),
+        limit=transformer_limit(folder, tokens, max_length),
         open=_load,
         similarity="cosine",
         settings={

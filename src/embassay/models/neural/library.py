@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from embassay.models.neural.batching import (
 from embassay.models.neural.model_files import tensors
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 BACKENDS = ("auto", "light", "torch")
 """What ``--backend`` may name."""
@@ -59,8 +60,14 @@ class LibraryRunner(Runner):
         self.tokens = TOKENS_ON_CPU if self.model.device.type == "cpu" else TOKENS_ON_DEVICE
         if self.limit and self.limit != self.model.max_seq_length:
             self.model.max_seq_length = self.limit
-        if self.model.transformers_model is not None:
-            check_limit(self.limit, len(self.model.tokenizer("")["input_ids"]))
+        if self._tokenizer is not None:
+            check_limit(self.limit, len(self._tokenizer("")["input_ids"]))
+
+    @cached_property
+    def _tokenizer(self) -> PreTrainedTokenizerBase | None:
+        """The tokenizer of the model's transformer, which may be that of documents only; None without a transformer."""
+        tokenizers = [getattr(module, "tokenizer", None) for module in self.model.modules()]
+        return next(filter(callable, tokenizers), None)
 
     @property
     def route(self) -> Route:
@@ -105,16 +112,16 @@ class LibraryRunner(Runner):
             return np.concatenate([self.encode(half, prompt, role) for half in (texts[:middle], texts[middle:])])
 
     def _lengths(self, texts: list[str]) -> list[int]:
-        """Return the number of tokens of each text; 1 for a model that is not a transformer, and does not pad.
+        """Return the number of tokens of each text; 1 for a model without a transformer.
 
         Raises
         ------
         EncoderError
             If a text is longer than the limit and may not be truncated.
         """
-        if self.model.transformers_model is None or not callable(self.model.tokenizer):
+        if self._tokenizer is None:
             return [1] * len(texts)
-        ids = self.model.tokenizer(texts, truncation=self.truncates, verbose=False)["input_ids"]
+        ids = self._tokenizer(texts, truncation=self.truncates, verbose=False)["input_ids"]
         lengths = list(map(len, ids))
         if not self.truncates and self.limit and max(lengths) > self.limit:
             raise EncoderError(
@@ -125,7 +132,7 @@ class LibraryRunner(Runner):
 
     def _nothing(self) -> str:
         """Return the text for a text without tokens: the start token, otherwise the end or the padding token."""
-        tokenizer = self.model.tokenizer
+        tokenizer: Any = self._tokenizer
         return tokenizer.bos_token or tokenizer.eos_token or tokenizer.pad_token or ""
 
 

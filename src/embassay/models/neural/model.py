@@ -66,8 +66,8 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
         The options of the spec; the device is not among them.
     own_prompts
         The model's prompts by role.
-    own_limit
-        The number of tokens after which the model truncates texts; None for no limit.
+    limit
+        The number of tokens after which texts are truncated; None for no limit.
     open
         Loads the model.
     parameters
@@ -87,7 +87,7 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
     tokens: Path
     options: Options
     own_prompts: Mapping[Role, str]
-    own_limit: int | None
+    limit: int | None
     open: Callable[[Self], Runner]
     parameters: int | None = None
     similarity: str = "cosine"
@@ -101,11 +101,6 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
     def prompts(self) -> Prompts:
         """The prompt of each role: that of the options, else the model's own; empty if it has none."""
         return {role: self.options.get(f"{role}_prompt", self.own_prompts.get(role, "")) for role in ROLES}
-
-    @cached_property
-    def limit(self) -> int | None:
-        """The number of tokens after which texts are truncated; None for no limit."""
-        return min(filter(None, (self.options.get("max_length"), self.own_limit)), default=None)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -252,7 +247,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     if runtime.backend not in BACKENDS:
         raise UnknownNameError("backend", runtime.backend, BACKENDS)
     found = find(target, options.get("revision", ""), runtime)
-    folder, settings = found.folder, settings_of(found.folder)
+    folder, settings = found.folder, settings_of(found.folder, kind)
     code = own_modules(folder)
     if code and not runtime.trust_remote_code:
         raise SpecError(
@@ -262,7 +257,9 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
     first_module, transformer = modules(folder)[0]
-    needs_tokenizer = first_module.endswith(".Transformer") and "tokenizer" not in options
+    # Sparse models may have an MLMTransformer.
+    has_transformer = first_module.endswith("Transformer")
+    needs_tokenizer = has_transformer and "tokenizer" not in options
     if needs_tokenizer and not (has_tokenizer(folder) or has_tokenizer(transformer)):
         raise ModelNotFoundError(
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
@@ -282,9 +279,11 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
                 model_kwargs={"dtype": dtype},
                 local_files_only=True,
             )
-            if first_module.endswith(".Transformer"):
+            if has_transformer:
                 check_weights(loaded.transformers_model, transformer)
-        return LibraryRunner(loaded, model.limit)
+        # The files may state a shorter limit where the card does not look for it.
+        limit = model.limit if "max_length" in options else loaded.max_seq_length
+        return LibraryRunner(loaded, min(filter(None, (limit, model.limit)), default=None))
 
     return Model(
         scheme=scheme,
@@ -295,8 +294,8 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         files=folder_files(folder),
         tokens=transformer if (transformer / "tokenizer.json").is_file() else folder,
         options=options,
-        own_prompts=configured_prompts(folder),
-        own_limit=token_limit(folder),
+        own_prompts=configured_prompts(settings),
+        limit=token_limit(folder, options.get("max_length")),
         open=load,
         parameters=parameters(folder),
         similarity=settings.get("similarity_fn_name") or ("dot" if is_sparse else "cosine"),

@@ -37,6 +37,8 @@ AFTER_PADDING = (
 LOOKED_UP = (*AFTER_PADDING, "albert", "bert", "distilbert", "electra")
 """Model types with a table of position embeddings: no setting lets them read more tokens than its rows."""
 POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_context_length", "max_seq_len")
+RELATIVE = ("t5", "mt5", "umt5")
+"""Model types that read any number of tokens, although their configurations may have a number of positions."""
 ABSURD = 10**7
 """Larger limits mean "no limit": a tokenizer without a limit has 10^30."""
 
@@ -81,9 +83,27 @@ def has_tokenizer(folder: Path) -> bool:
     return any(any(folder.glob(pattern)) for pattern in patterns)
 
 
-def settings_of(folder: Path) -> JsonObject:
-    """Return a model's configuration for sentence-transformers: prompts and similarity."""
-    return read_json(folder / CONFIG)
+def class_of(folder: Path) -> str:
+    """Return the class of sentence-transformers that a model was saved with; empty without ``modules.json``."""
+    if not (folder / "modules.json").is_file():
+        return ""
+    return str(read_json(folder / CONFIG).get("model_type", "SentenceTransformer"))
+
+
+def settings_of(folder: Path, kind: str = "SentenceTransformer") -> JsonObject:
+    """Return a model's configuration for sentence-transformers: prompts and similarity.
+
+    It is empty for a model of another class than ``kind``: the library uses the transformer of such a model only.
+    """
+    return read_json(folder / CONFIG) if class_of(folder) == kind else {}
+
+
+def default_pooling(folder: Path) -> str:
+    """Return the pooling that the library adds to a transformer without one."""
+    config = read_json(transformer_of(folder) / "config.json")
+    architectures = config.get("architectures") or [""]
+    is_causal = architectures[0].endswith("ForCausalLM") and config.get("is_causal", True)
+    return "last-token" if is_causal else "mean"
 
 
 def transformer_settings(folder: Path) -> JsonObject:
@@ -91,9 +111,8 @@ def transformer_settings(folder: Path) -> JsonObject:
     return next(filter(None, (read_json(folder / name) for name in TRANSFORMER_SETTINGS)), {})
 
 
-def configured_prompts(folder: Path) -> Prompts:
+def configured_prompts(settings: JsonObject) -> Prompts:
     """Return the prompt of each role in a model's configuration; empty if it has none."""
-    settings = settings_of(folder)
     prompts = settings.get("prompts") or {}
     documents = filter(None, map(prompts.get, DOCUMENT))
     return {
@@ -122,14 +141,20 @@ def unprompted_texts(prompts: Mapping[Any, str]) -> list[str]:
     return ["the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"]
 
 
-def token_limit(folder: Path) -> int | None:
-    """Return the number of tokens after which a model truncates texts; None for no limit."""
+def token_limit(folder: Path, max_length: int | None = None) -> int | None:
+    """Return the number of tokens after which a model truncates texts; None for no limit.
+
+    Parameters
+    ----------
+    max_length
+        The limit that replaces the model's own.
+    """
     transformer = transformer_of(folder)
     limit: int | None = transformer_settings(transformer).get("max_seq_length")
-    if limit and read_json(transformer / "config.json").get("model_type") not in LOOKED_UP:
+    if limit and not max_length and read_json(transformer / "config.json").get("model_type") not in LOOKED_UP:
         return limit
     # A longer text would have positions without an embedding.
-    return transformer_limit(transformer, transformer, limit)
+    return transformer_limit(transformer, transformer, max_length or limit)
 
 
 def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int | None:
@@ -145,7 +170,7 @@ def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int |
     config = read_json(folder / "config.json")
     config |= config.get("text_config") or {}
     numbers = [int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)]
-    positions = numbers[0] if numbers else 0
+    positions = numbers[0] if numbers and config.get("model_type") not in RELATIVE else 0
     if config.get("model_type") in AFTER_PADDING:
         # MPNet always uses 1, whatever its configuration contains.
         padding = 1 if config["model_type"] == "mpnet" else config.get("pad_token_id", 1)

@@ -16,6 +16,7 @@ from embassay.models.light.runner import LightRunner
 from embassay.models.limits import Count
 from embassay.models.neural.locations import find_offline
 from embassay.models.neural.model import Model, configured_model
+from embassay.models.neural.modules import class_of, default_pooling
 
 EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
@@ -48,7 +49,7 @@ def create(
     query_prompt, document_prompt, text_prompt
         Prompt put before each text of that role, instead of the one in the model's configuration.
     max_length
-        Truncate texts after this many tokens; by default the model's own limit.
+        Truncate texts after this many tokens, at most the positions of the model; by default its own limit.
     dim
         Keep only this many leading dimensions (for Matryoshka models).
     dtype
@@ -86,8 +87,9 @@ def create(
     folder = model.found.folder
     light, why_not = choose_route(target, folder, runtime.backend, model.device, dtype)
     notes = [why_not] if why_not else []
-    if not (folder / "modules.json").is_file():
-        notes.append("the model has no modules.json: mean pooling is used")
+    if (saved_as := class_of(folder)) != "SentenceTransformer":
+        problem = f"is a {saved_as} of sentence-transformers" if saved_as else "has no modules.json"
+        notes.append(f"the model {problem}: {default_pooling(folder)} pooling is used")
     model = replace(model, warnings=(*notes, *model.warnings))
     if light is None:
         return model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 from embassay.core.errors import SpecError, UnknownNameError
@@ -67,4 +68,7 @@ def create(target: str, runtime: Runtime, *, dim: Count | None = None) -> Model:
         for name in names:
             if prompts.get(name):
                 options.setdefault(option, prompts[name])
-    return st.create(target, runtime, revision=meta.revision or "", dim=dim, **options)
+    model = st.create(target, runtime, revision=meta.revision or "", dim=dim, **options)
+    # As in mteb, prompts of the registry replace all of those in the model's files.
+    replaced = {f"{role}_prompt": "" for role, prompt in model.prompts.items() if prompts and prompt}
+    return replace(model, options={**replaced, **model.options})
