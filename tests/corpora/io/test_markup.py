@@ -178,7 +178,7 @@ def test_the_time_of_a_long_text_is_linear(read, unit):
     # The libraries are imported.
     read(unit)
     # A square would be 16 times as much.
-    assert seconds(40_000) < 10 * max(seconds(10_000), 0.1)
+    assert min(seconds(40_000), seconds(40_000)) < 10 * max(seconds(10_000), 0.1)
 
 
 def test_a_deep_page_and_damage_end():

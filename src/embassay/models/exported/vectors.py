@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TARGET = "FILE or FOLDER"
 NAMES = {
     "text": ("text", "texts", "sentence"),
-    "id": ("id", "ids", "_id", "custom_id"),
+    "id": ("custom_id", "id", "ids", "_id"),
     "role": ("role", "roles"),
     "vector": ("vector", "vectors", "embedding", "embeddings"),
 }
