@@ -182,7 +182,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         missing = {text: None for text, vector in zip(texts, vectors, strict=True) if vector is None}
         if missing:
             raise EncoderError(
-                f"{self.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
+                f"{self.path}: {len(missing):,} of {len(set(texts)):,} texts without a vector for the role {role}; "
                 f"the first is {quoted(next(iter(missing)))}"
             )
         return np.array(vectors)
