@@ -31,9 +31,20 @@ UnknownWords: TypeAlias = tuple[int, int, int]
 
 
 def changed_options(create: Callable[..., object], **options: Any) -> dict[str, Any]:
-    """Return those options of a plug-in that differ from the defaults of the function that takes them."""
+    """Return those options of a plug-in that differ from the defaults of the function that takes them.
+
+    Parameters
+    ----------
+    options
+        Arguments of that function. At its beginning, these are its ``locals()``; those without a default are left out.
+    """
     parameters = inspect.signature(create).parameters
-    return {name: value for name, value in options.items() if value != parameters[name].default}
+    changed = {}
+    for name, value in options.items():
+        default = parameters[name].default
+        if default is not inspect.Parameter.empty and value != default:
+            changed[name] = value
+    return changed
 
 
 def spec_of(head: str, options: Mapping[str, object]) -> str:

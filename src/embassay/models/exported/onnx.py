@@ -94,18 +94,7 @@ def create(
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
-    options = changed_options(
-        create,
-        file=file,
-        pooling=pooling,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        text_prompt=text_prompt,
-        max_length=max_length,
-        dim=dim,
-        normalize=normalize,
-        similarity=similarity,
-    )
+    options = changed_options(create, **locals())
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
