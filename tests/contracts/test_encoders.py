@@ -53,7 +53,7 @@ ABILITIES = {
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,
     "onnx": MODEL,
-    "vectors": {"batches", *LOADED},
+    "vectors": LOADED,
     "infersent": KNOWN_WORDS,
     "laser": LOADED,
     "mteb": MODEL,

@@ -161,8 +161,7 @@ class GraphRunner(TokenizerRunner):
                 "the model with optimum for the task feature-extraction"
             )
         # Names of operators are plain text in the file.
-        self.alone = DYNAMIC in self.graph.read_bytes()
-        self.tokens = 1 if self.alone else TOKENS_ON_CPU
+        self.tokens = 1 if DYNAMIC in self.graph.read_bytes() else TOKENS_ON_CPU
 
     @property
     def route(self) -> Route:
@@ -172,7 +171,6 @@ class GraphRunner(TokenizerRunner):
             "graph": self.graph.name,
             "backend": "onnxruntime",
             "threads": cores(),
-            "alone": self.alone,
             "tokens_per_batch": self.tokens,
         }
 

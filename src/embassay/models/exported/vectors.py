@@ -185,23 +185,19 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
     ----------
     content
         Returns what identifies the vectors.
-    read
+    load
         Returns the vectors.
     """
 
     name: str
     card: Card
     content: Callable[[], object]
-    read: Callable[[], StoredVectors]
+    load: Callable[[], StoredVectors]
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of what identifies the vectors."""
         return content_hash(self.content())
-
-    def load(self) -> StoredVectors:
-        """Read the vectors."""
-        return self.read()
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.

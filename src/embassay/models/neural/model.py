@@ -149,7 +149,7 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
 
     def derive(self, rows: VectorMatrix) -> VectorMatrix:
         """Return this encoder's vectors from those of :attr:`full`; see :func:`derived_vectors`."""
-        return derived_vectors(rows, self.options) if self.full else rows
+        return derived_vectors(rows, self.options)
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, each text with its role's prompt."""
