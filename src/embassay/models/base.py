@@ -160,14 +160,6 @@ class BaseEncoder:
         """Return the fingerprint without a request to a service: the last known one; None if there is none."""
         return cast("Encoder", self).fingerprint
 
-    def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
-        """Return the (n,) estimated tokens of each text, prompt included, that are sent to a service."""
-        return np.zeros(len(texts), dtype=np.int64)
-
-    def outlook(self, tokens: int) -> list[str]:
-        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds a budget."""
-        return []
-
 
 class BatchEncoder(BaseEncoder):
     """An encoder that makes its vectors in batches. A subclass implements ``batches``."""
