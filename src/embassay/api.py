@@ -333,7 +333,7 @@ def assay_vectors(
     >>> [encoder.name for encoder in result.encoders]
     ['mine']
     """
-    from embassay.models.objects.given_vectors import of_matrix
+    from embassay.models.exported.vectors import of_matrix
     from embassay.run.resolve import load_corpus
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus

@@ -40,7 +40,7 @@ OF_FILES = {"count_tokens", "training_datasets"}
 MODEL = {"batches", "derive", "route", "batch_invariant", *OF_FILES, *LOADED}
 KNOWN_WORDS = {"unknown_words", *LOADED}
 ABILITIES = {
-    "api": {"batches", "route", "known_fingerprint", "estimate_tokens", "outlook"},
+    "api": {"batches", "route", "known_fingerprint"},
     "bm25": {"fit"},
     "bow": {"fit"},
     "tfidf": {"fit"},
@@ -53,7 +53,7 @@ ABILITIES = {
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,
     "onnx": MODEL,
-    "vectors": {"batches", *LOADED},
+    "vectors": LOADED,
     "infersent": KNOWN_WORDS,
     "laser": LOADED,
     "mteb": MODEL,

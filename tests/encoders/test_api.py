@@ -182,12 +182,18 @@ def test_what_the_card_says(service, make):
     assert not service.seen
 
 
-def test_what_it_will_take_is_told_without_a_request(service, make):
+def test_what_it_will_take_is_told_without_a_request(service, make, tmp_path, capsys):
     encoder = make(price=2.0, query_prompt="12345678")
-    assert encoder.estimate_tokens(["abcd", "abcde", ""], "text").tolist() == [1, 2, 1]
-    assert encoder.estimate_tokens(["abcd"], "query").tolist() == [3]
-    assert encoder.estimate_tokens(["abcd", "中文"], "text").tolist() == [1, 2]
-    assert guess("\ud800") == 1
+    (tmp_path / "q.csv").write_text("question,document\nabcd,d\n", encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "d.txt").write_text("abcde", encoding="utf-8")
+    corpus = f"{tmp_path / 'docs'},questions={tmp_path / 'q.csv'}"
+    spec = f"{encoder.card.spec},price=2"
+    assert exit_code_of(["look", "-c", corpus, "-e", f"m={spec}"]) == 0
+    # Three for the question with its prompt, and two for the document.
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "about 5 tokens to send; about 1e-05 at 2 per million tokens" in shown
+    assert list(map(guess, ["abcd", "abcde", "", "中文", "\ud800"])) == [1, 2, 1, 2, 1]
     assert encoder.known_fingerprint() is None
     assert not service.seen
 

@@ -85,7 +85,7 @@ def test_company_does_not_move_a_vector(folder, int8_folder, int8):
     together = encoder.encode(["Short.", LONG, *TEXTS])
     alone = np.concatenate([encoder.encode([text]) for text in ["Short.", LONG, *TEXTS[:20]]])
     assert np.abs(together[:22] - alone).max() <= 1e-6
-    assert encoder.route()["alone"] is int8
+    assert (encoder.route()["tokens_per_batch"] == 1) is int8
 
 
 def test_what_is_known_without_loading(folder):
@@ -171,7 +171,7 @@ def test_one_of_several_graphs_is_named(copy, int8_folder):
     fingerprint = other.fingerprint
     assert fingerprint != own
     other.encode(["a"])
-    assert other.route()["alone"] is True
+    assert other.route()["tokens_per_batch"] == 1
     (copy / "onnx" / "model_small.onnx_data").write_bytes(b"other weights")
     assert load_encoder(f"onnx:{copy},file=onnx/model_small.onnx").fingerprint != fingerprint
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.types import AnyCorpus
+from embassay.models.services.spending import Spending, guess
 from embassay.reports.findings.advice import advice, visible_differences
 from embassay.reports.terminal import print_line, stdout
 from embassay.run.candidates import RunEncoder
@@ -74,14 +75,13 @@ def _encoder_lines(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> Iterator[
             facts += entry.retriever.spending.outlook(sum(map(entry.retriever.tokens, questions)))
     else:
         texts = distinct_texts(corpora)
-        # For a service an estimate, which sends nothing.
-        count = entry.encoder.estimate_tokens if card.remote else entry.encoder.count_tokens
-        tokens = tokens_of(texts, count).values()
         facts = [f"{counted(len(texts), 'distinct text')} to encode"]
         if card.remote:
             facts[0] += ", fewer if some are cached"
-            facts += entry.encoder.outlook(sum(tokens))
-        elif tokens:
+            # An estimate, which sends nothing.
+            estimate = sum(guess(card.prompts.get(role, "") + text) for role, text in texts)
+            facts += Spending(card.price).outlook(estimate)
+        elif tokens := tokens_of(texts, entry.encoder.count_tokens).values():
             facts.append(f"{sum(tokens):,} tokens")
             if card.max_tokens:
                 longer = counted(sum(number > card.max_tokens for number in tokens), "text")

@@ -31,9 +31,20 @@ UnknownWords: TypeAlias = tuple[int, int, int]
 
 
 def changed_options(create: Callable[..., object], **options: Any) -> dict[str, Any]:
-    """Return those options of a plug-in that differ from the defaults of the function that takes them."""
+    """Return those options of a plug-in that differ from the defaults of the function that takes them.
+
+    Parameters
+    ----------
+    options
+        Arguments of that function. At its beginning, these are its ``locals()``; those without a default are left out.
+    """
     parameters = inspect.signature(create).parameters
-    return {name: value for name, value in options.items() if value != parameters[name].default}
+    changed = {}
+    for name, value in options.items():
+        default = parameters[name].default
+        if default is not inspect.Parameter.empty and value != default:
+            changed[name] = value
+    return changed
 
 
 def spec_of(head: str, options: Mapping[str, object]) -> str:
@@ -148,14 +159,6 @@ class BaseEncoder:
     def known_fingerprint(self) -> str | None:
         """Return the fingerprint without a request to a service: the last known one; None if there is none."""
         return cast("Encoder", self).fingerprint
-
-    def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
-        """Return the (n,) estimated tokens of each text, prompt included, that are sent to a service."""
-        return np.zeros(len(texts), dtype=np.int64)
-
-    def outlook(self, tokens: int) -> list[str]:
-        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds a budget."""
-        return []
 
 
 class BatchEncoder(BaseEncoder):

@@ -14,7 +14,7 @@ M = TypeVar("M")
 
 
 class LoadedEncoder(BaseEncoder, Generic[M]):
-    """An encoder with a model of type ``M``, loaded at the first access. A subclass implements :meth:`load`."""
+    """An encoder with a model of type ``M``, loaded at the first access. A subclass has :meth:`load`."""
 
     @abstractmethod
     def load(self) -> M:

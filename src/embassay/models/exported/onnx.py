@@ -94,18 +94,7 @@ def create(
     SpecError
         For a length or a number of dimensions below 1, and for another device than the CPU.
     """
-    options = changed_options(
-        create,
-        file=file,
-        pooling=pooling,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        text_prompt=text_prompt,
-        max_length=max_length,
-        dim=dim,
-        normalize=normalize,
-        similarity=similarity,
-    )
+    options = changed_options(create, **locals())
     if runtime.device not in ("auto", "cpu"):
         raise SpecError(f"encoder 'onnx:{target}' runs on the CPU, not on {runtime.device}; leave --device out")
     folder = source_path(target)
@@ -172,8 +161,7 @@ class GraphRunner(TokenizerRunner):
                 "the model with optimum for the task feature-extraction"
             )
         # Names of operators are plain text in the file.
-        self.alone = DYNAMIC in self.graph.read_bytes()
-        self.tokens = 1 if self.alone else TOKENS_ON_CPU
+        self.tokens = 1 if DYNAMIC in self.graph.read_bytes() else TOKENS_ON_CPU
 
     @property
     def route(self) -> Route:
@@ -183,7 +171,6 @@ class GraphRunner(TokenizerRunner):
             "graph": self.graph.name,
             "backend": "onnxruntime",
             "threads": cores(),
-            "alone": self.alone,
             "tokens_per_batch": self.tokens,
         }
 

@@ -2,23 +2,27 @@
 
 Each row has a text, its vector, and optionally the role in which the text was encoded. Columns are found by name:
 ``text``, ``vector`` or ``embedding``, and ``role``, each also in the plural. Encoders receive texts and not the ids of
-a corpus, so a file that has ids, or vectors alone, needs ``texts=``, a table with the texts.
+a corpus, so a file that has ids, or vectors alone, needs ``texts=``, a table with the texts. A matrix that is given in
+Python has one row for each text of a corpus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from embassay.core.errors import EncoderError, SourceError, SpecError, first_line_of, listed, quoted
 from embassay.core.parts import PartVectors
 from embassay.core.samples.base import ROLES, Role
+from embassay.core.samples.base import Text as RoleAndText
 from embassay.core.store.hashes import sha256_of
 from embassay.core.store.paths import open_file, source_path
 from embassay.core.tables.records import PARQUET, read_table, recognised
@@ -85,8 +89,35 @@ def create(
     if table and not table.is_file():
         raise SourceError("no such file", table)
     # The vectors need not be cached.
-    spec = spec_of(f"vectors:{target}", {"texts": texts, "similarity": similarity})
-    return VectorsEncoder(target, Card(spec, cached=False, similarity=similarity), path, table)
+    card = Card(
+        spec_of(f"vectors:{target}", {"texts": texts, "similarity": similarity}), cached=False, similarity=similarity
+    )
+    files = [path, table] if table else [path]
+    return VectorsEncoder(target, card, lambda: ["vectors", *map(sha256_of, files)], lambda: read_vectors(path, table))
+
+
+def of_matrix(name: str, matrix: ArrayLike, texts: Sequence[RoleAndText], similarity: Similarity) -> VectorsEncoder:
+    """Return the encoder that looks up the vector of each text in a matrix with one row for each text.
+
+    Raises
+    ------
+    SpecError
+        If the matrix has another shape, or an entry that is no finite number.
+    """
+    try:
+        rows = np.asarray(matrix, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"the matrix of {name!r} is not an array of numbers: {error}") from None
+    if rows.ndim != 2 or len(rows) != len(texts) or not rows.size or not np.isfinite(rows).all():
+        raise SpecError(
+            f"the matrix of {name!r} must have the shape ({len(texts)}, d), one row of finite numbers for each of "
+            f"corpus.texts(); it has {rows.shape}, or a number that is not finite"
+        )
+    # Little-endian, so that the fingerprint is the same on every machine.
+    digest = hashlib.sha256(np.ascontiguousarray(rows, dtype="<f4").tobytes()).hexdigest()
+    card = Card(f"matrix:{name}", cached=False, similarity=similarity)
+    content = [card.spec, [digest, rows.shape, texts]]
+    return VectorsEncoder(name, card, lambda: content, lambda: dict(zip(texts, rows, strict=True)))
 
 
 def _read(path: Path) -> LazyFrame:
@@ -146,28 +177,27 @@ class TextRow(TableRow):
     role: Role | None = column(*NAMES["role"], default=None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class VectorsEncoder(LoadedEncoder[StoredVectors]):
-    """An encoder that looks up the vectors of texts in a file.
+    """An encoder that looks up the vectors of texts.
 
     Attributes
     ----------
-    texts
-        The table of texts; None if the file has them itself.
+    content
+        Returns what identifies the vectors.
+    load
+        Returns the vectors.
     """
 
     name: str
     card: Card
-    path: Path
-    texts: Path | None
+    content: Callable[[], object]
+    load: Callable[[], StoredVectors]
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the content of the file, and of the table of texts."""
-        content = ["vectors", sha256_of(self.path)]
-        if self.texts:
-            content.append(sha256_of(self.texts))
-        return content_hash(content)
+        """A hash of what identifies the vectors."""
+        return content_hash(self.content())
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.
@@ -182,45 +212,47 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         missing = {text: None for text, vector in zip(texts, vectors, strict=True) if vector is None}
         if missing:
             raise EncoderError(
-                f"{self.path}: {len(missing):,} of {len(set(texts)):,} texts without a vector for the role {role}; "
+                f"{self.name}: {len(missing):,} of {len(set(texts)):,} texts without a vector for the role {role}; "
                 f"the first is {quoted(next(iter(missing)))}"
             )
         return np.array(vectors)
 
-    def batches(self, texts: Sequence[str], role: Role) -> Any:
-        """Yield all texts at once, so that those without a vector are counted before any vector is used."""
-        yield range(len(texts)), self.encode(texts, role)
 
-    def load(self) -> StoredVectors:
-        """Read the file; equal rows may stand in it more than once.
+def read_vectors(path: Path, table: Path | None) -> StoredVectors:
+    """Return the vectors of a file by role and text; equal rows may stand in it more than once.
 
-        Raises
-        ------
-        SourceError
-            For vectors that are no lists of finite numbers of one length, for an unknown role, and for a text with two
-            vectors.
-        """
-        import polars
+    Parameters
+    ----------
+    table
+        The table of texts; None if the file has them itself.
 
-        with _readable(self.path, NO_TABLE):
-            frame = _read(self.path).collect()
-        with _readable(self.path, NO_VECTORS):
-            if self.texts:
-                frame = _with_texts(frame, self.texts)
-            vectors = frame["vector"].cast(polars.List(polars.Float32))
-            matrix = vectors.list.to_array(len(vectors[0])).to_numpy()
-            texts = frame["text"].cast(polars.String)
-            roles = frame["role"].fill_null("") if "role" in frame else [""] * len(texts)
-        vector_of: StoredVectors = {}
-        for role, text, vector in zip(roles, texts, matrix, strict=True):
-            # A missing number is NaN.
-            if not np.isfinite(vector).all():
-                raise SourceError(f"the vector of {quoted(text)} has NaN, infinity, or too few numbers", self.path)
-            if role and role not in ROLES:
-                raise SourceError(f"a role is {', '.join(ROLES)} or empty, not {quoted(role)}", self.path)
-            if not np.array_equal(vector_of.setdefault((role, text), vector), vector):
-                raise SourceError(f"{quoted(text)} has two different vectors", self.path)
-        return vector_of
+    Raises
+    ------
+    SourceError
+        For vectors that are no lists of finite numbers of one length, for an unknown role, and for a text with two
+        vectors.
+    """
+    import polars
+
+    with _readable(path, NO_TABLE):
+        frame = _read(path).collect()
+    with _readable(path, NO_VECTORS):
+        if table:
+            frame = _with_texts(frame, table)
+        vectors = frame["vector"].cast(polars.List(polars.Float32))
+        matrix = vectors.list.to_array(len(vectors[0])).to_numpy()
+        texts = frame["text"].cast(polars.String)
+        roles = frame["role"].fill_null("") if "role" in frame else [""] * len(texts)
+    vector_of: StoredVectors = {}
+    for role, text, vector in zip(roles, texts, matrix, strict=True):
+        # A missing number is NaN.
+        if not np.isfinite(vector).all():
+            raise SourceError(f"the vector of {quoted(text)} has NaN, infinity, or too few numbers", path)
+        if role and role not in ROLES:
+            raise SourceError(f"a role is {', '.join(ROLES)} or empty, not {quoted(role)}", path)
+        if not np.array_equal(vector_of.setdefault((role, text), vector), vector):
+            raise SourceError(f"{quoted(text)} has two different vectors", path)
+    return vector_of
 
 
 def _with_texts(vectors: DataFrame, path: Path) -> DataFrame:

@@ -87,11 +87,10 @@ def create(
     MissingExtraError
         If nltk is wanted and not installed.
     """
-    del target
+    options = changed_options(create, **locals())
     if stemmer != "none":
         need_nltk(f"encoder 'bm25', stemmer={stemmer},")
     stopped = ENGLISH if stopwords == "english" else frozenset[str]()
-    options = changed_options(create, k1=k1, b=b, tokens=tokens, stopwords=stopwords, stemmer=stemmer)
     cutting = (tokens, sorted(stopped), stemmer)
     # With the usual words, the fingerprint is that of the time before there were others.
     cut_as = () if cutting == ("words", [], "none") else cutting

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from embassay.core.types import JsonObject
+from embassay.models.neural.modules import padding_id
 
 
 class NotSupportedError(Exception):
@@ -18,7 +19,7 @@ class NotSupportedError(Exception):
 
 @dataclass(frozen=True)
 class ModelFamily:
-    """How models of one ``model_type`` name their tensors, and where their positions begin.
+    """How models of one ``model_type`` name their tensors, and whether they have token types.
 
     Attributes
     ----------
@@ -28,17 +29,14 @@ class ModelFamily:
         Parts of names, and what BERT has in their place.
     has_token_types
         Whether there is a table of token types, of which single texts use the first row.
-    after_padding
-        Whether positions begin after the id of the padding token, rather than at 0.
     """
 
     prefix: str
     renamed: Mapping[str, str] = field(default_factory=dict)
     has_token_types: bool = True
-    after_padding: bool = False
 
 
-_ROBERTA = ModelFamily("roberta.", after_padding=True)
+_ROBERTA = ModelFamily("roberta.")
 _MPNET = {
     "attention.attn.q.": "attention.self.query.",
     "attention.attn.k.": "attention.self.key.",
@@ -63,7 +61,7 @@ FAMILIES = {
     "xlm-roberta": _ROBERTA,
     "camembert": _ROBERTA,
     "distilbert": ModelFamily("distilbert.", _DISTILBERT, has_token_types=False),
-    "mpnet": ModelFamily("mpnet.", _MPNET, has_token_types=False, after_padding=True),
+    "mpnet": ModelFamily("mpnet.", _MPNET, has_token_types=False),
 }
 """The families by ``model_type``."""
 BUCKETS = 32
@@ -159,10 +157,6 @@ class Architecture:
         if model_type == "distilbert":
             config = {DISTILBERT.get(name, name): value for name, value in config.items()}
         check_settings("config.json", config, READ | WITHOUT_EFFECT, FIXED)
-        padding = -1
-        if family.after_padding:
-            # MPNet always uses 1, whatever its configuration says.
-            padding = 1 if model_type == "mpnet" else config.get("pad_token_id", 1)
         try:
             return cls(
                 family,
@@ -173,7 +167,7 @@ class Architecture:
                 vocabulary=config["vocab_size"],
                 # DistilBERT has no such setting, and always uses this value.
                 epsilon=config.get("layer_norm_eps", 1e-12),
-                padding=padding,
+                padding=padding_id(config),
             )
         except KeyError as error:
             # The library would use its own default.

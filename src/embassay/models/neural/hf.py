@@ -93,6 +93,7 @@ def create(
         If the template has no place for a text, layer and pooling do not fit each other, or the model needs code of its
         own.
     """
+    options = changed_options(create, **locals())
     place = f"encoder {target!r}"
     if runtime.backend == "light":
         raise SpecError(f"{place}: hf: runs with torch only; leave --backend out")
@@ -100,23 +101,7 @@ def create(
         raise SpecError(f"{place}, option 'template': must contain {{text}} exactly once, is {template!r}")
     if pooling == "pooler" and layer is not None:
         raise SpecError(f"{place}: pooling=pooler is computed from the last layer; leave layer out")
-    options = changed_options(
-        create,
-        pooling=pooling,
-        layer=layer,
-        template=template,
-        tokenizer=tokenizer,
-        revision=revision,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        text_prompt=text_prompt,
-        max_length=max_length,
-        dim=dim,
-        dtype=dtype,
-        normalize=normalize,
-        similarity=similarity,
-    )
-    model = configured_model("SentenceTransformer", "hf", target, runtime, options, device)
+    model = configured_model("SentenceTransformer", "hf", target, runtime, options)
     folder = transformer_of(model.found.folder)
     tokens = find_tokenizer(tokenizer) if tokenizer else folder
     kind = _kind(folder)

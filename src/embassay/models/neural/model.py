@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -149,7 +149,7 @@ class Model(LoadedEncoder[Runner], BatchEncoder):
 
     def derive(self, rows: VectorMatrix) -> VectorMatrix:
         """Return this encoder's vectors from those of :attr:`full`; see :func:`derived_vectors`."""
-        return derived_vectors(rows, self.options) if self.full else rows
+        return derived_vectors(rows, self.options)
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, each text with its role's prompt."""
@@ -223,15 +223,15 @@ def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: 
     return warnings
 
 
-def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, options: Options, device: str) -> Model:
+def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, options: dict[str, Any]) -> Model:
     """Find the files of a model, check them, and return it; sentence-transformers loads it as its files say.
 
     Parameters
     ----------
     kind
         The name of its class in sentence-transformers.
-    device
-        Empty for the run's device.
+    options
+        The options that differ from the defaults. The device is taken out, because it is no part of the spec.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     SpecError
         If it needs modules of its own that are not trusted.
     """
-    device = device or runtime.device
+    device = options.pop("device", runtime.device)
     check_device(device)
     if runtime.backend not in BACKENDS:
         raise UnknownNameError("backend", runtime.backend, BACKENDS)

@@ -171,9 +171,14 @@ def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int |
     config |= config.get("text_config") or {}
     numbers = [int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)]
     positions = numbers[0] if numbers and config.get("model_type") not in RELATIVE else 0
-    if config.get("model_type") in AFTER_PADDING:
-        # MPNet always uses 1, whatever its configuration contains.
-        padding = 1 if config["model_type"] == "mpnet" else config.get("pad_token_id", 1)
-        positions -= int(padding or 0) + 1
+    positions -= padding_id(config) + 1
     length = limit or read_json(tokenizer / "tokenizer_config.json").get("model_max_length") or 0
     return min([int(number) for number in (positions, length) if 0 < number < ABSURD], default=None)
+
+
+def padding_id(config: JsonObject) -> int:
+    """Return the id of the padding token, after which a transformer's positions begin; −1 if they begin at 0."""
+    if config.get("model_type") not in AFTER_PADDING:
+        return -1
+    # MPNet always uses 1, whatever its configuration contains.
+    return 1 if config["model_type"] == "mpnet" else int(config.get("pad_token_id", 1) or 0)

@@ -39,8 +39,8 @@ def create(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = changed_options(create, revision=revision, max_length=max_length)
-    model = configured_model("SparseEncoder", "sparse", target, runtime, options, device)
+    options = changed_options(create, **locals())
+    model = configured_model("SparseEncoder", "sparse", target, runtime, options)
     kinds = [kind for kind, _ in modules(model.found.folder)]
     architectures = read_json(model.found.folder / "config.json").get("architectures") or [""]
     is_sparse = any(".sparse_encoder." in kind or ".Router" in kind for kind in kinds)

@@ -70,20 +70,8 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = changed_options(
-        create,
-        revision=revision,
-        query_prompt=query_prompt,
-        document_prompt=document_prompt,
-        text_prompt=text_prompt,
-        max_length=max_length,
-        dim=dim,
-        dtype=dtype,
-        normalize=normalize,
-        similarity=similarity,
-        vectors=vectors,
-    )
-    model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
+    options = changed_options(create, **locals())
+    model = configured_model("SentenceTransformer", "st", target, runtime, options)
     folder = model.found.folder
     light, why_not = choose_route(target, folder, runtime.backend, model.device, dtype)
     notes = [why_not] if why_not else []

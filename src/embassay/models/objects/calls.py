@@ -32,23 +32,19 @@ class CallEncoder(LoadedEncoder[Call]):
     ----------
     content
         Returns what identifies the function.
-    open
+    load
         Loads the function, for the first text.
     """
 
     name: str
     card: Card
     content: Callable[[], object]
-    open: Callable[[], Call]
+    load: Callable[[], Call]
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the spec without its options, and of what identifies the function."""
         return content_hash([self.card.spec.partition(",")[0], self.content()])
-
-    def load(self) -> Call:
-        """Load the function."""
-        return self.open()
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the function's (n, d) vectors as float32, dense or CSR.

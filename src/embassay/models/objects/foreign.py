@@ -76,11 +76,9 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         return encoder
     interface = _interface_of(thing) or (FUNCTION if callable(thing) else ())
     if not interface:
-        # The first interface contains the method of the last one.
-        ways = ", ".join(" with ".join(dict.fromkeys(methods)) for methods in INTERFACES[1:])
         raise SpecError(
             f"{type(thing).__name__} is not an encoder; pass a function of a list of texts, or an object with one of: "
-            f"{ways}"
+            "embed_documents with embed_query, get_text_embedding_batch with get_query_embedding, encode"
         )
 
     kind = type(thing)
@@ -117,7 +115,5 @@ def _is_encoder_already(thing: object) -> bool:
 
 
 def _interface_of(thing: object) -> tuple[str, ...]:
-    """Return the methods of an object for each role; empty for an object without a known interface, and for a class."""
-    if isinstance(thing, type):
-        return ()
+    """Return the methods of an object for each role; empty for an object without a known interface."""
     return next((methods for methods in INTERFACES if all(hasattr(thing, method) for method in methods)), ())

@@ -38,8 +38,8 @@ def of_model(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    options = changed_options(of_model, revision=revision, max_length=max_length)
-    model = configured_model("CrossEncoder", "rerank", target, runtime, options, device)
+    options = changed_options(of_model, **locals())
+    model = configured_model("CrossEncoder", "rerank", target, runtime, options)
 
     def score(query: str, texts: list[str]) -> object:
         library = cast("LibraryRunner", model.model).model

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from embassay.core.errors import quoted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
-from embassay.core.vectors import DenseVectors, Indices, Similarity
+from embassay.core.vectors import DenseVectors, Similarity
 from embassay.models.base import Batch, BatchEncoder, Prompts, Route, changed_options, spec_of
 from embassay.models.limits import Amount, AmountOrZero, Count
 from embassay.models.neural.modules import unprompted_texts
@@ -161,14 +161,6 @@ class ApiEncoder(BatchEncoder):
         for number, rows, _ in self.service.each(partial(self.service.in_parts, self._ask), requests):
             start = starts[number]
             yield range(start, start + len(rows)), rows
-
-    def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
-        """Return the (n,) estimated number of tokens of each text, prompt included."""
-        return np.array([guess(self.prompts[role] + text) for text in texts], dtype=np.int64)
-
-    def outlook(self, tokens: int) -> list[str]:
-        """Return what a dry run says of sending so many tokens: their number and their cost."""
-        return self.service.spending.outlook(tokens)
 
     def route(self) -> Route:
         """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""

@@ -64,9 +64,8 @@ def create(
     MissingExtraError
         If nltk is wanted and not installed.
     """
-    place = f"encoder 'words:{target}'"
+    spec = spec_of(f"words:{target}", changed_options(create, **locals()))
     path = source_path(target)
-    spec = spec_of(f"words:{target}", changed_options(create, pool=pool, tokens=tokens))
     lower: bool | None = None
     if path.is_dir():
         trained = read_record(path, "words", WordSettings).settings
@@ -75,7 +74,7 @@ def create(
         lower = trained.lower
     tokens = tokens or "words"
     recognise(path)
-    cut = cutter(tokens, place, lower=bool(lower))
+    cut = cutter(tokens, f"encoder 'words:{target}'", lower=bool(lower))
     card = Card(spec, fitted=pool == "sif", cached=pool != "sif")
     return WordsEncoder(target, card, path, cut, tokens, pool, lower)
 
