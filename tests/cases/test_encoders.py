@@ -115,7 +115,7 @@ NAN = VECTORS.copy()
 NAN[6, 2] = np.nan
 LISTS = VECTORS.tolist()
 BATCH = [
-    {"custom_id": str(n), "response": {"body": {"data": [{"index": 0, "embedding": row}]}}, "error": None}
+    {"id": f"batch_{n}", "custom_id": str(n), "response": {"body": {"data": [{"embedding": row}]}}, "error": None}
     for n, row in enumerate(LISTS)
 ]
 """What OpenAI's batch service writes."""

@@ -23,7 +23,7 @@ def test_bless_and_check_write_everything_before_the_exit(runs, tmp_path, capsys
     assert all(path.stat().st_size for path in files.values())
     out = capsys.readouterr().out
     assert out.startswith("regression: model, accuracy on mine: 90.0% → 60.0%, 60 answers lost, 0 gained of")
-    assert "  - e120: antonym 120\n" in out
+    assert "  - e120: input 120\n" in out
     assert "  and 50 more in --markdown and --json\n" in out
     assert all(len(line) <= 80 for line in out.splitlines())
     # The same baseline passes.

@@ -64,7 +64,7 @@ def test_judgements_become_questions_with_gains(folder):
         "passages: document",
         "2 judgements with grade 0 or less: not right",
         "1 question left out: no right document",
-        "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise",
+        "verdicts are about these documents only; about=new-documents makes them about others like these",
         "3 documents, 2 questions",
     )
 

@@ -404,6 +404,25 @@ def test_pages_that_cannot_be_read_are_left_out_and_all_named(at, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.md", b"It rained on caf\xe9s.\n", r"a\.md, line 1: not UTF-8 text"),
+        ("a.adoc", b"It rained.\n", r"a\.adoc: convert it to text"),
+        ("drafts/a.md", b"It rained.\n", r"a\.md: left out"),
+        ("c.md", b"It rained.\n", "an empty cell says that none answers"),
+    ],
+)
+def test_a_question_about_a_page_that_is_left_out_says_why(at, tmp_path, name, content, reason):
+    at("f/b.md", "We ran.\n")
+    (tmp_path / "f" / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "f" / name).write_bytes(content)
+    key = "drafts/a" if "drafts" in name else "a"
+    asked = at("q.csv", f"question,document\nDid it rain?,{key}\n")
+    with pytest.raises(SourceError, match=f"no document has the id '{key}'; .*{reason}"):
+        load(str(tmp_path / "f"), "f", questions=asked, exclude="drafts")
+
+
+@pytest.mark.parametrize(
     ("exclude", "ids"),
     [("drafts", ["a", "b"]), ("*.txt;drafts/*", ["a"]), ("drafts/*.md", ["a", "b"]), ("", ["a", "b", "drafts/c"])],
 )

@@ -48,7 +48,7 @@ def test_a_folder_is_read(folder):
         "passages: document",
         "1 judgement with grade 0 or less: not right",
         "1 document left out: no text",
-        "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise",
+        "verdicts are about these documents only; about=new-documents makes them about others like these",
         "3 documents, 2 questions",
     )
 

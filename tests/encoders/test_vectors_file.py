@@ -57,7 +57,7 @@ def test_a_role_goes_before_no_role(tmp_path):
     )
     assert encode(path, ["open"], "query").tolist() == [[1, 0]]
     assert encode(path, ["open"], "document").tolist() == [[0, 1]]
-    with pytest.raises(EncoderError, match=r"1 of 2 texts have no vector for the role query; the first is 'shut'"):
+    with pytest.raises(EncoderError, match=r"1 of 2 texts without a vector for the role query; the first is 'shut'"):
         encode(path, ["open", "shut"], "query")
 
 
@@ -74,7 +74,7 @@ def test_ids_are_texts_by_a_table(tmp_path, form):
     encoder = load_encoder(f"vectors:{path},texts={table}")
     assert np.array_equal(encoder.encode(TEXTS[:2][::-1]), ROWS[:2][::-1])
     with pytest.raises(
-        EncoderError, match=r"1 of 2 texts have no vector for the role text; the first is 'A cat sleeps\.'"
+        EncoderError, match=r"1 of 2 texts without a vector for the role text; the first is 'A cat sleeps\.'"
     ):
         encoder.encode(TEXTS[1:3])
 
@@ -104,7 +104,7 @@ def test_a_request_of_several_texts_has_no_single_vector(tmp_path):
 def test_missing_texts_are_counted(tmp_path):
     path = written(tmp_path, "npz")
     with pytest.raises(
-        EncoderError, match=r"2 of 6 texts have no vector for the role text; the first is 'Nobody knows me\.'$"
+        EncoderError, match=r"2 of 6 texts without a vector for the role text; the first is 'Nobody knows me\.'$"
     ):
         encode(path, [*TEXTS, "Nobody knows me.", "Nor me.", "Nor me."])
 

@@ -50,10 +50,10 @@ class StoredRun:
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The first text of each item, such as its question, by the hash of the item's content."""
-        items, texts = self.result.items, read_texts(self.path) if self.record else {}
+        items = self.result.items
         if isinstance(items, Items) and items.folder is None and items.has_texts:
-            texts = texts_of(task.corpus for task in items.tasks)
-        return {content: next(iter(of_item.values()), "") for content, of_item in texts.items()}
+            return texts_of(task.corpus for task in items.tasks)
+        return read_texts(self.path) if self.record else {}
 
 
 def read_run(run: str | Path | Result, name: str = "", *, may_have_failed: bool = False) -> StoredRun:

@@ -20,7 +20,7 @@ import numpy as np
 from embassay.core.claims import COUNT, Template
 from embassay.core.errors import SpecError, begun
 from embassay.core.formatting import counted
-from embassay.core.layout import Curves, Drawings
+from embassay.core.layout import Curves, Drawings, ExampleColumn, Examples
 from embassay.core.result import Finding, Series
 from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Document, Question, length
 from embassay.core.types import Corpus, ItemScores, Origin
@@ -228,6 +228,16 @@ DRAWINGS = Drawings(
             "Answers read, by the number of words",
             "curve",
             "Passages are read in the order of their similarity; the text stops at this number of words.",
+        ),
+        Examples(
+            "Question by question",
+            "question",
+            texts=(("answer", "answer"), ("right", "where it stands")),
+            columns=(
+                ExampleColumn("answer read", ("read",)),
+                ExampleColumn("passage read first", ("first",), passages=True),
+            ),
+            margin="the words that are left when the answer is read",
         ),
     ),
     note="Set-ups are compared at the same number of words, whatever the size of their passages.",

@@ -73,14 +73,15 @@ def default_layout(name: str, result: Result) -> Layout:
     # Chance is drawn where it is the same on all corpora.
     chances = {verdict.chance for verdict in result.verdicts if verdict.diagnostic == name}
     chance = chances.pop() if len(chances) == 1 else None
+    examples = [part for part in drawings.parts if isinstance(part, Examples)] or [_examples(name, result)]
     # A table or a chart without rows is left out.
     parts = (
         *(IntervalChart(column.heading, column, chance) for column in first[:1]),
         *(ComparisonTable(f"Which differences are shown: {column.heading}", column) for column in columns),
-        *drawings.parts,
+        *(part for part in drawings.parts if not isinstance(part, Examples)),
         *tables,
         CorpusTable("The corpus", tuple(of_corpus)),
-        _examples(name, result),
+        *examples,
     )
     question = DIAGNOSTICS.describe(name)[0]
     return Layout(name.replace("_", " ").capitalize(), question, headline, parts, drawings.source, drawings.paper)
@@ -89,15 +90,12 @@ def default_layout(name: str, result: Result) -> Layout:
 def _examples(name: str, result: Result) -> Examples:
     """Return the browser of items, with all of their texts and all that there is on each encoder."""
     examples = [example for example in result.examples if example.diagnostic == name]
-    # Of texts with a number sign in their name, such as "doc#3", the name is the label of a passage that was found.
-    names = dict.fromkeys(chain.from_iterable(example.texts for example in examples))
-    texts = [name for name in names if "#" not in name]
+    texts = [*dict.fromkeys(chain.from_iterable(example.texts for example in examples))]
     shown = dict.fromkeys(
         chain.from_iterable((*example.labels, *example.values) for example in examples if example.encoder)
     )
     # Without texts, items are called by their ids.
     heading = texts[0] if texts else ""
     others = tuple((text, text) for text in texts[1:])
-    found = {name for example in examples for name, label in example.labels.items() if label in names and "#" in label}
-    columns = tuple(ExampleColumn(column, (column,), passages=column in found) for column in shown)
+    columns = tuple(ExampleColumn(column, (column,)) for column in shown)
     return Examples("Item by item", heading, others, columns, prefix=heading)

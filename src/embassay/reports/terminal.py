@@ -13,11 +13,11 @@ from rich.text import Text
 
 from embassay.core.errors import SpecError
 from embassay.core.formatting import counted, visible
-from embassay.core.layout import Layout
+from embassay.core.layout import ComparisonTable, Layout
 from embassay.core.result import Result, Verdict, record_of
 from embassay.reports.findings import support as words
 from embassay.reports.scorecard import GAP, column_blocks
-from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
+from embassay.reports.tables import BASELINE, Cell, Table, comparison_table, encoder_table, scope_of
 
 MOST_OTHERS = 3
 """Encoders that are named at most as right where another one is wrong."""
@@ -35,7 +35,7 @@ def show(
     diagnostic: str = "",
     signatures: bool = False,
 ) -> None:
-    """Print each diagnostic on each corpus: the whole headline table, then the verdict and its findings.
+    """Print each diagnostic on each corpus: the whole headline table, the verdict and its findings, and all tests.
 
     Parameters
     ----------
@@ -60,6 +60,12 @@ def show(
         console.print()
         console.print(_bullets(words.verdict(result, verdict)))
         console.print()
+        tested = [part for part in layout.parts if isinstance(part, ComparisonTable)]
+        # The first one is of the headline.
+        if tested and (pairs := comparison_table(scope, tested[0])):
+            console.print(Text(pairs.title, style="bold"))
+            print_table(pairs, console)
+            console.print()
     if not diagnostic:
         of_the_run = [*words.whole_run(result), *(f"failed: {failure.sentence}" for failure in result.failed)]
         if of_the_run:

@@ -112,6 +112,19 @@ def without_suffix(name: str) -> str:
     return stem if dot + suffix.lower() in READERS else name
 
 
+def why_left_out(path: Path, name: str) -> str:
+    """Return why a file of a folder is no document, by its id or its name; empty if there is no such file."""
+    for suffix in ("", *READERS, *TO_TEXT):
+        file = path / f"{name}{suffix}"
+        if file.is_file():
+            try:
+                _text(file)
+            except SourceError as error:
+                return str(error)
+            return f"{file}: left out"
+    return ""
+
+
 def looks_like_documents(path: Path) -> bool:
     """Return whether a folder has pages, or files to convert to pages."""
     return any(file.suffix.lower() in (*READERS, *TO_TEXT) for file in files_in(path, exclude=NO_PAGES))

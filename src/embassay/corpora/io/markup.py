@@ -93,11 +93,15 @@ _MARKS = re.compile(
     # file; a table of contents; a definition that is only a tag.
     |^:::[ ][\w]+(?:\.\w+)+[ \t]*$(?:\n[ \t]+\S.*)*
     |^[ \t]*:{3,}[ \t]*[\w-]*(?:\{[\w-]+\})?|^[ \t]*-+8<-+.*$|^\[TOC\]$
-    |^:[ \t]+\{\{[^{}\n]{0,2000}\}\}[ \t]*\n|"""
+    |^:[ \t]+\{\{[^{}\n]{0,2000}\}\}[ \t]*\n
+    # The mark of an alert with a title of its own.
+    |(?<=^>[ ])\[!\w+\][+-]?[ ](?=\S)|"""
     + TEMPLATE.pattern,
     re.MULTILINE | re.VERBOSE,
 )
 """What generators of sites remove from Markdown before it is read, and code."""
+_HIGHLIGHT = re.compile(r"^[ \t]*(?://|#|/\*|\{/\*|<!--)[ ]*highlight-(?:start|end|next-line)\b.*\n", re.MULTILINE)
+"""A comment in code that says which lines Docusaurus colours."""
 _MYST = re.compile(r"\s*\{(?!code)([\w:+-]+)\}(.*)")
 """The name of a directive of MyST and its argument, behind the mark of a fence."""
 _TARGET = re.compile(r"(?<=\S)\s*<[^<>]*>\Z|\A!|\A~(?:[\w.]*\.)?")
@@ -197,7 +201,7 @@ def _markdown_html(source: str, *, indented_code: bool = True) -> str:
 
 def _seen(mark: re.Match[str]) -> str:
     """Return what a reader sees of a match of :data:`_MARKS`."""
-    return mark["code"] or mark["role"] or mark["string"] or ""
+    return _HIGHLIGHT.sub("", mark["code"] or mark["role"] or mark["string"] or "")
 
 
 @cache

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from rapidfuzz.fuzz import partial_ratio_alignment, ratio
 
-from embassay.core.errors import begun, quoted
+from embassay.core.errors import begun, listed, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import AnsweredQuestion, AnswerPlace, Question, length
 from embassay.corpora.io.passages import collapsed
@@ -43,8 +43,9 @@ _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 """A word or a number of a script with spaces between words."""
 _CUT = re.compile(rf"(?<=[^\W_{UNSPACED}])(?=[^\W_{UNSPACED}])|(?<=\d[.,:])(?=\d)|(?<=\d)(?=[.,:]\d)")
 """Where a word or a number would be cut: neither 12 nor 30 is found in ``12:30``."""
-_MARKS = re.compile(r"[`*]|(?<!\w)_+|_+(?!\w)|\[([^\[\]]*)\]\([^()]*\)")
-"""Marks of Markdown: of code and emphasis, and a link with its text."""
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_MARKS = re.compile(r"[`*]|(?<!\w)_+|_+(?!\w)")
+"""Marks of Markdown for code and emphasis."""
 _FACTS = re.compile(
     r"\d+|\b(?:no|not|never|none|without|cannot|nor|neither|\w+n't|zero|one|two|three|four|five|six|seven|eight|nine|ten|"
     r"eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|first|second|third|half)\b"
@@ -81,7 +82,7 @@ def is_too_short(answer: str) -> bool:
 
 def plain(answer: str) -> str:
     """Return an answer without marks of Markdown around words; of a link its text."""
-    return _MARKS.sub(r"\1", answer).strip()
+    return _MARKS.sub("", _LINK.sub(r"\1", answer)).strip()
 
 
 def nearly_written(answer: str, text: str) -> list[tuple[int, int]]:
@@ -229,9 +230,17 @@ def _places(question: RawQuestion, texts: Mapping[str, str], other_letters: list
                 read = start
                 places[AnswerPlace(name, letters, letters + length(text[start:end]))] = None
                 if located.nearly:
-                    place = quoted(begun(collapsed(text[start:end])))
-                    other_letters.append(f"{_answer_of(question, answer)} is taken for {place} in {name}")
+                    note = f"{_answer_of(question, answer)} stands in {name} with other letters"
+                    other_letters.append(f"{note}: {_other_words(answer, text[start:end])}")
     return places
+
+
+def _other_words(answer: str, place: str) -> str:
+    """Return the words of an answer that its place does not have, and what it has instead."""
+    own, others = (_WORD.findall(part) for part in (plain(answer), place))
+    missing = [word for word in own if word not in others]
+    instead = [word for word in others if word not in own]
+    return f"{listed(missing)} → {listed(instead)}"
 
 
 def _answer_of(question: RawQuestion, answer: str) -> str:

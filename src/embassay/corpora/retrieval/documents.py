@@ -8,6 +8,7 @@ the documents that answer it, the text of the answer, or both. Without it querie
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from embassay.core.errors import SourceError, SpecError
@@ -15,7 +16,7 @@ from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
-from embassay.corpora.io.documents import looks_like_documents, read_documents
+from embassay.corpora.io.documents import looks_like_documents, read_documents, why_left_out
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, SOURCE, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, units
@@ -108,7 +109,14 @@ def load(
         return _without_questions(name, path, made, about, (*notes, cut_note))
     texts = {document.id: document.whole for document in documents}
     samples, of_questions = read_questions(
-        questions_path, lambda _: texts, about, texts, question=question, document=document, answer=answer
+        questions_path,
+        lambda _: texts,
+        about,
+        texts,
+        partial(why_left_out, path),
+        question=question,
+        document=document,
+        answer=answer,
     )
     noun = "page" if path.is_dir() else "document"
     return corpus_of(name, cut_all(texts, cut), samples, notes=(*notes, *of_questions, cut_note), noun=noun)

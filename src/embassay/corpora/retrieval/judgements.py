@@ -22,7 +22,7 @@ from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, notes_o
 
 TREC = re.compile(r"\s*(?P<query>\S+)\s+\S+\s+(?P<document>\S+)\s+(?P<score>\S+)\s*")
 """A line of TREC's judgements, with spaces or tabs."""
-JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
+JUDGED = "verdicts are about these documents only; about=new-documents makes them about others like these"
 
 
 class Judgement(TableRow):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -74,6 +74,7 @@ def read_questions(
     ids_among: Callable[[Collection[str]], Collection[str]],
     about: About,
     texts: Mapping[str, str] | None = None,
+    why_missing: Callable[[str], str] = lambda name: "",
     **columns: str,
 ) -> tuple[tuple[Question, ...], list[str]]:
     """Return the questions of a table, and notes: the columns that they were read from, answers that are not found.
@@ -86,6 +87,8 @@ def read_questions(
         Returns the ids of the documents, at least those among some names: there may be too many for the memory.
     texts
         The documents in which answers are located; None where only their ids are known.
+    why_missing
+        Returns why there is no document of a name; empty if nothing is known of it.
     columns
         The names of the columns question, document and answer, if they are not recognised.
 
@@ -123,9 +126,7 @@ def read_questions(
             reading = row.parts
         for name in reading:
             if not id_of(name):
-                near = nearest(name, islice(ids, GUESSED))
-                hint = f" (did you mean {quoted(near)}?)" if near else "; an empty cell says that no document answers"
-                raise row.error(f"no document has the id {quoted(name)}{hint}", "document")
+                raise row.error(_unknown(name, ids, why_missing(name)), "document")
             question.right[id_of(name)] = None
         question.answers |= dict.fromkeys(row.answer if has_answers else ())
     samples, notes = located(asked.values(), texts or {}, partial(units, about=about))
@@ -133,3 +134,12 @@ def read_questions(
         # The first note is the number of answers.
         raise SourceError(f"no answer is found in the documents: {notes[1]}", path)
     return samples, [selection.note.replace("columns", "columns of the questions"), *notes]
+
+
+def _unknown(name: str, ids: Iterable[str], why: str) -> str:
+    """Return what is wrong with the name of a document that there is not; ``why`` is empty if that is not known."""
+    problem = f"no document has the id {quoted(name)}"
+    if why:
+        return f"{problem}; {why}"
+    near = nearest(name, islice(ids, GUESSED))
+    return f"{problem} (did you mean {quoted(near)}?)" if near else f"{problem}; an empty cell says that none answers"

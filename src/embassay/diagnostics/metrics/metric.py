@@ -232,7 +232,7 @@ class Meaning:
     about
         What it tests, where a finding of the whole run speaks of it: ``search``, ``negation``.
     instead_of
-        The diagnostic whose choice it makes where documents are cut in several ways; empty for none.
+        The diagnostic whose choice it makes where it judges most items; empty for none.
     """
 
     title: str = ""

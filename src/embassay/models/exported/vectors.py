@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 TARGET = "FILE or FOLDER"
 NAMES = {
     "text": ("text", "texts", "sentence"),
-    "id": ("id", "ids", "_id", "custom_id"),
+    "id": ("custom_id", "id", "ids", "_id"),
     "role": ("role", "roles"),
     "vector": ("vector", "vectors", "embedding", "embeddings"),
 }
@@ -212,7 +212,7 @@ class VectorsEncoder(LoadedEncoder[StoredVectors]):
         missing = {text: None for text, vector in zip(texts, vectors, strict=True) if vector is None}
         if missing:
             raise EncoderError(
-                f"{self.name}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
+                f"{self.name}: {len(missing):,} of {len(set(texts)):,} texts without a vector for the role {role}; "
                 f"the first is {quoted(next(iter(missing)))}"
             )
         return np.array(vectors)

@@ -265,13 +265,16 @@ class Decision:
         return compared
 
     def listed(self, pairs: dict[str, str], choice: Shortlist) -> str:
-        """Write the differences of the first few pairs, and how many more there are."""
-        said = []
-        for name, other in list(pairs.items())[:MOST_NAMED]:
+        """Write the differences of the first few pairs, those that are tested first, and how many more there are."""
+        tested, others = list[str](), list[str]()
+        for name, other in pairs.items():
             pair = between(self.pairs, name, other)
-            is_tested = pair is not None and pair.p_holm is not None
             text = self.versus(name, other, than=other != choice.use)
-            said.append(text if is_tested else text + templates.NOT_TESTED.sentence())
+            if pair is not None and pair.p_holm is not None:
+                tested.append(text)
+            else:
+                others.append(text + templates.NOT_TESTED.sentence())
+        said = [*tested, *others][:MOST_NAMED]
         if len(pairs) > MOST_NAMED:
             said.append(f"And {len(pairs) - MOST_NAMED:,} more")
         return ". ".join(said)

@@ -80,16 +80,20 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
 def _deciding(result: Result) -> dict[tuple[str, str], str]:
     """Return the diagnostic that decides instead, by each diagnostic and corpus whose choice another one makes.
 
-    One choice is made on a corpus: where the words that are read can be judged, by them if documents are cut in several
-    ways, and by the right documents if not.
+    One choice is made on a corpus: by the answers that are read, which a right document need not show; by the right
+    documents if documents are cut in one way and most questions have no answer.
     """
     deciding = dict[tuple[str, str], str]()
     are_cut = {one.corpus for one in result.comparisons if one.step == PASSAGES}
-    judged = {(verdict.diagnostic, verdict.corpus) for verdict in result.verdicts}
-    for diagnostic, corpus in judged:
+    questions = {}
+    for verdict in result.verdicts:
+        rows = result.headline(verdict).values()
+        questions[verdict.diagnostic, verdict.corpus] = max((row.items for row in rows), default=0)
+    for (diagnostic, corpus), number in questions.items():
         other = meaning_of(diagnostic).instead_of
-        if (other, corpus) in judged:
-            by, instead_of = (diagnostic, other) if corpus in are_cut else (other, diagnostic)
+        if (other, corpus) in questions:
+            has_answers = 2 * number >= questions[other, corpus]
+            by, instead_of = (diagnostic, other) if has_answers or corpus in are_cut else (other, diagnostic)
             deciding[instead_of, corpus] = by
     return deciding
 

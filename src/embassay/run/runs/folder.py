@@ -288,8 +288,8 @@ NOT_CONTENT = {"id", "unit", "units"}
 """The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
 UNIT_KEY = "group"
 """A field that the hash leaves out too, unless the group is the right answer (``Grouped``); elsewhere it is a unit."""
-Texts = Mapping[str, Mapping[str, str]]
-"""The texts of each item by the hash of its content, then by name, each cut after 400 characters."""
+Texts = Mapping[str, str]
+"""The first text of each item, such as its question, by the hash of its content, cut after 400 characters."""
 
 
 def item_hash(sample: Sample) -> str:
@@ -314,9 +314,9 @@ def documents_hash(corpus: AnyCorpus) -> str:
 
 
 def texts_of(corpora: Iterable[AnyCorpus]) -> Texts:
-    """Return the texts of all items of some corpora."""
+    """Return the first text of each item of some corpora."""
     samples = [sample for corpus in corpora for sample in corpus.samples]
-    return {item_hash(sample): {name: begun(text) for name, text in sample.fields().items()} for sample in samples}
+    return {item_hash(sample): begun(next(iter(sample.fields().values()))) for sample in samples}
 
 
 def read_texts(folder: Path) -> Texts:
@@ -329,7 +329,7 @@ def read_texts(folder: Path) -> Texts:
     """
     path = folder / ITEMS
     try:
-        return TypeAdapter(dict[str, dict[str, str]]).validate_json(path.read_bytes()) if path.is_file() else {}
+        return TypeAdapter(dict[str, str]).validate_json(path.read_bytes()) if path.is_file() else {}
     except (OSError, ValidationError):
         reason = "the texts of the items are damaged; repeat the run's command with --overwrite"
         raise SourceError(reason, path) from None
