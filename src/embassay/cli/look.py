@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.types import AnyCorpus
-from embassay.models.services.spending import Spending, guess
+from embassay.models.services.spending import outlook
 from embassay.reports.findings.advice import advice, visible_differences
 from embassay.reports.terminal import print_line, stdout
 from embassay.run.candidates import RunEncoder
@@ -78,9 +78,7 @@ def _encoder_lines(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> Iterator[
         facts = [f"{counted(len(texts), 'distinct text')} to encode"]
         if card.remote:
             facts[0] += ", fewer if some are cached"
-            # An estimate, which sends nothing.
-            estimate = sum(guess(card.prompts.get(role, "") + text) for role, text in texts)
-            facts += Spending(card.price).outlook(estimate)
+            facts += outlook(card, texts)
         elif tokens := tokens_of(texts, entry.encoder.count_tokens).values():
             facts.append(f"{sum(tokens):,} tokens")
             if card.max_tokens:

@@ -24,7 +24,6 @@ def create(target: str, runtime: Runtime, *, dim: Count = 256) -> HashingEncoder
     dim
         Number of dimensions; each word adds +1 or −1 to one of them.
     """
-    del target, runtime
     return HashingEncoder(dim)
 
 

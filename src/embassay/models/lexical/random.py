@@ -27,7 +27,6 @@ def create(target: str, runtime: Runtime, *, dim: Count = DIMENSIONS, seed: Coun
     seed
         Seed of the random vectors.
     """
-    del target, runtime
     return RandomEncoder(dim, seed)
 
 

@@ -28,5 +28,4 @@ def create(target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: Cou
     MissingExtraError
         If nltk is wanted and not installed.
     """
-    del target, runtime
     return lexical_encoder("tfidf", tokens, pca)

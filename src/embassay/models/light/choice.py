@@ -67,9 +67,9 @@ def choose_route(target: str, folder: Path, backend: str, device: str, dtype: st
     if backend == "light" and not light:
         raise SpecError(f"encoder {target!r}: {why}; leave --backend out")
     if backend == "light" or not is_installed("hf"):
-        raise MissingExtraError(
-            f"encoder {target!r} ({why})" if why else f"encoder {target!r}", "hf" if why else "light"
-        )
+        if why:
+            raise MissingExtraError(f"encoder {target!r} ({why})", "hf")
+        raise MissingExtraError(f"encoder {target!r}", "light")
     return None, note
 
 

@@ -31,7 +31,6 @@ def create(target: str, runtime: Runtime, *, lang: str = "") -> CallEncoder:
     SpecError
         If there is no such model, ``lang`` and model do not fit, or the package is not installed.
     """
-    del runtime
     if (target, bool(lang)) not in (("laser2", False), ("laser3", True)):
         raise SpecError(f"encoder 'laser:{target}': write laser:laser2, or laser:laser3,lang=wol_Latn")
     # The folder of the weights is unknown before the package has loaded them; the weights belong to a release.

@@ -41,7 +41,6 @@ def create(target: str, runtime: Runtime, *, version: str = "", similarity: Simi
     UnknownNameError
         If the module has no such callable.
     """
-    del runtime
     function, content = function_of(target, version)
     spec = spec_of(f"python:{target}", {"version": version, "similarity": similarity})
     known = bool(content)

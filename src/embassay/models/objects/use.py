@@ -30,7 +30,6 @@ def create(target: str, runtime: Runtime) -> CallEncoder:
     SpecError
         If the package is not installed.
     """
-    del runtime
     install = "tensorflow tensorflow_hub"
     if target.startswith(HUB):
         # An address ends in the version of the model, so it identifies it.

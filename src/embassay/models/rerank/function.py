@@ -28,7 +28,6 @@ def of_function(target: str, runtime: Runtime, *, version: str = "") -> PairScor
     UnknownNameError
         If the module has no such callable.
     """
-    del runtime
     function, content = function_of(target, version)
     return PairScorer(
         name=target.rpartition(":")[2],
