@@ -187,7 +187,9 @@ def test_the_first_way_in_which_an_answer_stands_anywhere_is_used(tables):
         tables(exact.replace("reports is on", "reporst is on"), documents.replace("report ", "letters "))
     )
     assert corpus.samples[0].right == ("a",)
-    taken = "line 2: the answer 'The export of signed reporst is on' stands in a with other letters: reporst → reports"
+    taken = (
+        "line 2: the answer 'The export of signed reporst is on' is found in a with another spelling: reporst → reports"
+    )
     assert taken in corpus.notes
 
 

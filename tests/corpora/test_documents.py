@@ -409,7 +409,7 @@ def test_pages_that_cannot_be_read_are_left_out_and_all_named(at, tmp_path):
         ("a.md", b"It rained on caf\xe9s.\n", r"a\.md, line 1: not UTF-8 text"),
         ("a.adoc", b"It rained.\n", r"a\.adoc: convert it to text"),
         ("drafts/a.md", b"It rained.\n", r"a\.md: left out"),
-        ("c.md", b"It rained.\n", "an empty cell says that none answers"),
+        ("c.md", b"It rained.\n", "if no document answers, leave it empty"),
     ],
 )
 def test_a_question_about_a_page_that_is_left_out_says_why(at, tmp_path, name, content, reason):

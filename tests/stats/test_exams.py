@@ -5,7 +5,7 @@ import pytest
 
 from embassay.core.types import Draws
 from embassay.stats.exams import (
-    Answers,
+    Retrieved,
     above,
     exams,
     minima,
@@ -34,7 +34,7 @@ def answers(world):
     matrix = questions @ documents.T
     top = -np.sort(-matrix, axis=1)[:, :K]
     own = matrix[np.arange(80), right]
-    return Answers(top, own, (own >= top[:, -1]).astype(float))
+    return Retrieved(top, own, (own >= top[:, -1]).astype(float))
 
 
 def literal(world, drawn, psi):
@@ -99,7 +99,7 @@ def test_above_is_strict():
 
 
 def test_thresholds_by_hand():
-    found = Answers(
+    found = Retrieved(
         np.array([[0.9, 0.5], [0.8, 0.3], [0.4, 0.2]]), np.array([0.9, 0.3, 0.1]), np.array([1.0, 1.0, 0.0])
     )
     assert found.right_at(0.3).tolist() == [1, 1, 0]

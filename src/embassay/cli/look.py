@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.types import AnyCorpus
-from embassay.models.services.spending import outlook
+from embassay.models.services.spending import Spending, guess
 from embassay.reports.findings.advice import advice, visible_differences
 from embassay.reports.terminal import print_line, stdout
 from embassay.run.candidates import RunEncoder
@@ -78,11 +78,13 @@ def _encoder_lines(entry: RunEncoder, corpora: Sequence[AnyCorpus]) -> Iterator[
         facts = [f"{counted(len(texts), 'distinct text')} to encode"]
         if card.remote:
             facts[0] += ", fewer if some are cached"
-            facts += outlook(card, texts)
-        elif tokens := tokens_of(texts, entry.encoder.count_tokens).values():
-            facts.append(f"{sum(tokens):,} tokens")
+            # An estimate, for which nothing is sent.
+            tokens = sum(guess(card.prompts.get(role, "") + text) for role, text in texts)
+            facts += Spending(card.price).outlook(tokens)
+        elif lengths := tokens_of(texts, entry.encoder.count_tokens).values():
+            facts.append(f"{sum(lengths):,} tokens")
             if card.max_tokens:
-                longer = counted(sum(number > card.max_tokens for number in tokens), "text")
+                longer = counted(sum(length > card.max_tokens for length in lengths), "text")
                 facts.append(f"{longer} longer than its limit of {card.max_tokens} tokens")
     yield f"{entry.label}: {'; '.join(facts)}"
     for role, prompt in card.prompts.items():

@@ -66,7 +66,7 @@ def minima(top: Floats, drawn: Ints) -> Floats:
 
 
 @dataclass(frozen=True)
-class Answers:
+class Retrieved:
     """Similarities and success of Q questions with K retrieved documents each, to which thresholds are applied.
 
     Attributes

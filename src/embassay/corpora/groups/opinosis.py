@@ -24,7 +24,7 @@ PHRASES, TABLE = "phrases.txt", "phrase_groups.csv"
 recognises_folder = has_file(TABLE)
 
 
-class GroupRow(TableRow):
+class PhraseRow(TableRow):
     """The number of a sentence, and of its group."""
 
     id: Key = column("phrase_index")
@@ -51,7 +51,7 @@ def load(source: str, name: str) -> Corpus[Grouped]:
     if not all(phrases):
         raise SourceError("an empty line; each line must be a sentence", path / PHRASES, phrases.index("") + 1)
     text_of = {str(number): text for number, text in enumerate(phrases)}
-    group_of = {row.id: str(row.group) for row in read_table(path / TABLE).select(GroupRow)}
+    group_of = {row.id: str(row.group) for row in read_table(path / TABLE).select(PhraseRow)}
     if wrong := sorted(group_of.keys() ^ text_of.keys()):
         problem = f"must have a row for each of the {len(phrases):,} sentences, numbered from 0; missing or too many: "
         raise SourceError(problem + listed(wrong), path / TABLE)

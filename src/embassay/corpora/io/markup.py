@@ -138,13 +138,17 @@ def html_text(source: str) -> str:
 
 def _write_table(table: LexborNode) -> None:
     """Write a table of facts as lines with tabs between cells, after its captions."""
-    # A cell is on one line, whatever blocks are in it.
-    rows = [[collapsed(cell.text().replace(_END, " ")) for cell in row.css("th, td")] for row in table.css("tr")]
+    rows = []
+    for row in table.css("tr"):
+        # A cell is on one line, whatever blocks are in it.
+        cells = [cell.text().replace(_END, " ") for cell in row.css("th, td")]
+        rows.append(list(map(collapsed, cells)))
     # Other tables divide a page into columns, or set a frame.
-    if len(rows) > 1 and len(rows[0]) > 1 and not table.css_first(NO_CELL):
-        captions = [caption.text() for caption in table.css("caption")]
-        lines = "\n".join(map("\t".join, rows))
-        table.replace_with(_END.join(["", *captions, _TABLE + lines, ""]))
+    if len(rows) < 2 or len(rows[0]) < 2 or table.css_first(NO_CELL):
+        return
+    captions = [caption.text() for caption in table.css("caption")]
+    lines = "\n".join(map("\t".join, rows))
+    table.replace_with(_END.join(["", *captions, _TABLE + lines, ""]))
 
 
 def _block(text: str) -> str:

@@ -230,7 +230,7 @@ def _places(question: RawQuestion, texts: Mapping[str, str], other_letters: list
                 read = start
                 places[AnswerPlace(name, letters, letters + length(text[start:end]))] = None
                 if located.nearly:
-                    note = f"{_answer_of(question, answer)} stands in {name} with other letters"
+                    note = f"{_answer_of(question, answer)} is found in {name} with another spelling"
                     other_letters.append(f"{note}: {_other_words(answer, text[start:end])}")
     return places
 

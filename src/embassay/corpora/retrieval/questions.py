@@ -142,4 +142,4 @@ def _unknown(name: str, ids: Iterable[str], why: str) -> str:
     if why:
         return f"{problem}; {why}"
     near = nearest(name, islice(ids, GUESSED))
-    return f"{problem} (did you mean {quoted(near)}?)" if near else f"{problem}; an empty cell says that none answers"
+    return f"{problem} (did you mean {quoted(near)}?)" if near else f"{problem}; if no document answers, leave it empty"

@@ -27,7 +27,7 @@ from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.isotropy_metrics import measured
 from embassay.diagnostics.method import ItemView, Stored, need_within
 from embassay.diagnostics.metrics.metric import Metric
-from embassay.stats.exams import GRID, Answers
+from embassay.stats.exams import GRID, Retrieved
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.closeness import paired_similarity
 from embassay.stats.labels import Labels
@@ -399,10 +399,10 @@ class RetrievalView(ItemView):
         return np.asarray(~np.isnan(self.values("top")).any(axis=1))
 
     @cached_property
-    def answers(self) -> Answers:
+    def answers(self) -> Retrieved:
         """The d questions that thresholds are tried on; a right document without a similarity is below all of them."""
         top, right, success = (self.values(name)[self.has_full_top_k] for name in ("top", RIGHT, self.headline))
-        return Answers(top, np.fmax(right, -np.inf), success)
+        return Retrieved(top, np.fmax(right, -np.inf), success)
 
     @cached_property
     def random(self) -> Floats:

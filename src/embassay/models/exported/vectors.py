@@ -44,7 +44,7 @@ NAMES = {
     "vector": ("vector", "vectors", "embedding", "embeddings"),
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
-NO_TABLE = "damaged, or no array or archive of numpy (.npy, .npz), no Parquet and no JSON lines (one object per line)"
+NO_TABLE = "damaged, or not a file of numpy (.npy, .npz), Parquet or JSON lines (one object per line)"
 NO_VECTORS = "a vector is a list of numbers, and all vectors have the same length"
 NPY, ZIP = b"\x93NUMPY", b"PK"
 """The first bytes of a .npy file, and of an .npz archive."""

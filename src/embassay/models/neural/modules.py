@@ -169,11 +169,13 @@ def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int |
     """
     config = read_json(folder / "config.json")
     config |= config.get("text_config") or {}
-    numbers = [int(config[name]) for name in POSITIONS if isinstance(config.get(name), int)]
-    positions = numbers[0] if numbers and config.get("model_type") not in RELATIVE else 0
-    positions -= padding_id(config) + 1
     length = limit or read_json(tokenizer / "tokenizer_config.json").get("model_max_length") or 0
-    return min([int(number) for number in (positions, length) if 0 < number < ABSURD], default=None)
+    limits = [int(length)]
+    positions = [config[name] for name in POSITIONS if isinstance(config.get(name), int)]
+    if positions and config.get("model_type") not in RELATIVE:
+        # Those up to the padding token's are never used.
+        limits.append(positions[0] - padding_id(config) - 1)
+    return min((number for number in limits if 0 < number < ABSURD), default=None)
 
 
 def padding_id(config: JsonObject) -> int:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from embassay.core.errors import EncoderError
-from embassay.core.samples.base import Text
-from embassay.core.types import Card
 
 MILLION = 1_000_000
 BYTES = 4
@@ -82,9 +79,3 @@ class Spending:
         """Count the tokens that a request used, 0 if it was refused, instead of the reserved ones."""
         self._reserved -= reserved
         self.tokens += used
-
-
-def outlook(card: Card, texts: Iterable[Text]) -> list[str]:
-    """Return what a dry run says of sending texts to the service of an encoder: estimated tokens, and their cost."""
-    tokens = sum(guess(card.prompts.get(role, "") + text) for role, text in texts)
-    return Spending(card.price).outlook(tokens)

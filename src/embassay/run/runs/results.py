@@ -106,7 +106,7 @@ def read(path: Path) -> Result:
         place = ".".join(map(str, problem["loc"]))
         reason = f"not a result of this version: {problem['msg']}; repeat the run's command"
         if problem["type"] == "json_invalid":
-            reason = f"{problem['msg']}; if git has a merge conflict or only a pointer here, restore the file"
+            reason = f"{problem['msg']}; if it has a merge conflict, or is a pointer of Git LFS, restore it"
         raise SourceError(reason, path, field=place or None) from None
 
 
